@@ -1,0 +1,43 @@
+"""What an embedder is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.floating]
+"""A float array; text embeddings are (n, D), float32, rows of length one (or zero)."""
+
+
+class Embedder(ABC):
+    """Turns texts into vectors of length one.
+
+    Attributes:
+        batch_size: How many texts one call of ``embed`` should get at most.
+        store: Whether vectors are worth keeping in the run's store: True where making one again
+            costs more than reading it back (a big model, a paid endpoint).
+    """
+
+    batch_size: ClassVar[int] = 256
+    store: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """What fixes the vectors, for signatures and store keys: name and model revision or hash."""
+
+    @abstractmethod
+    async def embed(self, texts: Sequence[str]) -> FloatArray:
+        """Vectors of some texts.
+
+        Args:
+            texts: n texts, distinct, none empty.
+
+        Returns:
+            Array (n, D), float32. Each row has length 1, or is all zero when the text has nothing
+            the model knows. A row does not depend on the other texts of the call beyond rounding.
+        """

@@ -1,0 +1,73 @@
+"""The one tree of errors that beholder raises on purpose.
+
+    BeholderError
+    ├── ConfigError            a name, parameter or option is wrong
+    │   └── UnknownNameError   nothing is registered under that name
+    ├── DataError              a file or a row of it cannot be used
+    ├── MissingExtraError      a package is needed that is not installed
+    ├── RunError               a run directory is busy, or belongs to another run
+    └── ItemError              one item cannot be scored; becomes an ItemFailure
+        └── TransientError     the same, but trying again may help
+
+Catch ``BeholderError`` to catch them all. Messages name the value, the place and the next step.
+"""
+
+from __future__ import annotations
+
+
+class BeholderError(Exception):
+    """Root of every error that beholder raises on purpose."""
+
+
+class ConfigError(BeholderError, ValueError):
+    """A name, parameter or option is wrong; nothing was computed."""
+
+
+class UnknownNameError(ConfigError):
+    """No metric, judge, embedder or splitter is registered under the given name."""
+
+
+class DataError(BeholderError, ValueError):
+    """A file, or a row of it, cannot be used.
+
+    Attributes:
+        path: The file as the user named it.
+        line: 1-based line (JSONL), record (CSV) or row (Parquet), or None for the whole file.
+        field: The field that is wrong, or None.
+        reason: What was expected and what was found.
+    """
+
+    def __init__(
+        self, path: str, reason: str, *, line: int | None = None, field: str | None = None
+    ) -> None:
+        self.path = path
+        self.line = line
+        self.field = field
+        self.reason = reason
+        place = path if line is None else f"{path}:{line}"
+        super().__init__(": ".join(part for part in (place, field, reason) if part))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_data_error, (self.path, self.reason, self.line, self.field)
+
+
+def _rebuild_data_error(
+    path: str, reason: str, line: int | None, field: str | None
+) -> DataError:  # keyword-only arguments do not survive the default pickling of exceptions
+    return DataError(path, reason, line=line, field=field)
+
+
+class MissingExtraError(BeholderError, ImportError):
+    """An optional package is needed that is not installed; the message has the install line."""
+
+
+class RunError(BeholderError):
+    """A run directory is in use by another process, or holds a different run."""
+
+
+class ItemError(BeholderError):
+    """One item cannot be scored, for a reason that will not change; becomes an ItemFailure."""
+
+
+class TransientError(ItemError):
+    """One item could not be scored now; the next start of the same run tries it again."""

@@ -1,0 +1,171 @@
+"""The contract of a metric: gather evidence, then score it.
+
+A metric is a frozen dataclass. Its fields are its whole configuration, so that two metrics with the
+same fields are equal, print the same name and give the same numbers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from beholder import __version__
+from beholder.errors import BeholderError, ConfigError, ItemError, TransientError
+from beholder.metrics.params import params
+from beholder.metrics.sync import run_sync
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemFailure, ItemScore
+from beholder.spec import Spec
+
+E = TypeVar("E")
+
+
+@dataclass(frozen=True)
+class ValueInfo:
+    """What one of a metric's values means.
+
+    Attributes:
+        name: Key in ``ItemScore.values``.
+        help: One line on what it measures.
+        low: Worst or lowest possible value.
+        high: Best or highest possible value.
+        higher_is_better: Direction.
+    """
+
+    name: str
+    help: str
+    low: float = 0.0
+    high: float = 1.0
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True)
+class Metric(ABC, Generic[E]):
+    """Base of all metrics; ``E`` is the evidence that ``gather`` hands to ``score_item``.
+
+    Class attributes every metric states:
+        registered_name: Name in the registry.
+        values: Its values; the first is the headline, shown first.
+        needs: Fields of an item it cannot do without.
+    """
+
+    registered_name: ClassVar[str]
+    values: ClassVar[tuple[ValueInfo, ...]]
+    needs: ClassVar[frozenset[str]] = frozenset({"references"})
+
+    @abstractmethod
+    async def gather(self, item: Item, tools: Tools) -> E:
+        """Collect all that scoring needs: parse, embed, ask judges. The only costly step."""
+
+    @abstractmethod
+    def score_item(self, item: Item, evidence: E) -> ItemScore:
+        """Turn evidence into a score. Pure: no judge, no file, no clock, no randomness."""
+
+    @property
+    def name(self) -> str:
+        """Canonical text form; fields at their default are left out."""
+        changed = {
+            p.name: getattr(self, p.name) for p in params(self) if getattr(self, p.name) != p.default
+        }
+        return str(Spec(self.registered_name, options=changed))
+
+    def config(self) -> dict[str, Any]:
+        """All fields with their resolved values, for the run log."""
+        return {p.name: getattr(self, p.name) for p in params(self)}
+
+    def signature(self, identities: Mapping[str, str] | None = None) -> str:
+        """What fixes the numbers, to print beside them: every field that affects the score.
+
+        Args:
+            identities: Identity per tool field, such as ``{"embedder": "static@1f3a"}``; a tool
+                field that is not named shows its spec.
+        """
+        known = identities or {}
+        parts = [self.registered_name]
+        for p in params(self):
+            if p.metadata["affects_score"]:
+                value = known.get(p.name, getattr(self, p.name))
+                parts.append(f"{p.name}:{value}")
+        parts.append(f"v:{__version__}")
+        return "|".join(parts)
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Identity of each tool this metric's fields name."""
+        return {
+            p.name: tools.identity(p.metadata["tool"], getattr(self, p.name))
+            for p in params(self)
+            if p.metadata["tool"]
+        }
+
+    def check_item(self, item: Item) -> None:
+        """Refuse an item that lacks what the metric needs.
+
+        Raises:
+            ItemError: Names the field that is missing or empty.
+        """
+        for field in sorted(self.needs):
+            if not getattr(item, field):
+                raise ItemError(f"{self.registered_name} needs {field}, and this item has none")
+        if not item.candidate.strip():
+            raise ItemError("the candidate is empty")
+
+    def score_text(
+        self,
+        candidate: str,
+        references: str | Sequence[str],
+        images: Sequence[str] | None = None,
+        *,
+        tools: Tools | None = None,
+    ) -> ItemScore:
+        """Score one text; works in scripts and notebooks.
+
+        Args:
+            candidate: The text under evaluation.
+            references: One trusted text, or several.
+            images: Image files, for metrics that look.
+            tools: Tools to share between calls; new ones are made if None.
+
+        Raises:
+            ItemError: The text cannot be scored; the message says why.
+        """
+        texts = (references,) if isinstance(references, str) else tuple(references)
+        item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
+        return run_sync(self.evaluate(item, tools or Tools()))
+
+    def score(
+        self, items: Sequence[Item], *, tools: Tools | None = None
+    ) -> list[ItemScore | ItemFailure]:
+        """Score items in order; an item that cannot be scored gives its reason.
+
+        ``beholder.score`` does the same with a store, workers and a report.
+        """
+        shared = tools or Tools()
+
+        async def each() -> list[ItemScore | ItemFailure]:
+            return [await self._attempt(item, shared) for item in items]
+
+        return run_sync(each())
+
+    async def evaluate(self, item: Item, tools: Tools) -> ItemScore:
+        """Check, gather and score one item."""
+        self.check_item(item)
+        return self.score_item(item, await self.gather(item, tools))
+
+    async def _attempt(self, item: Item, tools: Tools) -> ItemScore | ItemFailure:
+        try:
+            return await self.evaluate(item, tools)
+        except ConfigError:
+            raise
+        except BeholderError as error:
+            return failure(error)
+
+
+def failure(error: Exception) -> ItemFailure:
+    """The record of an error that cost one item its score."""
+    return ItemFailure(
+        error=type(error).__name__,
+        message=str(error),
+        transient=isinstance(error, TransientError),
+    )

@@ -1,0 +1,58 @@
+"""What a metric may use while it gathers evidence: embeddings and sentence splitters.
+
+One ``Tools`` serves a whole run. All metrics share it, so each distinct text is embedded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from beholder import embed, text
+from beholder.embed.base import Embedder, FloatArray
+from beholder.embed.service import EmbeddingService, VectorStore
+from beholder.text.split import Splitter
+
+
+class Tools:
+    """The tools of one run, made on first use from their specs.
+
+    Args:
+        vectors: Where vectors of embedders worth storing are kept; None keeps them in memory.
+        options: Keyword options per kind of tool that are no part of a spec, such as
+            ``{"embedder": {"base_url": "http://localhost:8000/v1"}}``.
+    """
+
+    def __init__(
+        self,
+        vectors: VectorStore | None = None,
+        options: Mapping[str, Mapping[str, object]] | None = None,
+    ) -> None:
+        self._vectors = vectors
+        self._options = options or {}
+        self._embedders: dict[str, EmbeddingService] = {}
+        self._splitters: dict[str, Splitter] = {}
+
+    def embedder(self, spec: str) -> Embedder:
+        """The embedder of a spec such as ``static`` or ``st:NAME``."""
+        return self._service(spec).embedder
+
+    def splitter(self, spec: str) -> Splitter:
+        """The sentence splitter of a spec such as ``rules`` or ``sat:NAME``."""
+        if spec not in self._splitters:
+            self._splitters[spec] = text.splitter(spec)
+        return self._splitters[spec]
+
+    def identity(self, kind: str, spec: str) -> str:
+        """The identity of a tool, as signatures state it."""
+        tool = {"embedder": self.embedder, "splitter": self.splitter}[kind](spec)
+        return tool.identity
+
+    async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
+        """Vectors of texts, in order; equal texts are embedded once and shared between items."""
+        return await self._service(spec).embed(texts)
+
+    def _service(self, spec: str) -> EmbeddingService:
+        if spec not in self._embedders:
+            made = embed.embedder(spec, **self._options.get("embedder", {}))
+            self._embedders[spec] = EmbeddingService(made, self._vectors)
+        return self._embedders[spec]

@@ -1,0 +1,35 @@
+"""Packages that come with an extra: import them on use, or say how to install them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from types import ModuleType
+
+from beholder.errors import MissingExtraError
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional module.
+
+    Args:
+        module: Dotted name of the module, for example ``"sentence_transformers"``.
+        extra: The extra of beholder that installs it, for example ``"hf"``.
+        purpose: What needs it, for the message: ``"the embedder 'st:...'"``.
+
+    Raises:
+        MissingExtraError: The package is not installed. A package that is installed but broken
+            raises its own ImportError, so that its message is not hidden.
+    """
+    package = module.partition(".")[0]
+    if importlib.util.find_spec(package) is None:
+        raise MissingExtraError(
+            f"{purpose} needs the package {package!r}, which is not installed: "
+            f"pip install 'beholder[{extra}]'"
+        )
+    return importlib.import_module(module)
+
+
+def is_installed(package: str) -> bool:
+    """Whether a top-level package can be found, without importing it."""
+    return importlib.util.find_spec(package) is not None

@@ -1,0 +1,145 @@
+"""The frozen records that flow through a run: what is judged, and what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Span: TypeAlias = tuple[int, int]
+"""Half-open character range in the *original* text."""
+
+Side: TypeAlias = Literal["candidate", "reference"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One source with the text under evaluation and its references.
+
+    Attributes:
+        id: Unique in a data set.
+        candidate: The text under evaluation.
+        references: Trusted texts for the same source; may be empty.
+        images: Image files of the source, as paths; opened only by a metric that needs them.
+        video: Video file of the source, or None.
+        group: Columns to break results down by, such as ``{"system": "model-a"}``.
+        judgments: Human labels by name.
+        meta: Every other field of the row, kept as it was.
+    """
+
+    id: str
+    candidate: str
+    references: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    video: str | None = None
+    group: Mapping[str, str] = field(default_factory=dict)
+    judgments: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The smallest part that is scored, tied to its place in the original text.
+
+    Attributes:
+        kind: What it is: ``chunk``, ``entity``, ``attribute``, ``relation``, ``statement``.
+        text: The part as words.
+        side: Which text it stands in.
+        spans: Character ranges in that text.
+        score: Its granular score, or None when it has none.
+        verdict: One word for people, such as ``match``, ``mistake`` or ``omission``.
+        reference_index: Which reference it stands in, for units of the reference side.
+        detail: What else the metric says of it; JSON values only.
+    """
+
+    kind: str
+    text: str
+    side: Side
+    spans: tuple[Span, ...]
+    score: float | None = None
+    verdict: str | None = None
+    reference_index: int | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemScore:
+    """What a metric found for one item.
+
+    Attributes:
+        values: Scores by name; every value is finite.
+        units: The granular findings.
+        signature: How the numbers were made.
+        detail: Evidence worth drawing (a similarity matrix, a graph); JSON values and arrays.
+    """
+
+    values: Mapping[str, float]
+    units: tuple[Unit, ...] = ()
+    signature: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFailure:
+    """Why an item has no score.
+
+    Attributes:
+        error: Name of the error class.
+        message: The reason, for people.
+        transient: Whether the next start of the run should try again.
+    """
+
+    error: str
+    message: str
+    transient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval.
+
+    Attributes:
+        low: Lower end.
+        high: Upper end.
+        level: Confidence level, 0.95 unless asked otherwise.
+    """
+
+    low: float
+    high: float
+    level: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over items with its interval.
+
+    Attributes:
+        mean: The mean.
+        interval: Its confidence interval; None when fewer than two items were scored.
+        n: How many items it is taken over.
+    """
+
+    mean: float
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """A metric over a whole data set.
+
+    Attributes:
+        metric: Canonical name of the metric.
+        values: Mean with interval per value; empty when nothing was scored.
+        n_scored: Items with a score.
+        n_failed: Items with a reason instead of a score.
+        signature: How the numbers were made; several, joined by `` ; ``, if it changed on the way.
+        failures: Count of failures per reason.
+    """
+
+    metric: str
+    values: Mapping[str, Estimate]
+    n_scored: int
+    n_failed: int
+    signature: str
+    failures: Mapping[str, int] = field(default_factory=dict)

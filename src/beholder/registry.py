@@ -1,0 +1,91 @@
+"""One small typed registry, used for metrics, embedders, splitters and judges."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from importlib.metadata import entry_points
+from typing import Generic, TypeVar
+
+from beholder.errors import ConfigError, UnknownNameError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Names and the classes they stand for.
+
+    Built-in classes stand in a table of ``module:Class`` strings, so that listing the names imports
+    nothing. Outside packages offer classes through an entry-point group and are called
+    ``package/name``; they are imported when asked for.
+
+    Args:
+        kind: What is registered, for messages: ``"metric"``.
+        base: Every registered class must be a subclass of it.
+        builtin: Name to ``module:Class``.
+        group: The entry-point group of outside packages, for example ``"beholder.metrics"``.
+    """
+
+    def __init__(self, kind: str, base: type[T], builtin: Mapping[str, str], group: str) -> None:
+        self.kind = kind
+        self.base = base
+        self.group = group
+        self._builtin = dict(builtin)
+        self._classes: dict[str, type[T]] = {}
+
+    def register(self, name: str) -> Callable[[type[T]], type[T]]:
+        """Register a class of your own process under a name (decorator).
+
+        Raises:
+            ConfigError: The name is taken, or the class is not a subclass of the base.
+        """
+
+        def decorate(cls: type[T]) -> type[T]:
+            self._check(name, cls)
+            if name in self.names():
+                raise ConfigError(f"the {self.kind} name {name!r} is taken; choose another")
+            self._classes[name] = cls
+            return cls
+
+        return decorate
+
+    def get(self, name: str) -> type[T]:
+        """The class of a name, imported if need be.
+
+        Raises:
+            UnknownNameError: Nothing has that name; the message has the closest and all names.
+        """
+        if name in self._classes:
+            return self._classes[name]
+        if name in self._builtin:
+            module, _, attribute = self._builtin[name].partition(":")
+            cls = getattr(importlib.import_module(module), attribute)
+        else:
+            cls = self._outside_class(name)
+        self._check(name, cls)
+        self._classes[name] = cls
+        return cls  # type: ignore[no-any-return]
+
+    def names(self) -> list[str]:
+        """All names, built-in ones first, nothing imported."""
+        outside = [f"{point.dist.name}/{point.name}" for point in self._points() if point.dist]
+        return list(dict.fromkeys([*self._builtin, *self._classes, *outside]))
+
+    def _points(self) -> entry_points:  # type: ignore[valid-type]
+        return entry_points(group=self.group)
+
+    def _outside_class(self, name: str) -> type[T]:
+        for point in self._points():  # type: ignore[attr-defined]
+            if point.dist is not None and f"{point.dist.name}/{point.name}" == name:
+                return point.load()  # type: ignore[no-any-return]
+        names = self.names()
+        close = get_close_matches(name, names, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise UnknownNameError(f"no {self.kind} is called {name!r}; {hint}There are: {', '.join(names)}")
+
+    def _check(self, name: str, cls: object) -> None:
+        if not (isinstance(cls, type) and issubclass(cls, self.base)):
+            raise ConfigError(
+                f"{self.kind} {name!r}: {cls!r} is not a subclass of {self.base.__name__}"
+            )
