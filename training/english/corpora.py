@@ -9,10 +9,11 @@ from pathlib import Path
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from training.english import factual, swaps, ud
+from training.english import factual, swaps, templates, ud
 
 TREEBANKS = ("en_ewt", "en_gum_open")
 SWAP_COPIES = 6000
+PER_TEMPLATE = 80
 
 
 def ud_documents(vocab: Vocab, data: Path, split: str) -> list[Doc]:
@@ -25,7 +26,7 @@ def ud_documents(vocab: Vocab, data: Path, split: str) -> list[Doc]:
 
 
 def copies(vocab: Vocab, data: Path, captions: list[factual.Caption], seed: int) -> list[Doc]:
-    """Caption-like and swapped copies of the training sentences."""
+    """Caption-like and swapped copies of the training sentences, and template sentences."""
     rng = random.Random(seed)
     sentences = [
         sentence
@@ -35,6 +36,7 @@ def copies(vocab: Vocab, data: Path, captions: list[factual.Caption], seed: int)
     words = swaps.visual_words(captions)
     made = list(ud.caption_copies(sentences, rng))
     made += swaps.swap_copies(sentences, words, rng, SWAP_COPIES)
+    made += templates.template_sentences(words, rng, PER_TEMPLATE)
     return [ud.make_doc(vocab, [sentence]) for sentence in made if sentence]
 
 

@@ -9,6 +9,7 @@ from beholder.language.document import Document, Word
 from beholder.language.facts import AttributeFact
 from beholder.language.lexicon import (
     COLOURS,
+    COMPLETED,
     DEGREES,
     FOCUS_ADVERBS,
     LINKING,
@@ -121,13 +122,13 @@ def predicate_adjectives(
 
 
 def has_linked_noun(document: Document, adjective: Word) -> bool:
-    """Whether a noun with a preposition completes the adjective."""
+    """Whether a noun with a preposition completes the adjective: "full of", "parked on"."""
+    if adjective.lower not in COMPLETED and not adjective.lower.endswith("ed"):
+        return False
     return any(
         n.index > adjective.index and preposition(document, n)
         for n in document.children(adjective, "obl", "nmod")
-    ) and adjective.lower in ("full", "next", "close", "adjacent", "near", "devoid", "similar",
-                              "parallel", "perpendicular", "covered", "opposite", "attached",
-                              "filled", "made", "topped")
+    )
 
 
 def _bare_joined(document: Document, word: Word) -> list[Word]:

@@ -109,3 +109,8 @@ KIN = frozenset(
 """What one has without it being a part."""
 SUBJECT_PRONOUNS = frozenset("he she it they we i you who which that this these those one".split())
 RELATIVE_PRONOUNS = frozenset("who which that whom whose".split())
+COMPLETED = frozenset(
+    "full next close adjacent near devoid similar parallel perpendicular opposite made hung worn "
+    "strewn overgrown held clad".split()
+)
+"""Adjectives that say little without the noun after them; those in -ed are added by rule."""

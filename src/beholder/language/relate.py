@@ -34,6 +34,8 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
             yield from existential(document, word, phrases)
         elif clauses.is_verb(word):
             yield from verb(document, word, phrases)
+        elif word.pos == "ADJ" and word.dep not in ("amod", "compound"):
+            yield from adjective(document, word, phrases)
         elif word.pos == "ADJ" and has_linked_noun(document, word):
             yield from adjective(document, word, phrases)
         elif document.child(word, "cop") is not None and preposition(document, word):
@@ -124,11 +126,12 @@ def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact
     named = clauses.subjects(document, word)
     if not named and word.dep in ("advmod", "xcomp") and head is not None:
         named = clauses.subjects(document, head)
+    lead = (word,) if has_linked_noun(document, word) else ()
     for subject in named:
         for where in _places(document, word, phrases):
-            if where.words and where.words[0].index != word.index:
+            if where.words and where.words[0].index != word.index and where.target is not subject:
                 yield from _located(
-                    subject, (word,), where, phrases, rule="adjective", polarity=polarity
+                    subject, lead, where, phrases, rule="adjective", polarity=polarity
                 )
 
 
@@ -142,7 +145,8 @@ def verb(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     if shown:
         yield from _shown(document, word, phrases, named, direct)
         return
-    lead = _verb_words(document, word)
+    stranded = clauses.stranded_preposition(document, word)
+    lead = tuple(w for w in _verb_words(document, word) if w is not stranded)
     polarity = not clauses.is_denied(document, word)
     passive = clauses.is_passive(document, word)
     places = list(_places(document, word, phrases))
@@ -161,7 +165,6 @@ def verb(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
                 subject.index, target.index, lead, "verb", "recipient", passive, polarity,
                 text=f"{_text(lead)} to",
             )
-        stranded = clauses.stranded_preposition(document, word)
         gap = clauses.gap_noun(document, word)
         if stranded is not None and gap is not None:
             made = True
