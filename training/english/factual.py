@@ -64,13 +64,56 @@ def gold_tuples(caption: Caption) -> Tuples:
 
 
 CLOTHES = frozenset(
-    "shirt t-shirt jacket coat hat cap shorts dress suit jeans pants shoe boot sock helmet glove tie "
-    "vest sweater uniform skirt sunglasses glasses goggles backpack scarf belt hoodie wetsuit wet "
-    "sandal sneaker robe gown bikini swimsuit trunk clothes clothing outfit top blouse apron mask".split()
+    [
+        "shirt",
+        "t-shirt",
+        "jacket",
+        "coat",
+        "hat",
+        "cap",
+        "shorts",
+        "dress",
+        "suit",
+        "jeans",
+        "pants",
+        "shoe",
+        "boot",
+        "sock",
+        "helmet",
+        "glove",
+        "tie",
+        "vest",
+        "sweater",
+        "uniform",
+        "skirt",
+        "sunglasses",
+        "glasses",
+        "goggles",
+        "backpack",
+        "scarf",
+        "belt",
+        "hoodie",
+        "wetsuit",
+        "wet",
+        "sandal",
+        "sneaker",
+        "robe",
+        "gown",
+        "bikini",
+        "swimsuit",
+        "trunk",
+        "clothes",
+        "clothing",
+        "outfit",
+        "top",
+        "blouse",
+        "apron",
+        "mask",
+    ]
 )
 NAMES = {"guy": "person", "guys": "people", "tee shirt": "t-shirt"}
 WORDS = {"lie": "lay", "underneath": "under", "beneath": "under", "below": "under", "has": "have"}
-LOOSE = frozenset("computer rock chocolate stripe gravel cheese".split())
+LOOSE = frozenset(["computer", "rock", "chocolate", "stripe", "gravel", "cheese"])
 """First words that FACTUAL cuts off a compound as an attribute."""
 
 

@@ -20,27 +20,170 @@ from training.english.ud import Sentence
 PRESENT = "Mood=Ind|Number=Sing|Person=3|Tense=Pres|VerbForm=Fin"
 LENGTH = 30
 NOT_VERBS = frozenset(
-    "be have on in at of by with for near behind under above over beside next front top left right "
-    "inside outside along around across against between through to from part below beneath is "
-    "alongside beyond among into towards trick board left".split()
+    [
+        "be",
+        "have",
+        "on",
+        "in",
+        "at",
+        "of",
+        "by",
+        "with",
+        "for",
+        "near",
+        "behind",
+        "under",
+        "above",
+        "over",
+        "beside",
+        "next",
+        "front",
+        "top",
+        "left",
+        "right",
+        "inside",
+        "outside",
+        "along",
+        "around",
+        "across",
+        "against",
+        "between",
+        "through",
+        "to",
+        "from",
+        "part",
+        "below",
+        "beneath",
+        "is",
+        "alongside",
+        "beyond",
+        "among",
+        "into",
+        "towards",
+        "trick",
+        "board",
+        "left",
+    ]
 )
-NOT_SINGULAR = frozenset("people men women children deer sheep cattle teeth feet".split())
-TRANSITIVE = (
-    "adorn capture cast contrast create decorate depict display divide dominate exhibit feature "
-    "fill flank frame illuminate include occupy overlap portray showcase sport read wear hold"
-).split()
-INTRANSITIVE = (
-    "appear arch bend branch consist cascade cling climb curl curve dangle descend droop drape "
-    "extend emerge face fade fall flare glow hang jut lean lie loom measure overlap pass peek "
-    "perch point project protrude recede rise run shine slant slope sparkle spread sprout stretch "
-    "taper tilt tower trail twist wrap"
-).split()
-ADJECTIVES = (
-    "radiant curvilinear dappled blurry glossy matte ornate intricate rectangular cylindrical "
-    "triangular translucent weathered overcast faint vivid sleek rustic lush vertical horizontal "
-    "bronze beige turquoise maroon teal ivory golden olive navy crimson lit inlaid clad"
-).split()
-NOUN_PLACES = frozenset("nsubj obj obl nmod root conj nsubj:pass nmod:poss".split())
+NOT_SINGULAR = frozenset(
+    ["people", "men", "women", "children", "deer", "sheep", "cattle", "teeth", "feet"]
+)
+TRANSITIVE = [
+    "adorn",
+    "capture",
+    "cast",
+    "contrast",
+    "create",
+    "decorate",
+    "depict",
+    "display",
+    "divide",
+    "dominate",
+    "exhibit",
+    "feature",
+    "fill",
+    "flank",
+    "frame",
+    "illuminate",
+    "include",
+    "occupy",
+    "overlap",
+    "portray",
+    "showcase",
+    "sport",
+    "read",
+    "wear",
+    "hold",
+]
+INTRANSITIVE = [
+    "appear",
+    "arch",
+    "bend",
+    "branch",
+    "consist",
+    "cascade",
+    "cling",
+    "climb",
+    "curl",
+    "curve",
+    "dangle",
+    "descend",
+    "droop",
+    "drape",
+    "extend",
+    "emerge",
+    "face",
+    "fade",
+    "fall",
+    "flare",
+    "glow",
+    "hang",
+    "jut",
+    "lean",
+    "lie",
+    "loom",
+    "measure",
+    "overlap",
+    "pass",
+    "peek",
+    "perch",
+    "point",
+    "project",
+    "protrude",
+    "recede",
+    "rise",
+    "run",
+    "shine",
+    "slant",
+    "slope",
+    "sparkle",
+    "spread",
+    "sprout",
+    "stretch",
+    "taper",
+    "tilt",
+    "tower",
+    "trail",
+    "twist",
+    "wrap",
+]
+ADJECTIVES = [
+    "radiant",
+    "curvilinear",
+    "dappled",
+    "blurry",
+    "glossy",
+    "matte",
+    "ornate",
+    "intricate",
+    "rectangular",
+    "cylindrical",
+    "triangular",
+    "translucent",
+    "weathered",
+    "overcast",
+    "faint",
+    "vivid",
+    "sleek",
+    "rustic",
+    "lush",
+    "vertical",
+    "horizontal",
+    "bronze",
+    "beige",
+    "turquoise",
+    "maroon",
+    "teal",
+    "ivory",
+    "golden",
+    "olive",
+    "navy",
+    "crimson",
+    "lit",
+    "inlaid",
+    "clad",
+]
+NOUN_PLACES = frozenset(["nsubj", "obj", "obl", "nmod", "root", "conj", "nsubj:pass", "nmod:poss"])
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,29 @@ def _visual(form: str, words: VisualWords, rng: random.Random) -> str:
 
 
 def _gerund(verb: str) -> str:
-    if verb in ("sit", "run", "swim", "step", "drag", "set", "get", "put", "jut", "dip", "strap",
-                "wrap", "hit", "cut", "spot", "flip", "grip", "grab", "stop", "hug", "pet"):
+    if verb in (
+        "sit",
+        "run",
+        "swim",
+        "step",
+        "drag",
+        "set",
+        "get",
+        "put",
+        "jut",
+        "dip",
+        "strap",
+        "wrap",
+        "hit",
+        "cut",
+        "spot",
+        "flip",
+        "grip",
+        "grab",
+        "stop",
+        "hug",
+        "pet",
+    ):
         return verb + verb[-1] + "ing"
     if verb.endswith("ie"):
         return verb[:-2] + "ying"

@@ -74,7 +74,9 @@ class Builder:
         entity = self.entities[index]
         entity = replace(entity, mentions=(*entity.mentions, mention))
         if entity.kind == "pronoun" and phrase.kind == "thing":
-            entity = replace(entity, kind="thing", name=mention.text.lower(), head=phrase.word.lemma)
+            entity = replace(
+                entity, kind="thing", name=mention.text.lower(), head=phrase.word.lemma
+            )
         if phrase.quantity is not None and entity.quantity is None:
             entity = replace(entity, quantity=phrase.quantity)
         self.entities[index] = entity

@@ -1,5 +1,6 @@
 """Who does what to whom: the subjects and objects of a predicate, also those that are not written
-beside it (relative clauses, participles, shared subjects, inverted sentences)."""
+beside it (relative clauses, participles, shared subjects, inverted sentences).
+"""
 
 from __future__ import annotations
 
@@ -10,8 +11,37 @@ _DEPTH = 12
 """How many clauses up a subject is looked for."""
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 _INTRANSITIVE = frozenset(
-    "stand sit lie hang rise be stretch loom rest extend run appear lean grow perch hover float "
-    "come walk live sleep wait emerge tower sprawl flow fly protrude dangle".split()
+    [
+        "stand",
+        "sit",
+        "lie",
+        "hang",
+        "rise",
+        "be",
+        "stretch",
+        "loom",
+        "rest",
+        "extend",
+        "run",
+        "appear",
+        "lean",
+        "grow",
+        "perch",
+        "hover",
+        "float",
+        "come",
+        "walk",
+        "live",
+        "sleep",
+        "wait",
+        "emerge",
+        "tower",
+        "sprawl",
+        "flow",
+        "fly",
+        "protrude",
+        "dangle",
+    ]
 )
 
 
@@ -24,7 +54,9 @@ def conjuncts(document: Document, word: Word) -> list[Word]:
     """A noun and the nouns joined to it: "a cup and a plate"."""
     joined = [word]
     for child in document.children(word, "conj"):
-        if child.pos in ("NOUN", "PROPN", "PRON", "NUM") and not document.child(child, "nsubj", "cop"):
+        if child.pos in ("NOUN", "PROPN", "PRON", "NUM") and not document.child(
+            child, "nsubj", "cop"
+        ):
             joined.append(child)
     return joined
 
@@ -47,7 +79,9 @@ def is_passive(document: Document, verb: Word) -> bool:
         return False
     if verb.dep in ("acl", "amod", "advcl", "acl:relcl") and not document.child(verb, "nsubj"):
         return verb.dep != "acl:relcl"
-    shares = verb.dep in ("conj", "xcomp") and head is not None and not document.child(verb, "nsubj")
+    shares = (
+        verb.dep in ("conj", "xcomp") and head is not None and not document.child(verb, "nsubj")
+    )
     return shares and head is not None and is_verb(head) and is_passive(document, head)
 
 
@@ -142,7 +176,7 @@ def gap_noun(document: Document, verb: Word) -> Word | None:
     if verb.dep != "acl:relcl":
         return None
     own = [c for c in document.children(verb, "nsubj") if c.lower not in RELATIVE_PRONOUNS]
-    if not own or document.child(verb, "cop", "obj") and not _relative_object(document, verb):
+    if not own or (document.child(verb, "cop", "obj") and not _relative_object(document, verb)):
         return None
     return document.head(verb)
 
@@ -160,9 +194,7 @@ def _stranded(document: Document, verb: Word) -> Word | None:
     for child in document.children(verb, "obl", "advmod", "case", "compound:prt"):
         if child.pos == "ADP" and child.index > verb.index and not document.children(child):
             return child
-    relative = [
-        c for c in document.children(verb, "obl") if c.lower in RELATIVE_PRONOUNS
-    ]
+    relative = [c for c in document.children(verb, "obl") if c.lower in RELATIVE_PRONOUNS]
     for word in relative:
         for case in document.children(word, "case"):
             return case

@@ -58,11 +58,19 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
     if child.lower in _NO_QUALITY or child.lower in NEGATIONS or not child.text[0].isalnum():
         return False
     if child.dep in ("compound", "nmod:desc") or child.is_noun:
-        return child.index < noun.index and child.dep in ("compound", "amod", "nmod:desc") and (
-            is_quality(document, child) or child.pos == "ADJ" or child.dep == "amod"
+        return (
+            child.index < noun.index
+            and child.dep in ("compound", "amod", "nmod:desc")
+            and (is_quality(document, child) or child.pos == "ADJ" or child.dep == "amod")
         )
     if child.pos == "ADV":
-        return child.index > noun.index and child.lower in ("outside", "inside", "above", "below", "nearby")
+        return child.index > noun.index and child.lower in (
+            "outside",
+            "inside",
+            "above",
+            "below",
+            "nearby",
+        )
     return child.pos in ("ADJ", "VERB", "NUM", "X")
 
 
@@ -107,7 +115,7 @@ def _is_affirmed(words: tuple[Word, ...]) -> bool:
 def predicate_adjectives(
     document: Document, word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
-    """"is tall", "looks old", "painted white"; also the adjectives joined to them."""
+    """ "is tall", "looks old", "painted white"; also the adjectives joined to them."""
     adjective = word.pos == "ADJ" or (word.lower in COLOURS and word.pos in ("NOUN", "PROPN"))
     rule = _predicate_rule(document, word) if adjective else None
     if rule is None or word.lower in _NO_QUALITY or (word.index in phrases.by_word):
@@ -161,7 +169,7 @@ def _clause_head(document: Document, word: Word) -> Word:
 
 
 def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
-    """"is a doctor", "is in the foreground", "is nearby"."""
+    """ "is a doctor", "is in the foreground", "is nearby"."""
     if not document.child(word, "cop"):
         return
     polarity = not clauses.is_denied(document, word)
@@ -179,8 +187,11 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
         subject_index = phrases.stands_for[word.index]
         subject = document.words[subject_index]
         if word.is_noun and word.lemma != subject.lemma and subject.dep.startswith("nsubj"):
-            name = [c for c in document.children(word, "compound", "flat") if c.index < word.index
-                    and not is_quality(document, c)]
+            name = [
+                c
+                for c in document.children(word, "compound", "flat")
+                if c.index < word.index and not is_quality(document, c)
+            ]
             words = (*name, word)
             value = " ".join([*(w.lower for w in name), word.lemma])
             yield AttributeFact(subject_index, words, value, "kind", "copula", polarity)

@@ -13,8 +13,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 CLEAR_ONLY = frozenset(
-    "prep pobj dobj nsubjpass auxpass attr acomp agent poss relcl neg prt dative oprd pcomp "
-    "npadvmod quantmod predet preconj intj csubjpass".split()
+    [
+        "prep",
+        "pobj",
+        "dobj",
+        "nsubjpass",
+        "auxpass",
+        "attr",
+        "acomp",
+        "agent",
+        "poss",
+        "relcl",
+        "neg",
+        "prt",
+        "dative",
+        "oprd",
+        "pcomp",
+        "npadvmod",
+        "quantmod",
+        "predet",
+        "preconj",
+        "intj",
+        "csubjpass",
+    ]
 )
 _RENAMED = {
     "dobj": "obj", "nsubjpass": "nsubj:pass", "csubjpass": "csubj:pass", "auxpass": "aux:pass",
@@ -23,7 +44,7 @@ _RENAMED = {
     "preconj": "cc:preconj", "intj": "discourse", "meta": "dep", "oprd": "xcomp",
 }  # fmt: skip
 _PREDICATES = ("acomp", "attr", "oprd")
-_BE = frozenset("be is are was were am been being 's 're 'm".split())
+_BE = frozenset(["be", "is", "are", "was", "were", "am", "been", "being", "'s", "'re", "'m"])
 
 
 @dataclass
@@ -73,7 +94,9 @@ def _raise_predicates(tree: list[Node]) -> None:
         below = children[place]
         predicates = [c for c in below if tree[c].dep in _PREDICATES]
         if any(tree[c].dep == "expl" for c in below):
-            for c in predicates:  # "there is a cat": UD keeps the verb and makes the cat its subject
+            for (
+                c
+            ) in predicates:  # "there is a cat": UD keeps the verb and makes the cat its subject
                 tree[c].dep = "nsubj"
             continue
         if not predicates:  # "is on the mat": the noun of the preposition is the predicate
@@ -91,7 +114,7 @@ def _raise_predicates(tree: list[Node]) -> None:
 
 
 def _turn_prepositions(tree: list[Node]) -> None:
-    """prep -> pobj becomes noun -> case; the noun is nmod of a noun and obl of anything else."""
+    """Prep -> pobj becomes noun -> case; the noun is nmod of a noun and obl of anything else."""
     children = _children(tree)
     for place, node in enumerate(tree):
         objects = [c for c in children[place] if tree[c].dep in ("pobj", "pcomp")]
@@ -120,7 +143,7 @@ def _turn_prepositions(tree: list[Node]) -> None:
 
 
 def _flatten_conjuncts(tree: list[Node]) -> None:
-    """a <- b <- c becomes a <- b, a <- c; each "and" hangs on the conjunct after it."""
+    """A <- b <- c becomes a <- b, a <- c; each "and" hangs on the conjunct after it."""
     for place, node in enumerate(tree):
         seen = {place}
         while node.dep == "conj" and tree[node.head].dep == "conj" and node.head not in seen:
@@ -153,6 +176,9 @@ _CLEAR_NAMES = {
 def to_clear(nodes: Sequence[Node]) -> list[Node]:
     """A UD tree as a ClearNLP tree: copulas and prepositions become heads again."""
     tree = [Node(n.text, n.pos, n.dep, n.head) for n in nodes]
+    for node in tree:
+        if node.text.lower() in _BE and node.pos == "VERB":
+            node.pos = "AUX"
     _lower_prepositions(tree)
     _lower_predicates(tree)
     for node in tree:

@@ -12,7 +12,9 @@ from dataclasses import replace
 
 from beholder.language.document import Word
 
-_BEFORE_A_NOUN = frozenset({"amod", "compound", "nmod", "nummod", "nmod:desc", "acl", "obl", "obl:npmod"})
+_BEFORE_A_NOUN = frozenset(
+    {"amod", "compound", "nmod", "nummod", "nmod:desc", "acl", "obl", "obl:npmod"}
+)
 
 
 def join_hyphens(words: Sequence[Word]) -> list[Word]:
@@ -73,8 +75,11 @@ def _joined(words: Sequence[Word], index: int) -> bool:
             and follows[0].start == word.end
             and follows[0].text[0].isalnum()
         )
-    return before.text == "-" and index >= 2 and words[index - 2].end == before.start and (
-        word.text[0].isalnum() and words[index - 2].text[-1].isalnum()
+    return (
+        before.text == "-"
+        and index >= 2
+        and words[index - 2].end == before.start
+        and (word.text[0].isalnum() and words[index - 2].text[-1].isalnum())
     )
 
 

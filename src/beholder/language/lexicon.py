@@ -3,66 +3,396 @@
 from __future__ import annotations
 
 COLOURS = frozenset(
-    "red orange yellow green blue purple violet pink brown black white gray grey tan beige gold "
-    "golden silver cream ivory maroon teal turquoise navy magenta cyan crimson scarlet lavender "
-    "lilac khaki bronze copper olive peach coral burgundy mustard charcoal amber mauve indigo "
-    "blond blonde brunette auburn multicolored multicoloured colorful colourful off-white".split()
+    [
+        "red",
+        "orange",
+        "yellow",
+        "green",
+        "blue",
+        "purple",
+        "violet",
+        "pink",
+        "brown",
+        "black",
+        "white",
+        "gray",
+        "grey",
+        "tan",
+        "beige",
+        "gold",
+        "golden",
+        "silver",
+        "cream",
+        "ivory",
+        "maroon",
+        "teal",
+        "turquoise",
+        "navy",
+        "magenta",
+        "cyan",
+        "crimson",
+        "scarlet",
+        "lavender",
+        "lilac",
+        "khaki",
+        "bronze",
+        "copper",
+        "olive",
+        "peach",
+        "coral",
+        "burgundy",
+        "mustard",
+        "charcoal",
+        "amber",
+        "mauve",
+        "indigo",
+        "blond",
+        "blonde",
+        "brunette",
+        "auburn",
+        "multicolored",
+        "multicoloured",
+        "colorful",
+        "colourful",
+        "off-white",
+    ]
 )
 SHADES = frozenset(
-    "dark light bright pale deep pastel neon dull soft medium vivid faded rich muted royal lime sky "
-    "hot warm cool mint".split()
+    [
+        "dark",
+        "light",
+        "bright",
+        "pale",
+        "deep",
+        "pastel",
+        "neon",
+        "dull",
+        "soft",
+        "medium",
+        "vivid",
+        "faded",
+        "rich",
+        "muted",
+        "royal",
+        "lime",
+        "sky",
+        "hot",
+        "warm",
+        "cool",
+        "mint",
+    ]
 )
 MATERIALS = frozenset(
-    "wood metal stone brick glass plastic leather steel iron concrete cement marble granite paper "
-    "cardboard denim cotton wool silk velvet lace wicker rubber gold silver brass bronze copper "
-    "aluminum aluminium chrome ceramic porcelain clay bamboo straw tile asphalt gravel fabric "
-    "cloth canvas plaid floral fur vinyl linen jean tin slate sandstone limestone terracotta "
-    "stucco plaster grass dirt sand snow ice wire mesh foam felt nylon satin".split()
+    [
+        "wood",
+        "metal",
+        "stone",
+        "brick",
+        "glass",
+        "plastic",
+        "leather",
+        "steel",
+        "iron",
+        "concrete",
+        "cement",
+        "marble",
+        "granite",
+        "paper",
+        "cardboard",
+        "denim",
+        "cotton",
+        "wool",
+        "silk",
+        "velvet",
+        "lace",
+        "wicker",
+        "rubber",
+        "gold",
+        "silver",
+        "brass",
+        "bronze",
+        "copper",
+        "aluminum",
+        "aluminium",
+        "chrome",
+        "ceramic",
+        "porcelain",
+        "clay",
+        "bamboo",
+        "straw",
+        "tile",
+        "asphalt",
+        "gravel",
+        "fabric",
+        "cloth",
+        "canvas",
+        "plaid",
+        "floral",
+        "fur",
+        "vinyl",
+        "linen",
+        "jean",
+        "tin",
+        "slate",
+        "sandstone",
+        "limestone",
+        "terracotta",
+        "stucco",
+        "plaster",
+        "grass",
+        "dirt",
+        "sand",
+        "snow",
+        "ice",
+        "wire",
+        "mesh",
+        "foam",
+        "felt",
+        "nylon",
+        "satin",
+    ]
 )
 META = frozenset(
-    "image photo photograph picture shot scene view close-up closeup snapshot frame camera "
-    "description caption composition foreground background illustration".split()
+    [
+        "image",
+        "photo",
+        "photograph",
+        "picture",
+        "shot",
+        "scene",
+        "view",
+        "close-up",
+        "closeup",
+        "snapshot",
+        "frame",
+        "camera",
+        "description",
+        "caption",
+        "composition",
+        "foreground",
+        "background",
+        "illustration",
+    ]
 )
 """Words for the picture itself."""
 PICTURES = frozenset(
-    "image photo photograph picture shot snapshot close-up closeup view scene photography "
-    "selfie screenshot".split()
+    [
+        "image",
+        "photo",
+        "photograph",
+        "picture",
+        "shot",
+        "snapshot",
+        "close-up",
+        "closeup",
+        "view",
+        "scene",
+        "photography",
+        "selfie",
+        "screenshot",
+    ]
 )
 PICTURE_FRAMES = PICTURES | {"frame", "composition", "camera", "viewer"}
 """What a position may be relative to without naming a thing: "the left of the frame"."""
 SHOW_VERBS = frozenset(
-    "show depict feature capture display present portray showcase contain include illustrate "
-    "focus see".split()
+    [
+        "show",
+        "depict",
+        "feature",
+        "capture",
+        "display",
+        "present",
+        "portray",
+        "showcase",
+        "contain",
+        "include",
+        "illustrate",
+        "focus",
+        "see",
+    ]
 )
 POSITIONS = frozenset(
-    "left right front back top bottom middle center centre side rear foreground background "
-    "distance forefront midground left-hand right-hand end edge corner base".split()
+    [
+        "left",
+        "right",
+        "front",
+        "back",
+        "top",
+        "bottom",
+        "middle",
+        "center",
+        "centre",
+        "side",
+        "rear",
+        "foreground",
+        "background",
+        "distance",
+        "forefront",
+        "midground",
+        "left-hand",
+        "right-hand",
+        "end",
+        "edge",
+        "corner",
+        "base",
+    ]
 )
 """Nouns that name a place relative to something and not a thing."""
 PART_POSITIONS = frozenset({"end", "edge", "corner", "base", "side", "back", "top"})
 """Positions that are also parts; only a preposition before them makes them a position."""
 PARTITIVES = frozenset(
-    "pair group number lot variety couple row bunch cluster set collection piece slice series "
-    "array bit crowd herd flock stack pile line dozen handful assortment trio host bunch type kind "
-    "sort load ton plenty multitude range mix mixture portion section strip patch layer "
-    "assembly team swarm pack litter fleet chunk sheet loaf clump smattering majority".split()
+    [
+        "pair",
+        "group",
+        "number",
+        "lot",
+        "variety",
+        "couple",
+        "row",
+        "bunch",
+        "cluster",
+        "set",
+        "collection",
+        "piece",
+        "slice",
+        "series",
+        "array",
+        "bit",
+        "crowd",
+        "herd",
+        "flock",
+        "stack",
+        "pile",
+        "line",
+        "dozen",
+        "handful",
+        "assortment",
+        "trio",
+        "host",
+        "bunch",
+        "type",
+        "kind",
+        "sort",
+        "load",
+        "ton",
+        "plenty",
+        "multitude",
+        "range",
+        "mix",
+        "mixture",
+        "portion",
+        "section",
+        "strip",
+        "patch",
+        "layer",
+        "assembly",
+        "team",
+        "swarm",
+        "pack",
+        "litter",
+        "fleet",
+        "chunk",
+        "sheet",
+        "loaf",
+        "clump",
+        "smattering",
+        "majority",
+    ]
 )
 """Nouns before "of" that say how much of the thing there is."""
-GROUP_NOUNS = frozenset("group crowd couple pair team trio family herd flock".split())
+GROUP_NOUNS = frozenset(
+    ["group", "crowd", "couple", "pair", "team", "trio", "family", "herd", "flock"]
+)
 LINKING = frozenset(
-    "appear seem look feel become remain stay get turn sound smell taste grow keep".split()
+    [
+        "appear",
+        "seem",
+        "look",
+        "feel",
+        "become",
+        "remain",
+        "stay",
+        "get",
+        "turn",
+        "sound",
+        "smell",
+        "taste",
+        "grow",
+        "keep",
+    ]
 )
 PLACING = frozenset(
-    "put place lay set hang drop pour throw position lean attach tie mount stack pile hold place "
-    "park push pull insert stick fix affix install arrange rest".split()
+    [
+        "put",
+        "place",
+        "lay",
+        "set",
+        "hang",
+        "drop",
+        "pour",
+        "throw",
+        "position",
+        "lean",
+        "attach",
+        "tie",
+        "mount",
+        "stack",
+        "pile",
+        "hold",
+        "place",
+        "park",
+        "push",
+        "pull",
+        "insert",
+        "stick",
+        "fix",
+        "affix",
+        "install",
+        "arrange",
+        "rest",
+    ]
 )
 """Verbs that bring their object to a place: "puts a cup on the table"."""
 DEGREES = frozenset(
-    "very quite so too rather extremely slightly somewhat fairly really highly mostly partially "
-    "partly completely fully totally almost nearly entirely barely heavily lightly brightly dimly "
-    "deeply neatly just only more most less least".split()
+    [
+        "very",
+        "quite",
+        "so",
+        "too",
+        "rather",
+        "extremely",
+        "slightly",
+        "somewhat",
+        "fairly",
+        "really",
+        "highly",
+        "mostly",
+        "partially",
+        "partly",
+        "completely",
+        "fully",
+        "totally",
+        "almost",
+        "nearly",
+        "entirely",
+        "barely",
+        "heavily",
+        "lightly",
+        "brightly",
+        "dimly",
+        "deeply",
+        "neatly",
+        "just",
+        "only",
+        "more",
+        "most",
+        "less",
+        "least",
+    ]
 )
-FOCUS_ADVERBS = frozenset("also just only still even then now there here again either".split())
+FOCUS_ADVERBS = frozenset(
+    ["also", "just", "only", "still", "even", "then", "now", "there", "here", "again", "either"]
+)
 NEGATIONS = frozenset({"not", "n't", "never", "no", "neither", "nor"})
 NUMBER_WORDS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
@@ -72,45 +402,317 @@ NUMBER_WORDS = {
     "couple": 2, "trio": 3, "single": 1,
 }  # fmt: skip
 QUANTIFIERS = frozenset(
-    "several many few some multiple various numerous both all most other another each every any "
-    "much more single couple dozen dozens".split()
+    [
+        "several",
+        "many",
+        "few",
+        "some",
+        "multiple",
+        "various",
+        "numerous",
+        "both",
+        "all",
+        "most",
+        "other",
+        "another",
+        "each",
+        "every",
+        "any",
+        "much",
+        "more",
+        "single",
+        "couple",
+        "dozen",
+        "dozens",
+    ]
 )
 MALE = frozenset(
-    "man boy gentleman guy father dad son brother husband king prince waiter actor policeman "
-    "fireman grandfather uncle male businessman groom lad cowboy sir mr".split()
+    [
+        "man",
+        "boy",
+        "gentleman",
+        "guy",
+        "father",
+        "dad",
+        "son",
+        "brother",
+        "husband",
+        "king",
+        "prince",
+        "waiter",
+        "actor",
+        "policeman",
+        "fireman",
+        "grandfather",
+        "uncle",
+        "male",
+        "businessman",
+        "groom",
+        "lad",
+        "cowboy",
+        "sir",
+        "mr",
+    ]
 )
 FEMALE = frozenset(
-    "woman girl lady mother mom daughter sister wife queen princess waitress actress female bride "
-    "grandmother aunt policewoman businesswoman mrs ms nun".split()
+    [
+        "woman",
+        "girl",
+        "lady",
+        "mother",
+        "mom",
+        "daughter",
+        "sister",
+        "wife",
+        "queen",
+        "princess",
+        "waitress",
+        "actress",
+        "female",
+        "bride",
+        "grandmother",
+        "aunt",
+        "policewoman",
+        "businesswoman",
+        "mrs",
+        "ms",
+        "nun",
+    ]
 )
 PEOPLE = (
     MALE
     | FEMALE
     | frozenset(
-        "person people child kid baby toddler infant adult teenager youth student teacher doctor "
-        "nurse player skier surfer skateboarder snowboarder rider driver pedestrian passenger "
-        "passerby officer soldier worker chef cook farmer artist musician singer dancer athlete "
-        "batter catcher pitcher umpire referee fan spectator onlooker customer vendor tourist "
-        "human figure crowd audience family couple friend group team driver cyclist biker "
-        "hiker swimmer runner jogger performer speaker president leader member author writer "
-        "scientist researcher participant speaker citizen".split()
+        [
+            "person",
+            "people",
+            "child",
+            "kid",
+            "baby",
+            "toddler",
+            "infant",
+            "adult",
+            "teenager",
+            "youth",
+            "student",
+            "teacher",
+            "doctor",
+            "nurse",
+            "player",
+            "skier",
+            "surfer",
+            "skateboarder",
+            "snowboarder",
+            "rider",
+            "driver",
+            "pedestrian",
+            "passenger",
+            "passerby",
+            "officer",
+            "soldier",
+            "worker",
+            "chef",
+            "cook",
+            "farmer",
+            "artist",
+            "musician",
+            "singer",
+            "dancer",
+            "athlete",
+            "batter",
+            "catcher",
+            "pitcher",
+            "umpire",
+            "referee",
+            "fan",
+            "spectator",
+            "onlooker",
+            "customer",
+            "vendor",
+            "tourist",
+            "human",
+            "figure",
+            "crowd",
+            "audience",
+            "family",
+            "couple",
+            "friend",
+            "group",
+            "team",
+            "driver",
+            "cyclist",
+            "biker",
+            "hiker",
+            "swimmer",
+            "runner",
+            "jogger",
+            "performer",
+            "speaker",
+            "president",
+            "leader",
+            "member",
+            "author",
+            "writer",
+            "scientist",
+            "researcher",
+            "participant",
+            "speaker",
+            "citizen",
+        ]
     )
 )
 ANIMALS = frozenset(
-    "dog cat horse cow sheep goat pig bird duck chicken hen rooster elephant giraffe zebra bear "
-    "lion tiger monkey rabbit puppy kitten calf foal lamb fish deer fox wolf squirrel mouse rat "
-    "seagull gull pigeon parrot owl eagle penguin swan goose butterfly bee animal creature "
-    "leopard cheetah kangaroo koala panda turtle frog snake lizard".split()
+    [
+        "dog",
+        "cat",
+        "horse",
+        "cow",
+        "sheep",
+        "goat",
+        "pig",
+        "bird",
+        "duck",
+        "chicken",
+        "hen",
+        "rooster",
+        "elephant",
+        "giraffe",
+        "zebra",
+        "bear",
+        "lion",
+        "tiger",
+        "monkey",
+        "rabbit",
+        "puppy",
+        "kitten",
+        "calf",
+        "foal",
+        "lamb",
+        "fish",
+        "deer",
+        "fox",
+        "wolf",
+        "squirrel",
+        "mouse",
+        "rat",
+        "seagull",
+        "gull",
+        "pigeon",
+        "parrot",
+        "owl",
+        "eagle",
+        "penguin",
+        "swan",
+        "goose",
+        "butterfly",
+        "bee",
+        "animal",
+        "creature",
+        "leopard",
+        "cheetah",
+        "kangaroo",
+        "koala",
+        "panda",
+        "turtle",
+        "frog",
+        "snake",
+        "lizard",
+    ]
 )
 KIN = frozenset(
-    "husband wife son daughter mother father brother sister friend dog cat owner partner boyfriend "
-    "girlfriend parent child kid baby uncle aunt colleague companion neighbor neighbour".split()
+    [
+        "husband",
+        "wife",
+        "son",
+        "daughter",
+        "mother",
+        "father",
+        "brother",
+        "sister",
+        "friend",
+        "dog",
+        "cat",
+        "owner",
+        "partner",
+        "boyfriend",
+        "girlfriend",
+        "parent",
+        "child",
+        "kid",
+        "baby",
+        "uncle",
+        "aunt",
+        "colleague",
+        "companion",
+        "neighbor",
+        "neighbour",
+    ]
 )
 """What one has without it being a part."""
-SUBJECT_PRONOUNS = frozenset("he she it they we i you who which that this these those one".split())
-RELATIVE_PRONOUNS = frozenset("who which that whom whose".split())
+SUBJECT_PRONOUNS = frozenset(
+    [
+        "he",
+        "she",
+        "it",
+        "they",
+        "we",
+        "i",
+        "you",
+        "who",
+        "which",
+        "that",
+        "this",
+        "these",
+        "those",
+        "one",
+    ]
+)
+RELATIVE_PRONOUNS = frozenset(["who", "which", "that", "whom", "whose"])
 COMPLETED = frozenset(
-    "full next close adjacent near devoid similar parallel perpendicular opposite made hung worn "
-    "strewn overgrown held clad".split()
+    [
+        "full",
+        "next",
+        "close",
+        "adjacent",
+        "near",
+        "devoid",
+        "similar",
+        "parallel",
+        "perpendicular",
+        "opposite",
+        "made",
+        "hung",
+        "worn",
+        "strewn",
+        "overgrown",
+        "held",
+        "clad",
+    ]
 )
 """Adjectives that say little without the noun after them; those in -ed are added by rule."""
+HYPERNYMS: dict[str, frozenset[str]] = {
+    wide: frozenset(narrow.split())
+    for wide, narrow in {
+        "animal": "dog cat horse cow sheep goat pig bird elephant giraffe zebra bear lion tiger "
+        "monkey rabbit deer fox puppy kitten duck chicken",
+        "bird": "duck chicken hen rooster eagle owl parrot seagull gull pigeon swan goose",
+        "person": "man woman boy girl child lady guy player rider surfer skier worker",
+        "man": "guy gentleman person player rider skier surfer skateboarder worker officer driver",
+        "woman": "lady person player rider skier surfer worker driver",
+        "child": "boy girl kid toddler baby",
+        "kid": "boy girl child toddler",
+        "boy": "child kid toddler", "girl": "child kid toddler",
+        "vehicle": "car truck bus van suv motorcycle train taxi pickup jeep sedan",
+        "car": "sedan taxi suv automobile", "truck": "pickup lorry",
+        "plane": "airplane aircraft jet", "aircraft": "plane airplane jet helicopter",
+        "structure": "building house church tower bridge barn shed hut castle temple wall",
+        "building": "house church barn skyscraper hotel store shop school castle temple",
+        "boat": "ship sailboat canoe kayak yacht", "ship": "boat", "bike": "bicycle motorcycle",
+        "bicycle": "bike", "plant": "tree bush flower shrub fern cactus", "fruit": "apple orange "
+        "banana pear lemon", "container": "box bowl cup jar bottle basket bin", "seat": "chair "
+        "bench sofa couch", "couch": "sofa", "sofa": "couch", "picture": "painting",
+        "object": "ball box bottle bowl cup statue", "statue": "sculpture figure",
+        "sculpture": "statue figure", "figure": "statue sculpture",
+    }.items()
+}  # fmt: skip
+"""What a wider noun can repeat: "the animal" for a dog."""

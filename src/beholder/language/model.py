@@ -55,9 +55,7 @@ def unpack(data: bytes) -> Language:
 
 def _label_strings(nlp: Language) -> set[str]:
     """Labels and the parts of morphological ones, which the components look up by hash."""
-    return {
-        label for name in nlp.pipe_names for label in getattr(nlp.get_pipe(name), "labels", ())
-    }
+    return {label for name in nlp.pipe_names for label in getattr(nlp.get_pipe(name), "labels", ())}
 
 
 def _converted(value: Any, dtype: type[np.floating[Any]]) -> Any:

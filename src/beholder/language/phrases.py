@@ -22,12 +22,50 @@ from beholder.language.lexicon import (
 _NAMES = ("compound", "flat", "nmod:desc")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
 _PERSONAL = frozenset(
-    "he she it they him her them i we you us me someone somebody anyone everyone one this that "
-    "these those".split()
+    [
+        "he",
+        "she",
+        "it",
+        "they",
+        "him",
+        "her",
+        "them",
+        "i",
+        "we",
+        "you",
+        "us",
+        "me",
+        "someone",
+        "somebody",
+        "anyone",
+        "everyone",
+        "one",
+        "this",
+        "that",
+        "these",
+        "those",
+    ]
 )
-_SELECTORS = frozenset("one other another both each two three four some many several all".split())
+_SELECTORS = frozenset(
+    [
+        "one",
+        "other",
+        "another",
+        "both",
+        "each",
+        "two",
+        "three",
+        "four",
+        "some",
+        "many",
+        "several",
+        "all",
+    ]
+)
 """Words that stand for members of a thing named elsewhere: "one", "the other", "two of them"."""
-_EMPTY = frozenset("way view kind type sort case fact time day lot bit part".split())
+_EMPTY = frozenset(
+    ["way", "view", "kind", "type", "sort", "case", "fact", "time", "day", "lot", "bit", "part"]
+)
 
 
 @dataclass(slots=True)
@@ -149,7 +187,7 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
         kind=kind,
         polarity=not _is_denied(document, word),
     )
-    if not word.is_noun and word.pos != "PRON" or word.lower in ("both", "all", "each", "others"):
+    if (not word.is_noun and word.pos != "PRON") or word.lower in ("both", "all", "each", "others"):
         phrase.rule = "selector"
         below = [n for n in document.children(word, "nmod") if _preposition(document, n) == "of"]
         phrase.selects = below[0].index if below else None
@@ -160,7 +198,8 @@ def _is_picture(document: Document, word: Word) -> bool:
     """The picture that is described, not one on the wall or a frame around a thing."""
     if word.lemma not in PICTURES:
         return word.lemma in ("viewer", "camera") or (
-            word.lemma in ("frame", "composition") and bool(document.child(word, "case"))
+            word.lemma in ("frame", "composition")
+            and bool(document.child(word, "case"))
             and not document.child(word, "amod", "compound")
         )
     determiner = document.child(word, "det")
@@ -169,14 +208,15 @@ def _is_picture(document: Document, word: Word) -> bool:
     if document.child(word, "case") and (determiner is None or determiner.lower in ("a", "an")):
         return False
     hung = any(
-        _preposition(document, n) in ("on", "above", "below") for n in document.children(word, "nmod")
+        _preposition(document, n) in ("on", "above", "below")
+        for n in document.children(word, "nmod")
     )
     framed = any(w.lower in ("framed", "hanging") for w in document.children(word, "amod", "acl"))
     return not hung and not framed and word.dep.split(":")[0] not in ("obj", "conj", "appos")
 
 
 def _partitive_noun(document: Document, word: Word) -> Word | None:
-    """"a pair of shoes" means the shoes; None for a word that means itself."""
+    """ "a pair of shoes" means the shoes; None for a word that means itself."""
     if word.lemma not in PARTITIVES:
         return None
     for noun in document.children(word, "nmod"):
@@ -187,7 +227,7 @@ def _partitive_noun(document: Document, word: Word) -> Word | None:
 
 def is_position(document: Document, word: Word) -> bool:
     """Whether a noun only names a place: "on the left of", "in front of", "in the background"."""
-    if word.lemma not in POSITIONS or word.is_plural and word.lemma not in ("side", "corner"):
+    if word.lemma not in POSITIONS or (word.is_plural and word.lemma not in ("side", "corner")):
         return False
     if word.lemma in ("base", "end", "edge", "back", "top", "bottom", "corner", "side"):
         return bool(document.child(word, "case"))
@@ -223,7 +263,11 @@ def quantity(document: Document, word: Word) -> str | None:
     for child in document.children(word, "nummod", "det", "amod", "det:predet", "nummod:gov"):
         if child.index > word.index:
             continue
-        if child.dep.startswith("nummod") or child.lower in QUANTIFIERS - {"other", "single", "another"}:
+        if child.dep.startswith("nummod") or child.lower in QUANTIFIERS - {
+            "other",
+            "single",
+            "another",
+        }:
             if child.tag != "JJS" or child.lower == "most":
                 return child.lower
     head = document.head(word)
@@ -237,8 +281,11 @@ def _is_plural(document: Document, word: Word) -> bool:
     said = quantity(document, word)
     if word.lower in ("they", "them", "these", "those", "both", "others", "we", "us"):
         return True
-    return word.is_plural or word.lemma == "people" or (said in NUMBER_WORDS and said != "one" and said != "single" and said is not None) or (
-        said is not None and said.split()[-1] in GROUP_NOUNS
+    return (
+        word.is_plural
+        or word.lemma == "people"
+        or (said in NUMBER_WORDS and said != "one" and said != "single" and said is not None)
+        or (said is not None and said.split()[-1] in GROUP_NOUNS)
     )
 
 

@@ -9,11 +9,38 @@ from beholder.language.lexicon import PICTURES
 from beholder.language.phrases import Phrases, is_position
 
 _LEADS = frozenset(
-    "next close near far away adjacent out up down inside outside along together due prior "
-    "opposite parallel across back off over under around such rather".split()
+    [
+        "next",
+        "close",
+        "near",
+        "far",
+        "away",
+        "adjacent",
+        "out",
+        "up",
+        "down",
+        "inside",
+        "outside",
+        "along",
+        "together",
+        "due",
+        "prior",
+        "opposite",
+        "parallel",
+        "across",
+        "back",
+        "off",
+        "over",
+        "under",
+        "around",
+        "such",
+        "rather",
+    ]
 )
 """Adverbs that form one preposition with the word after them."""
-_SKIPPED = frozenset("just directly right immediately slightly partially also only all".split())
+_SKIPPED = frozenset(
+    ["just", "directly", "right", "immediately", "slightly", "partially", "also", "only", "all"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +78,7 @@ def place(document: Document, noun: Word, phrases: Phrases, borrowed: Word | Non
     return _position(document, noun, words, phrases)
 
 
-def _position(
-    document: Document, noun: Word, words: tuple[Word, ...], phrases: Phrases
-) -> Place:
+def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: Phrases) -> Place:
     inside = [
         child
         for child in document.children(noun)
@@ -88,7 +113,9 @@ def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     cases = [c for c in cases if c.index < noun.index]
     if not cases:
         return ()
-    words = {word.index: word for case in cases for word in (case, *document.children(case, "fixed"))}
+    words = {
+        word.index: word for case in cases for word in (case, *document.children(case, "fixed"))
+    }
     for case in cases:
         for child in document.children(case, "advmod", "amod"):
             if child.index < case.index and child.lower in _LEADS:

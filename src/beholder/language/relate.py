@@ -22,7 +22,19 @@ from beholder.language.places import Place, place, preposition
 Fact = AttributeFact | RelationFact
 
 _TIMES = frozenset(
-    "day night time morning evening afternoon daytime nighttime moment summer winter".split()
+    [
+        "day",
+        "night",
+        "time",
+        "morning",
+        "evening",
+        "afternoon",
+        "daytime",
+        "nighttime",
+        "moment",
+        "summer",
+        "winter",
+    ]
 )
 _ABSENT = frozenset({"without"})
 
@@ -34,9 +46,9 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
             yield from existential(document, word, phrases)
         elif clauses.is_verb(word):
             yield from verb(document, word, phrases)
-        elif word.pos == "ADJ" and word.dep not in ("amod", "compound"):
-            yield from adjective(document, word, phrases)
-        elif word.pos == "ADJ" and has_linked_noun(document, word):
+        elif (word.pos == "ADJ" and word.dep not in ("amod", "compound")) or (
+            word.pos == "ADJ" and has_linked_noun(document, word)
+        ):
             yield from adjective(document, word, phrases)
         elif document.child(word, "cop") is not None and preposition(document, word):
             yield from copular_place(document, word, phrases)
@@ -94,7 +106,7 @@ def _located(
 
 
 def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """"There is a dog on the mat", "On the wall is a clock": the places of what there is."""
+    """ "There is a dog on the mat", "On the wall is a clock": the places of what there is."""
     polarity = not clauses.is_denied(document, word)
     named = [c for c in document.children(word, "nsubj", "obj") if c.dep != "expl"]
     if word.is_noun:
@@ -109,7 +121,7 @@ def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
 
 
 def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """"The cat is on the mat": a relation; positions in the picture are attributes elsewhere."""
+    """ "The cat is on the mat": a relation; positions in the picture are attributes elsewhere."""
     polarity = not clauses.is_denied(document, word)
     for noun in clauses.conjuncts(document, word):
         where = place(document, noun, phrases, borrowed=word)
@@ -120,7 +132,7 @@ def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[
 
 
 def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """"full of water", "next to a plate"."""
+    """ "full of water", "next to a plate"."""
     head = document.head(word)
     polarity = not clauses.is_denied(document, word)
     named = clauses.subjects(document, word)
@@ -162,7 +174,13 @@ def verb(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
         for target in _recipients(document, word):
             made = True
             yield RelationFact(
-                subject.index, target.index, lead, "verb", "recipient", passive, polarity,
+                subject.index,
+                target.index,
+                lead,
+                "verb",
+                "recipient",
+                passive,
+                polarity,
                 text=f"{_text(lead)} to",
             )
         gap = clauses.gap_noun(document, word)
@@ -189,7 +207,7 @@ def verb(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
 
 
 def _is_auxiliary(document: Document, word: Word) -> bool:
-    """"seems to be smiling": the meaning is in the verb below."""
+    """ "seems to be smiling": the meaning is in the verb below."""
     below = document.child(word, "xcomp", "ccomp")
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
 
@@ -197,7 +215,7 @@ def _is_auxiliary(document: Document, word: Word) -> bool:
 def _shown(
     document: Document, word: Word, phrases: Phrases, named: list[Word], direct: list[Word]
 ) -> Iterator[Fact]:
-    """"The image shows a dog on a bed", "A dog can be seen on a bed": only the places count."""
+    """ "The image shows a dog on a bed", "A dog can be seen on a bed": only the places count."""
     things = direct if direct else [s for s in named if not _is_picture(phrases, s)]
     for thing in things:
         for where in _places(document, word, phrases):
@@ -241,7 +259,7 @@ def _recipients(document: Document, word: Word) -> list[Word]:
 
 
 def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """"the man with a hat", "a house behind a tree"."""
+    """ "the man with a hat", "a house behind a tree"."""
     if not (word.is_noun or word.pos in ("PRON", "NUM")) or word.dep == "nmod:poss":
         return
     if document.child(word, "cop") is not None and word.index not in phrases.by_word:
@@ -265,7 +283,7 @@ def _sharing_nouns(document: Document, word: Word) -> list[Word]:
 
 
 def possessor(document: Document, word: Word, phrases: Phrases) -> Iterator[RelationFact]:
-    """"the man's hat", "his hat", "whose hat": the owner has the thing."""
+    """ "the man's hat", "his hat", "whose hat": the owner has the thing."""
     for owner in document.children(word, "nmod:poss"):
         meant: Word | None = owner
         if owner.lower == "whose":

@@ -17,9 +17,7 @@ from beholder.language.relate import relation_facts
 Rules: TypeAlias = Literal["reference", "fixed"]
 
 
-def scene_graph(
-    document: Document, rules: Rules = "fixed", coref: Coref = "builtin"
-) -> SceneGraph:
+def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "builtin") -> SceneGraph:
     """The scene graph of a parsed text.
 
     Args:
