@@ -13,58 +13,14 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from beholder.language.words import parse
 from training.english.factual import Caption
 from training.english.ud import Sentence
 
 PRESENT = "Mood=Ind|Number=Sing|Person=3|Tense=Pres|VerbForm=Fin"
 LENGTH = 30
-NOT_VERBS = frozenset(
-    [
-        "be",
-        "have",
-        "on",
-        "in",
-        "at",
-        "of",
-        "by",
-        "with",
-        "for",
-        "near",
-        "behind",
-        "under",
-        "above",
-        "over",
-        "beside",
-        "next",
-        "front",
-        "top",
-        "left",
-        "right",
-        "inside",
-        "outside",
-        "along",
-        "around",
-        "across",
-        "against",
-        "between",
-        "through",
-        "to",
-        "from",
-        "part",
-        "below",
-        "beneath",
-        "is",
-        "alongside",
-        "beyond",
-        "among",
-        "into",
-        "towards",
-        "trick",
-        "board",
-        "left",
-    ]
-)
 NOT_SINGULAR = frozenset(
     ["people", "men", "women", "children", "deer", "sheep", "cattle", "teeth", "feet"]
 )
@@ -183,6 +139,11 @@ ADJECTIVES = [
     "inlaid",
     "clad",
 ]
+_WORDS = parse(Path(__file__).with_name("words.txt").read_text(encoding="utf-8"))
+NOT_VERBS, NOT_SINGULAR, TRANSITIVE, INTRANSITIVE, ADJECTIVES = (
+    " ".join(_WORDS[name]).split()
+    for name in ("not verbs", "not singular", "transitive", "intransitive", "adjectives")
+)
 NOUN_PLACES = frozenset(["nsubj", "obj", "obl", "nmod", "root", "conj", "nsubj:pass", "nmod:poss"])
 
 
@@ -227,7 +188,7 @@ def visual_words(captions: list[Caption], floor: int = 4) -> VisualWords:
         )
 
     return VisualWords(
-        singular=common(objects, plural | NOT_SINGULAR | {w for w in objects if w.endswith("s")}),
+        singular=common(objects, plural | set(NOT_SINGULAR) | {w for w in objects if w.endswith("s")}),
         plural=common(objects, set(objects) - plural),
         adjectives=common(
             attributes, {w for w in attributes if objects[w] > attributes[w] or w.endswith("ing")}

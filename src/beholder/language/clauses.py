@@ -5,44 +5,11 @@ beside it (relative clauses, participles, shared subjects, inverted sentences).
 from __future__ import annotations
 
 from beholder.language.document import Document, Word
-from beholder.language.lexicon import NEGATIONS, RELATIVE_PRONOUNS
+from beholder.language.lexicon import INTRANSITIVE, NEGATIONS, RELATIVE_PRONOUNS
 
 _DEPTH = 12
 """How many clauses up a subject is looked for."""
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
-_INTRANSITIVE = frozenset(
-    [
-        "stand",
-        "sit",
-        "lie",
-        "hang",
-        "rise",
-        "be",
-        "stretch",
-        "loom",
-        "rest",
-        "extend",
-        "run",
-        "appear",
-        "lean",
-        "grow",
-        "perch",
-        "hover",
-        "float",
-        "come",
-        "walk",
-        "live",
-        "sleep",
-        "wait",
-        "emerge",
-        "tower",
-        "sprawl",
-        "flow",
-        "fly",
-        "protrude",
-        "dangle",
-    ]
-)
 
 
 def is_verb(word: Word) -> bool:
@@ -142,7 +109,7 @@ def described_noun(document: Document, predicate: Word) -> Word | None:
 
 def inverted_subject(document: Document, verb: Word) -> Word | None:
     """The noun after the verb in "Behind the table stands a man"."""
-    if not is_verb(verb) or verb.lemma not in _INTRANSITIVE or document.child(verb, "nsubj"):
+    if not is_verb(verb) or verb.lemma not in INTRANSITIVE or document.child(verb, "nsubj"):
         return None
     fronted = [c for c in document.children(verb, "obl", "advmod") if c.index < verb.index]
     after = [c for c in document.children(verb, "obj") if c.index > verb.index]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
-from beholder.language.lexicon import HYPERNYMS
+from beholder.language.lexicon import COLLECTIVE, HYPERNYMS
 from beholder.language.mentions import SPEECH, Mention, find_mentions
 from beholder.language.phrases import Phrases
 from beholder.optional import require
@@ -258,7 +258,7 @@ class _Resolver:
             self.things.append(_Thing([mention]))
 
     def _read_group(self, mention: Mention) -> bool:
-        """ "they" for a joined pair, if nothing plural was named after it."""
+        """As in "they" for a joined pair, if nothing plural was named after it."""
         near = [
             g
             for g in self.groups
@@ -302,7 +302,7 @@ class _Resolver:
             return known and living and not thing.is_plural
         if mention.pronoun == "it":
             return not person and not sexes and not thing.is_plural
-        return thing.is_plural or (person and not sexes) or thing.first.head in _COLLECTIVE
+        return thing.is_plural or (person and not sexes) or thing.first.head in COLLECTIVE
 
     def _salience(self, mention: Mention, thing: _Thing) -> float:
         """How likely a pronoun means a thing: near, subject, often named, of its own kind."""
@@ -333,7 +333,7 @@ class _Resolver:
     # Members
 
     def _read_selector(self, mention: Mention) -> None:
-        """ "one", "the other", "both": a member of a group, or all of it."""
+        """As in "one", "the other", "both": a member of a group, or all of it."""
         phrase = mention.phrase
         group: _Thing | None
         if phrase is not None and phrase.selects is not None:
@@ -357,11 +357,6 @@ class _Resolver:
             if any(m.word.index == word.index for m in thing.mentions):
                 return thing
         return None
-
-
-_COLLECTIVE = frozenset(
-    ["team", "group", "crowd", "couple", "family", "pair", "company", "government", "band"]
-)
 
 
 def _is_picture(mention: Mention) -> bool:

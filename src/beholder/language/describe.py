@@ -115,7 +115,7 @@ def _is_affirmed(words: tuple[Word, ...]) -> bool:
 def predicate_adjectives(
     document: Document, word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
-    """ "is tall", "looks old", "painted white"; also the adjectives joined to them."""
+    """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
     adjective = word.pos == "ADJ" or (word.lower in COLOURS and word.pos in ("NOUN", "PROPN"))
     rule = _predicate_rule(document, word) if adjective else None
     if rule is None or word.lower in _NO_QUALITY or (word.index in phrases.by_word):
@@ -169,7 +169,7 @@ def _clause_head(document: Document, word: Word) -> Word:
 
 
 def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
-    """ "is a doctor", "is in the foreground", "is nearby"."""
+    """As in "is a doctor", "is in the foreground", "is nearby"."""
     if not document.child(word, "cop"):
         return
     polarity = not clauses.is_denied(document, word)

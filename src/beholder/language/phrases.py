@@ -12,60 +12,17 @@ from beholder.language.lexicon import (
     MATERIALS,
     NUMBER_WORDS,
     PARTITIVES,
+    PERSONAL,
     PICTURE_FRAMES,
     PICTURES,
     POSITIONS,
     QUANTIFIERS,
     RELATIVE_PRONOUNS,
+    SELECTORS,
 )
 
 _NAMES = ("compound", "flat", "nmod:desc")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
-_PERSONAL = frozenset(
-    [
-        "he",
-        "she",
-        "it",
-        "they",
-        "him",
-        "her",
-        "them",
-        "i",
-        "we",
-        "you",
-        "us",
-        "me",
-        "someone",
-        "somebody",
-        "anyone",
-        "everyone",
-        "one",
-        "this",
-        "that",
-        "these",
-        "those",
-    ]
-)
-_SELECTORS = frozenset(
-    [
-        "one",
-        "other",
-        "another",
-        "both",
-        "each",
-        "two",
-        "three",
-        "four",
-        "some",
-        "many",
-        "several",
-        "all",
-    ]
-)
-"""Words that stand for members of a thing named elsewhere: "one", "the other", "two of them"."""
-_EMPTY = frozenset(
-    ["way", "view", "kind", "type", "sort", "case", "fact", "time", "day", "lot", "bit", "part"]
-)
 
 
 @dataclass(slots=True)
@@ -157,12 +114,12 @@ def is_time(document: Document, word: Word) -> bool:
 def _is_entity_pronoun(word: Word) -> bool:
     if word.dep in ("det", "expl", "nmod:poss") or word.lower in RELATIVE_PRONOUNS - {"this"}:
         return word.lower == "that" and word.dep in ("nsubj", "obj", "obl") and word.tag == "DT"
-    return word.lower in _PERSONAL or word.lower in ("others", "both", "all", "each")
+    return word.lower in PERSONAL or word.lower in ("others", "both", "all", "each")
 
 
 def _is_selector(document: Document, word: Word) -> bool:
     """A number or "other" used as a noun."""
-    if word.lower not in _SELECTORS or word.dep in ("nummod", "det", "amod", "advmod", "compound"):
+    if word.lower not in SELECTORS or word.dep in ("nummod", "det", "amod", "advmod", "compound"):
         return False
     return word.dep.split(":")[0] in ("nsubj", "obj", "obl", "nmod", "ROOT", "conj", "appos")
 
@@ -216,7 +173,7 @@ def _is_picture(document: Document, word: Word) -> bool:
 
 
 def _partitive_noun(document: Document, word: Word) -> Word | None:
-    """ "a pair of shoes" means the shoes; None for a word that means itself."""
+    """As in "a pair of shoes" means the shoes; None for a word that means itself."""
     if word.lemma not in PARTITIVES:
         return None
     for noun in document.children(word, "nmod"):

@@ -5,42 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beholder.language.document import Document, Word
-from beholder.language.lexicon import PICTURES
+from beholder.language.lexicon import LEADS, PICTURES, SKIPPED
 from beholder.language.phrases import Phrases, is_position
-
-_LEADS = frozenset(
-    [
-        "next",
-        "close",
-        "near",
-        "far",
-        "away",
-        "adjacent",
-        "out",
-        "up",
-        "down",
-        "inside",
-        "outside",
-        "along",
-        "together",
-        "due",
-        "prior",
-        "opposite",
-        "parallel",
-        "across",
-        "back",
-        "off",
-        "over",
-        "under",
-        "around",
-        "such",
-        "rather",
-    ]
-)
-"""Adverbs that form one preposition with the word after them."""
-_SKIPPED = frozenset(
-    ["just", "directly", "right", "immediately", "slightly", "partially", "also", "only", "all"]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +84,12 @@ def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     }
     for case in cases:
         for child in document.children(case, "advmod", "amod"):
-            if child.index < case.index and child.lower in _LEADS:
+            if child.index < case.index and child.lower in LEADS:
                 words[child.index] = child
     first = min(words)
     if first > 0:
         before = document.words[first - 1]
         tied = before.head in (noun.index, noun.head, first)
-        if before.lower in _LEADS and tied and before.dep in ("advmod", "case", "amod"):
+        if before.lower in LEADS and tied and before.dep in ("advmod", "case", "amod"):
             words[before.index] = before
-    return tuple(words[i] for i in sorted(words) if words[i].lower not in _SKIPPED)
+    return tuple(words[i] for i in sorted(words) if words[i].lower not in SKIPPED)

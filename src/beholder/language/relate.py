@@ -15,27 +15,13 @@ from beholder.language.lexicon import (
     PLACING,
     RELATIVE_PRONOUNS,
     SHOW_VERBS,
+    TIMES,
 )
 from beholder.language.phrases import Phrases
 from beholder.language.places import Place, place, preposition
 
 Fact = AttributeFact | RelationFact
 
-_TIMES = frozenset(
-    [
-        "day",
-        "night",
-        "time",
-        "morning",
-        "evening",
-        "afternoon",
-        "daytime",
-        "nighttime",
-        "moment",
-        "summer",
-        "winter",
-    ]
-)
 _ABSENT = frozenset({"without"})
 
 
@@ -63,7 +49,7 @@ def _places(document: Document, word: Word, phrases: Phrases) -> Iterator[Place]
     for noun in document.children(word, "obl", "nmod"):
         if noun.dep in ("nmod:poss",) or noun.lower in RELATIVE_PRONOUNS:
             continue
-        if not preposition(document, noun) or noun.lemma in _TIMES:
+        if not preposition(document, noun) or noun.lemma in TIMES:
             continue
         for each in clauses.conjuncts(document, noun):
             yield place(document, each, phrases, borrowed=noun)
@@ -106,7 +92,7 @@ def _located(
 
 
 def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """ "There is a dog on the mat", "On the wall is a clock": the places of what there is."""
+    """As in "There is a dog on the mat", "On the wall is a clock": the places of what there is."""
     polarity = not clauses.is_denied(document, word)
     named = [c for c in document.children(word, "nsubj", "obj") if c.dep != "expl"]
     if word.is_noun:
@@ -121,7 +107,7 @@ def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
 
 
 def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """ "The cat is on the mat": a relation; positions in the picture are attributes elsewhere."""
+    """As in "The cat is on the mat": a relation; positions in the picture are attributes elsewhere."""
     polarity = not clauses.is_denied(document, word)
     for noun in clauses.conjuncts(document, word):
         where = place(document, noun, phrases, borrowed=word)
@@ -132,7 +118,7 @@ def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[
 
 
 def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """ "full of water", "next to a plate"."""
+    """As in "full of water", "next to a plate"."""
     head = document.head(word)
     polarity = not clauses.is_denied(document, word)
     named = clauses.subjects(document, word)
@@ -207,7 +193,7 @@ def verb(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
 
 
 def _is_auxiliary(document: Document, word: Word) -> bool:
-    """ "seems to be smiling": the meaning is in the verb below."""
+    """As in "seems to be smiling": the meaning is in the verb below."""
     below = document.child(word, "xcomp", "ccomp")
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
 
@@ -215,7 +201,7 @@ def _is_auxiliary(document: Document, word: Word) -> bool:
 def _shown(
     document: Document, word: Word, phrases: Phrases, named: list[Word], direct: list[Word]
 ) -> Iterator[Fact]:
-    """ "The image shows a dog on a bed", "A dog can be seen on a bed": only the places count."""
+    """As in "The image shows a dog on a bed", "A dog can be seen on a bed": only the places count."""
     things = direct if direct else [s for s in named if not _is_picture(phrases, s)]
     for thing in things:
         for where in _places(document, word, phrases):
@@ -259,7 +245,7 @@ def _recipients(document: Document, word: Word) -> list[Word]:
 
 
 def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """ "the man with a hat", "a house behind a tree"."""
+    """As in "the man with a hat", "a house behind a tree"."""
     if not (word.is_noun or word.pos in ("PRON", "NUM")) or word.dep == "nmod:poss":
         return
     if document.child(word, "cop") is not None and word.index not in phrases.by_word:
@@ -283,7 +269,7 @@ def _sharing_nouns(document: Document, word: Word) -> list[Word]:
 
 
 def possessor(document: Document, word: Word, phrases: Phrases) -> Iterator[RelationFact]:
-    """ "the man's hat", "his hat", "whose hat": the owner has the thing."""
+    """As in "the man's hat", "his hat", "whose hat": the owner has the thing."""
     for owner in document.children(word, "nmod:poss"):
         meant: Word | None = owner
         if owner.lower == "whose":
