@@ -5,10 +5,18 @@ beside it (relative clauses, participles, shared subjects, inverted sentences).
 from __future__ import annotations
 
 from beholder.language.document import Document, Word
-from beholder.language.lexicon import INTRANSITIVE, NEGATIONS, RELATIVE_PRONOUNS
+from beholder.language.lexicon import (
+    ANIMALS,
+    ANIMATE_VERBS,
+    INTRANSITIVE,
+    NEGATIONS,
+    PEOPLE,
+    RELATIVE_PRONOUNS,
+)
 
 _DEPTH = 12
 """How many clauses up a subject is looked for."""
+_LIVING = ANIMALS | PEOPLE
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 
 
@@ -54,9 +62,10 @@ def is_passive(document: Document, verb: Word) -> bool:
 
 def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
     """The nouns a predicate is said of, conjuncts included; empty if there is none."""
-    own = [c for c in document.children(predicate, "nsubj") if c.lower != "there"]
+    own = written_subjects(document, predicate)
     if own:
-        return [n for c in own for n in conjuncts(document, _referent(document, c, predicate))]
+        named = [n for c in own for n in conjuncts(document, _referent(document, c, predicate))]
+        return [*_joined_before(document, predicate, own[0]), *named]
     inverted = inverted_subject(document, predicate)
     if inverted is not None:
         return conjuncts(document, inverted)
@@ -64,10 +73,37 @@ def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
     if head is None or depth > _DEPTH:
         return []
     if predicate.dep.split(":")[0] in ("acl", "amod") and _is_nominal(head):
-        return [head]
+        return _doer(document, predicate, head) or [head]
     if predicate.dep in _SHARES:
         return _shared(document, predicate, head, depth)
     return []
+
+
+def written_subjects(document: Document, predicate: Word) -> list[Word]:
+    """The subjects that hang on a predicate; a fronted place is none, whatever the parser says."""
+    return [
+        c
+        for c in document.children(predicate, "nsubj")
+        if c.lower != "there" and not document.child(c, "case")
+    ]
+
+
+def fronted_place(document: Document, predicate: Word) -> Word | None:
+    """The place that was read as a subject in "On the table is a vase"."""
+    for child in document.children(predicate, "nsubj"):
+        if document.child(child, "case") and child.index < predicate.index:
+            return child
+    return None
+
+
+def _joined_before(document: Document, predicate: Word, subject: Word) -> list[Word]:
+    """The dog in "A dog and a cat lie", if the parser joined the verb to the first noun."""
+    head = document.head(predicate)
+    if predicate.dep != "conj" or head is None or not _is_nominal(head) or head.dep != "ROOT":
+        return []
+    joins = [c for c in document.children(predicate, "cc") if c.index < subject.index]
+    alone = not document.children(head, "cop", "acl", "nsubj", "punct")
+    return [head] if joins and (alone or joins[0].index == head.index + 1) else []
 
 
 def _shared(document: Document, predicate: Word, head: Word, depth: int) -> list[Word]:
@@ -80,6 +116,20 @@ def _shared(document: Document, predicate: Word, head: Word, depth: int) -> list
     if _is_nominal(head) and not document.child(head, "cop", "nsubj"):
         return conjuncts(document, head) if predicate.dep != "conj" else [head]
     return subjects(document, head, depth + 1)
+
+
+def _doer(document: Document, predicate: Word, noun: Word) -> list[Word]:
+    """The sitter in "A woman sits on a bench reading": benches do not read."""
+    if predicate.tag != "VBG" or predicate.lemma not in ANIMATE_VERBS or noun.lemma in _LIVING:
+        return []
+    clause = document.head(noun)
+    while clause is not None and clause.is_noun:
+        if clause.lemma in _LIVING:
+            return [clause]
+        clause = document.head(clause)
+    if clause is None or clause.pos != "VERB" or noun.dep.startswith("nsubj"):
+        return []
+    return [s for s in subjects(document, clause, 1) if s.lemma in _LIVING or s.pos == "PRON"]
 
 
 def _is_nominal(word: Word) -> bool:
@@ -109,9 +159,9 @@ def described_noun(document: Document, predicate: Word) -> Word | None:
 
 def inverted_subject(document: Document, verb: Word) -> Word | None:
     """The noun after the verb in "Behind the table stands a man"."""
-    if not is_verb(verb) or verb.lemma not in INTRANSITIVE or document.child(verb, "nsubj"):
+    if not is_verb(verb) or verb.lemma not in INTRANSITIVE or written_subjects(document, verb):
         return None
-    fronted = [c for c in document.children(verb, "obl", "advmod") if c.index < verb.index]
+    fronted = [c for c in document.children(verb, "obl", "advmod", "nsubj") if c.index < verb.index]
     after = [c for c in document.children(verb, "obj") if c.index > verb.index]
     return after[0] if fronted and after and verb.tag in ("VBZ", "VBP", "VBD", "VBG") else None
 
@@ -124,7 +174,8 @@ def objects(document: Document, verb: Word) -> list[Word]:
         if c.lower not in RELATIVE_PRONOUNS or c.pos != "PRON"
     ]
     inverted = inverted_subject(document, verb)
-    found = [n for c in direct if c is not inverted for n in conjuncts(document, c)]
+    direct = [c for c in direct if c is not inverted and c not in recipients(document, verb)]
+    found = [n for c in direct for n in conjuncts(document, c)]
     if found:
         return found
     gap = gap_noun(document, verb)
@@ -138,11 +189,22 @@ def objects(document: Document, verb: Word) -> list[Word]:
     return []
 
 
+def recipients(document: Document, verb: Word) -> list[Word]:
+    """Who gets the object: "gives the woman a flower"; of two objects the first."""
+    named = document.children(verb, "iobj")
+    direct = document.children(verb, "obj")
+    if not named and len(direct) == 2 and document.child(direct[1], "det", "nummod", "amod"):
+        return direct[:1]
+    return named
+
+
 def gap_noun(document: Document, verb: Word) -> Word | None:
     """The noun that a relative clause leaves out as object: "the cup (that) the man holds"."""
     if verb.dep != "acl:relcl":
         return None
     own = [c for c in document.children(verb, "nsubj") if c.lower not in RELATIVE_PRONOUNS]
+    if any(c.lower in ("where", "when", "why") for c in document.children(verb, "advmod", "mark")):
+        return None
     if not own or (document.child(verb, "cop", "obj") and not _relative_object(document, verb)):
         return None
     return document.head(verb)

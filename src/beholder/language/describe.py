@@ -41,7 +41,7 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
         if not _describes(document, child, noun):
             continue
         following = document.words[child.index + 1] if child.index + 1 < len(document) else None
-        if child.lower in SHADES and following is not None and _is_colour_of(following, noun):
+        if following is not None and _is_shade_of(child, following, noun):
             shade = child
             continue
         for word in [child, *_joined_adjectives(document, child)]:
@@ -55,6 +55,8 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
 
 
 def _describes(document: Document, child: Word, noun: Word) -> bool:
+    if child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child):
+        return False
     if child.lower in _NO_QUALITY or child.lower in NEGATIONS or not child.text[0].isalnum():
         return False
     if child.dep in ("compound", "nmod:desc") or child.is_noun:
@@ -74,17 +76,26 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
     return child.pos in ("ADJ", "VERB", "NUM", "X")
 
 
-def _is_colour_of(word: Word, noun: Word) -> bool:
-    return word.lower in COLOURS and word.dep in ("amod", "compound") and word.head == noun.index
+def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
+    """Whether a word only shades the adjective after it: "dark" blue, "brightly" lit."""
+    if following.dep not in ("amod", "compound") or following.head != noun.index:
+        return False
+    adverb = word.lower.endswith("ly") and following.pos in ("VERB", "ADJ")
+    return adverb or (word.lower in SHADES and following.lower in COLOURS)
 
 
 def _joined_adjectives(document: Document, word: Word) -> list[Word]:
     return [
         c
         for c in document.children(word, "conj")
-        if (c.pos in ("ADJ", "VERB") or c.lower in COLOURS)
+        if (c.pos in ("ADJ", "VERB") or c.lower in COLOURS or _is_bare_noun(document, c))
         and not document.child(c, "nsubj", "cop", "aux", "obj")
     ]
+
+
+def _is_bare_noun(document: Document, word: Word) -> bool:
+    """A noun joined to an adjective without article is an adjective that was misread."""
+    return word.pos == "NOUN" and not word.is_plural and not document.children(word)[1:]
 
 
 def _with_degree(document: Document, word: Word) -> tuple[Word, ...]:

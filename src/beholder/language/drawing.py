@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from html import escape
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,12 @@ _LETTER = 6.6
 """Width of a letter in pixels at the font size used."""
 _LINE = 15
 _WRAP = 22
-_GAP = 46.0
+_GAP = 64.0
+_LENGTH = 150.0
 _ROUNDS = 260
+
+Places: TypeAlias = npt.NDArray[np.float64]
+"""Points or sizes, (n, 2) or (2,), in pixels."""
 
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#1c2430}.n{font-weight:600}.a{fill:#35607f}"
@@ -83,7 +88,8 @@ def _box(graph: SceneGraph, entity: Entity) -> _Box:
 
 
 def _title(entity: Entity) -> str:
-    return f"{entity.quantity} {entity.name}" if entity.quantity else entity.name
+    named = entity.mentions[0].text.lower() if entity.member_of is None else entity.name
+    return f"{entity.quantity} {named}" if entity.quantity else named
 
 
 def _wrapped(text: str) -> list[str]:
@@ -95,57 +101,80 @@ def _wrapped(text: str) -> list[str]:
     return lines
 
 
-def _layout(boxes: list[_Box], edges: list[tuple[int, int]]) -> npt.NDArray[np.float64]:
-    """Centres of the boxes: joined boxes attract, all others repel, overlaps are pushed apart."""
-    n = len(boxes)
+def _layout(boxes: list[_Box], edges: list[tuple[int, int]]) -> Places:
+    """Centres of the boxes: each connected part by itself, the parts packed in rows."""
+    places = np.zeros((len(boxes), 2))
+    parts = _parts(len(boxes), edges)
+    sizes = np.array([[b.width, b.height] for b in boxes]).reshape(-1, 2)
+    blocks = []
+    for part in parts:
+        inner = [(part.index(a), part.index(b)) for a, b in edges if a in part and b in part]
+        centres = _apart(_force(len(part), inner), sizes[part])
+        low = (centres - sizes[part] / 2).min(axis=0)
+        high = (centres + sizes[part] / 2).max(axis=0)
+        blocks.append((part, centres - low, high - low))
+    area = sum(float((size[0] + _GAP) * (size[1] + _GAP)) for _, _, size in blocks)
+    row_width = max([1.5 * area**0.5, *(float(size[0]) for _, _, size in blocks)])
+    left = top = row_height = 0.0
+    for part, centres, size in sorted(blocks, key=lambda block: (-block[2][1], block[0])):
+        if left and left + size[0] > row_width:
+            left, top, row_height = 0.0, top + row_height + _GAP, 0.0
+        places[part] = centres + np.array([left, top])
+        left += float(size[0]) + _GAP
+        row_height = max(row_height, float(size[1]))
+    return places
+
+
+def _parts(n: int, edges: list[tuple[int, int]]) -> list[list[int]]:
+    """The connected parts of a graph, each in order."""
+    part = list(range(n))
+    for a, b in edges:
+        old, new = part[b], part[a]
+        part = [new if p == old else p for p in part]
+    return [[i for i in range(n) if part[i] == p] for p in dict.fromkeys(part)]
+
+
+def _force(n: int, edges: list[tuple[int, int]]) -> Places:
+    """Centres by forces: joined points attract, all repel; starts evenly spread, without chance."""
     angle = np.arange(n) * 2.399963  # the golden angle spreads points evenly on a disc
-    places = (np.sqrt(np.arange(n) + 0.5) * 120)[:, None] * np.stack(
+    places = (np.sqrt(np.arange(n) + 0.5) * 90)[:, None] * np.stack(
         [np.cos(angle), 0.7 * np.sin(angle)], axis=1
     )
-    if n < 2:
-        return places
-    sizes = np.array([[b.width, b.height] for b in boxes])
     joined = np.zeros((n, n))
     for one, other in edges:
         joined[one, other] = joined[other, one] = 1
-    length = 190.0
-    for step in range(_ROUNDS):
+    for step in range(_ROUNDS if n > 1 else 0):
         offset = places[:, None] - places[None]
-        distance = np.sqrt((offset**2).sum(axis=2)) + np.eye(n) + 1e-6
-        push = length**2 / distance**2
-        pull = joined * distance / length + 0.02
-        force = (offset * (push - pull)[:, :, None] / distance[:, :, None]).sum(axis=1)
-        force *= np.minimum(1, 8 / (np.abs(force).max(axis=1, keepdims=True) + 1e-9)) * length / 8
-        places = places + force * 0.5 * (1 - step / _ROUNDS)
-    return _apart(places, sizes)
+        distance = np.sqrt((offset**2).sum(axis=2)) + np.eye(n)
+        strength = (_LENGTH / distance) ** 2 - joined * distance / _LENGTH - 0.05
+        force = (offset * (strength / distance)[:, :, None]).sum(axis=1) * 20
+        longest = np.abs(force).max(axis=1, keepdims=True) + 1e-9
+        places = places + force * np.minimum(1, 30 / longest) * (1 - step / _ROUNDS)
+    return places
 
 
-def _apart(
-    places: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def _apart(places: Places, sizes: Places) -> Places:
     """Push overlapping boxes apart along the axis on which they overlap least."""
     room = (sizes[:, None] + sizes[None]) / 2 + np.array([_GAP, _GAP / 2])
-    for _ in range(200):
+    order = np.arange(len(places))
+    earlier = np.where(order[:, None] < order[None], -1.0, 1.0)  # decides where centres are equal
+    for _ in range(_ROUNDS):
         offset = places[:, None] - places[None]
         overlap = room - np.abs(offset)
-        hit = (overlap > 0).all(axis=2)
-        np.fill_diagonal(hit, False)
+        hit = (overlap > 0).all(axis=2) & (order[:, None] != order[None])
         if not hit.any():
             break
         axis = np.argmin(overlap / room, axis=2)
         for a in (0, 1):
-            sign = np.where(offset[:, :, a] >= 0, 1.0, -1.0)
-            sign[np.tril_indices(len(places))] *= np.where(
-                offset[:, :, a] == 0, -1.0, 1.0
-            )[np.tril_indices(len(places))]
-            shift = np.where(hit & (axis == a), sign * overlap[:, :, a] * 0.26, 0).sum(axis=1)
-            places[:, a] += shift
+            sign = np.where(offset[:, :, a] == 0, earlier, np.sign(offset[:, :, a]))
+            shift = np.where(hit & (axis == a), sign * overlap[:, :, a] * 0.26, 0.0)
+            places[:, a] += shift.sum(axis=1)
     return places
 
 
 def _arrow(
     boxes: list[_Box],
-    places: npt.NDArray[np.float64],
+    places: Places,
     pair: tuple[int, int],
     texts: list[str],
 ) -> tuple[str, str]:
@@ -168,15 +197,15 @@ def _arrow(
 
 
 def _edge(
-    box: _Box, centre: npt.NDArray[np.float64], toward: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+    box: _Box, centre: Places, toward: Places
+) -> Places:
     """Where the line from the centre of a box leaves it."""
     direction = toward - centre
     scale = np.array([box.width / 2, box.height / 2]) / (np.abs(direction) + 1e-9)
     return np.asarray(centre + direction * min(float(scale.min()), 1.0))
 
 
-def _drawn_box(box: _Box, place: npt.NDArray[np.float64]) -> str:
+def _drawn_box(box: _Box, place: Places) -> str:
     left, top = place[0] - box.width / 2, place[1] - box.height / 2
     kind = ' class="p"' if box.entity.kind == "picture" else ""
     name = "n" if box.entity.polarity else "n no"

@@ -26,6 +26,10 @@ LINKING = _words("linking")
 """Verbs that join an adjective to their subject."""
 PLACING = _words("placing")
 """Verbs that bring their object to a place: "puts a cup on the table"."""
+ANIMATE_VERBS = _words("animate verbs")
+"""What only people and animals do: "sits on a bench reading" is said of the sitter."""
+INSTRUMENTS = _words("instruments")
+"""Prepositions that never place the object of a verb."""
 INTRANSITIVE = _words("intransitive")
 """Verbs whose noun after a fronted place is the subject: "Behind it stands a man"."""
 COMPLETED = _words("completed")

@@ -19,6 +19,7 @@ from beholder.language.lexicon import (
     QUANTIFIERS,
     RELATIVE_PRONOUNS,
     SELECTORS,
+    SHADES,
 )
 
 _NAMES = ("compound", "flat", "nmod:desc")
@@ -96,12 +97,27 @@ def is_modifier(document: Document, word: Word) -> bool:
     if word.dep in _MODIFIES or base in ("flat", "compound"):
         head = document.head(word)
         return head is not None and (head.is_noun or head.pos in ("ADJ", "NUM", "SYM"))
+    following = document.words[word.index + 1] if word.index + 1 < len(document) else None
+    if word.lower in SHADES and following is not None and following.lower in COLOURS:
+        return True
     if word.dep == "conj":
         first = document.words[word.head]
+        if first.pos == "ADJ" and not word.is_plural and not document.children(word, "det", "amod"):
+            return not document.child(word, "nsubj", "cop", "case")
         return is_modifier(document, first) and first.lower in COLOURS | MATERIALS | {"left"}
     if word.lower in COLOURS and word.dep in ("ROOT", "conj", "xcomp", "obl", "nmod:unmarked"):
         return bool(document.child(word, "cop")) or word.dep in ("conj", "xcomp")
     return False
+
+
+def named_subject(document: Document, word: Word) -> Word | None:
+    """The subject of "The man is a doctor", which the predicate noun only says what it is."""
+    if not document.child(word, "cop") or document.child(word, "case"):
+        return None
+    subject = document.child(word, "nsubj")
+    if subject is None or subject.lemma in PICTURES or word.lemma in PICTURES:
+        return None
+    return None if document.child(subject, "case") else subject
 
 
 def is_time(document: Document, word: Word) -> bool:
@@ -130,6 +146,10 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
         found.stands_for[word.index] = inner.index
         return
     if is_position(document, word):
+        return
+    subject = named_subject(document, word)
+    if subject is not None and subject.is_noun:
+        found.stands_for[word.index] = subject.index
         return
     kind: EntityKind = "thing"
     if word.pos == "PRON":

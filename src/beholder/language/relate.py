@@ -10,6 +10,7 @@ from beholder.language.document import Document, Word
 from beholder.language.facts import AttributeFact, RelationFact
 from beholder.language.lexicon import (
     FOCUS_ADVERBS,
+    INSTRUMENTS,
     LINKING,
     NEGATIONS,
     PLACING,
@@ -36,6 +37,8 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
             word.pos == "ADJ" and has_linked_noun(document, word)
         ):
             yield from adjective(document, word, phrases)
+        elif document.child(word, "cop") is not None and clauses.fronted_place(document, word):
+            yield from fronted_copula(document, word, phrases)
         elif document.child(word, "cop") is not None and preposition(document, word):
             yield from copular_place(document, word, phrases)
         elif word.pos == "AUX" and word.lemma == "be" and document.child(word, "nsubj"):
@@ -106,6 +109,15 @@ def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
                     )
 
 
+def fronted_copula(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
+    """As in "On the table is a vase": the predicate is the thing, the first noun its place."""
+    first = clauses.fronted_place(document, word)
+    if first is not None:
+        where = place(document, first, phrases)
+        for subject in clauses.conjuncts(document, word):
+            yield from _located(subject, (), where, phrases, rule="fronted")
+
+
 def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "The cat is on the mat": a relation; positions in the picture are attributes elsewhere."""
     polarity = not clauses.is_denied(document, word)
@@ -148,6 +160,9 @@ def verb(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     polarity = not clauses.is_denied(document, word)
     passive = clauses.is_passive(document, word)
     places = list(_places(document, word, phrases))
+    fronted = clauses.fronted_place(document, word)
+    if fronted is not None:
+        places.append(place(document, fronted, phrases))
     linking = word.lemma in LINKING and document.child(word, "xcomp") is not None
     for subject in named:
         made = False
@@ -176,20 +191,27 @@ def verb(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
                 subject.index, gap.index, (*lead, stranded), "verb", "relative", passive, polarity
             )
         for where in places:
-            if direct and word.lemma in PLACING and not passive:
+            if direct and not passive and _places_object(word, where):
                 continue
-            made = True if where.target is not None else made
+            made = made or not (where.target is None or _is_picture(phrases, where.target))
             yield from _located(
                 subject, lead, where, phrases, rule="verb place", polarity=polarity, passive=passive
             )
         if not made and not linking and not _is_auxiliary(document, word):
             yield _state(document, word, subject, lead, polarity)
-    if direct and word.lemma in PLACING:
+    if direct:
         for target in direct:
             for where in places:
-                yield from _located(
-                    target, (), where, phrases, rule="placed object", polarity=polarity
-                )
+                if not passive and _places_object(word, where):
+                    yield from _located(
+                        target, (), where, phrases, rule="placed object", polarity=polarity
+                    )
+
+
+def _places_object(word: Word, where: Place) -> bool:
+    """Whether a place is where the object goes: "puts a plate on the table"."""
+    lead = where.words[0].lower if where.words else ""
+    return word.lemma in PLACING and lead not in INSTRUMENTS
 
 
 def _is_auxiliary(document: Document, word: Word) -> bool:
@@ -241,7 +263,8 @@ def _text(words: tuple[Word, ...]) -> str:
 
 
 def _recipients(document: Document, word: Word) -> list[Word]:
-    return [n for c in document.children(word, "iobj") for n in clauses.conjuncts(document, c)]
+    named = clauses.recipients(document, word)
+    return [n for c in named for n in clauses.conjuncts(document, c)]
 
 
 def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
