@@ -150,6 +150,6 @@ def _plain(stem: str) -> str:
         return stem[:-1] + "y"
     if stem[-1] == stem[-2] and stem[-1] not in "aeioulsf":
         return stem[:-1]
-    if stem.endswith(_E_ENDS) and stem not in _PLAIN_STEMS:
+    if stem in _E_STEMS or (stem.endswith(_E_ENDS) and stem not in _PLAIN_STEMS):
         return stem + "e"
     return stem
