@@ -200,7 +200,7 @@ def recipients(document: Document, verb: Word) -> list[Word]:
 
 def gap_noun(document: Document, verb: Word) -> Word | None:
     """The noun that a relative clause leaves out as object: "the cup (that) the man holds"."""
-    if verb.dep != "acl:relcl":
+    if verb.dep not in ("acl", "acl:relcl"):
         return None
     own = [c for c in document.children(verb, "nsubj") if c.lower not in RELATIVE_PRONOUNS]
     if any(c.lower in ("where", "when", "why") for c in document.children(verb, "advmod", "mark")):

@@ -26,6 +26,8 @@ Coref: TypeAlias = "str | Callable[[str], SpanClusters]"
 
 _REACH = 3
 """How many sentences back a pronoun looks."""
+_MEMORY = 8
+"""How many of the last mentions of a thing are looked at."""
 _WINDOW = 60
 """How many earlier things are looked at for one mention; keeps long texts linear."""
 
@@ -49,6 +51,21 @@ class _Thing:
     """What has been mentioned so far: all mentions of one thing."""
 
     mentions: list[Mention]
+
+    @property
+    def remembered(self) -> list[Mention]:
+        """The first mention and the last few, so that a thing named often costs no more."""
+        return [self.mentions[0], *self.mentions[1:][-_MEMORY:]]
+
+    @property
+    def nouns(self) -> list[Mention]:
+        """The remembered mentions by a noun."""
+        return [m for m in self.remembered if m.pronoun is None]
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words by which it was named and described."""
+        return frozenset().union(*(m.describing | set(m.names) for m in self.nouns))
 
     @property
     def first(self) -> Mention:
@@ -189,7 +206,7 @@ class _Resolver:
         )
 
     def _same_noun(self, mention: Mention, thing: _Thing) -> bool:
-        nouns = [m for m in thing.mentions if m.pronoun is None]
+        nouns = thing.nouns
         if not nouns or (
             thing.first.word.sentence == mention.word.sentence and self._joined(mention, thing)
         ):
@@ -201,11 +218,11 @@ class _Resolver:
             return False
         if any(mention.contradicts(m) for m in nouns):
             return False
-        known = frozenset().union(*(m.describing | set(m.names) for m in nouns))
         if not mention.definite or self.document.child(mention.word, "nmod:poss"):
             return mention.describing == nouns[0].describing and self._owner(
                 mention
             ) == self._owner(nouns[0])
+        known = thing.words
         new = mention.describing - known - {"same"}
         first = nouns[0]
         return not new or not first.describing or bool(mention.describing & known)
@@ -221,11 +238,11 @@ class _Resolver:
     def _joined(self, mention: Mention, thing: _Thing) -> bool:
         """Whether a mention stands in one list with the thing: "a dog and the dog beside it"."""
         group = {mention.word.index, mention.word.head} if mention.word.dep == "conj" else set()
-        return any(m.word.index in group for m in thing.mentions)
+        return any(m.word.index in group for m in thing.remembered)
 
     def _likeness(self, mention: Mention, thing: _Thing) -> int:
         """Words shared with the thing, less those that the mention leaves open."""
-        known = frozenset().union(*(m.describing | set(m.names) for m in thing.mentions))
+        known = thing.words
         words = mention.describing | set(mention.names)
         return 2 * len(words & known) - len(words - known)
 
@@ -294,11 +311,11 @@ class _Resolver:
             return False
         if thing.first.pronoun is not None:
             return thing.first.pronoun == mention.pronoun
-        sexes = {m.sex for m in thing.mentions} - {None}
-        person = any(m.is_person for m in thing.mentions)
+        sexes = {m.sex for m in thing.remembered} - {None}
+        person = any(m.is_person for m in thing.remembered)
         if mention.pronoun in ("he", "she"):
             known = not sexes or sexes == {mention.sex}
-            living = person or any(m.is_alive or m.is_name for m in thing.mentions)
+            living = person or any(m.is_alive or m.is_name for m in thing.remembered)
             return known and living and not thing.is_plural
         if mention.pronoun == "it":
             return not person and not sexes and not thing.is_plural
@@ -312,8 +329,8 @@ class _Resolver:
         score += 2.0 * _is_subject(last.word) + 0.3 * min(len(thing.mentions), 4)
         score += 1.0 * (_is_subject(last.word) and _is_subject(mention.word))
         if mention.pronoun in ("he", "she"):
-            score += 1.5 * (mention.sex in {m.sex for m in thing.mentions})
-            score -= 3.0 * (not any(m.is_person or m.is_name for m in thing.mentions))
+            score += 1.5 * (mention.sex in {m.sex for m in thing.remembered})
+            score -= 3.0 * (not any(m.is_person or m.is_name for m in thing.remembered))
         elif mention.pronoun == "it":
             score -= 1.0 * (last.word.dep.startswith("nmod"))
             score -= 1.5 * thing.first.is_name

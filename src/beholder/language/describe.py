@@ -134,7 +134,10 @@ def predicate_adjectives(
     if has_linked_noun(document, word):
         return  # "full of water", "next to a plate" are relations
     polarity = not clauses.is_denied(document, _clause_head(document, word))
-    for subject in clauses.subjects(document, word):
+    named = clauses.subjects(document, word)
+    if word.dep == "obj":
+        named = clauses.subjects(document, document.words[word.head])
+    for subject in named:
         for adjective_word in [word, *_bare_joined(document, word)]:
             words = _with_degree(document, adjective_word)
             yield AttributeFact(subject.index, words, _value(words), "quality", rule, polarity)
@@ -160,7 +163,7 @@ def _predicate_rule(document: Document, word: Word) -> str | None:
     head = document.head(word)
     if head is None:
         return "copula" if document.child(word, "nsubj") else None
-    if word.dep == "xcomp":
+    if word.dep == "xcomp" or (word.dep == "obj" and head.lemma in LINKING):
         return "linking" if head.lemma in LINKING else "result"
     if word.dep in ("acl", "acl:relcl", "advcl"):
         return "clause"
@@ -181,7 +184,7 @@ def _clause_head(document: Document, word: Word) -> Word:
 
 def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
     """As in "is a doctor", "is in the foreground", "is nearby"."""
-    if not document.child(word, "cop"):
+    if not document.child(word, "cop") and word.index not in phrases.stands_for:
         return
     polarity = not clauses.is_denied(document, word)
     if word.pos == "ADV" and word.lower not in FOCUS_ADVERBS:

@@ -112,10 +112,12 @@ def is_modifier(document: Document, word: Word) -> bool:
 
 def named_subject(document: Document, word: Word) -> Word | None:
     """The subject of "The man is a doctor", which the predicate noun only says what it is."""
-    if not document.child(word, "cop") or document.child(word, "case"):
-        return None
     subject = document.child(word, "nsubj")
-    if subject is None or subject.lemma in PICTURES or word.lemma in PICTURES:
+    if subject is None or document.child(word, "case"):
+        return None
+    if not document.child(word, "cop") and not document.child(subject, "cop"):
+        return None
+    if subject.lemma in PICTURES or word.lemma in PICTURES:
         return None
     return None if document.child(subject, "case") else subject
 

@@ -15,6 +15,7 @@ from beholder.language.lexicon import (
     NEGATIONS,
     PLACING,
     RELATIVE_PRONOUNS,
+    ROVING,
     SHOW_VERBS,
     TIMES,
 )
@@ -49,8 +50,13 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
 
 def _places(document: Document, word: Word, phrases: Phrases) -> Iterator[Place]:
     """The prepositional phrases that hang on a word, each joined noun by itself."""
-    for noun in document.children(word, "obl", "nmod"):
-        if noun.dep in ("nmod:poss",) or noun.lower in RELATIVE_PRONOUNS:
+    hanging = document.children(word, "obl", "nmod")
+    if word.pos == "VERB":  # an oblique below the object is one of the verb: "eats soup with a spoon"
+        hanging += [n for c in document.children(word, "obj") for n in document.children(c, "obl")]
+    for noun in hanging:
+        if noun.dep == "nmod:poss" or noun.lower in RELATIVE_PRONOUNS:
+            continue
+        if word.is_noun and word.dep == "obj" and noun.dep == "obl":
             continue
         if not preposition(document, noun) or noun.lemma in TIMES:
             continue
@@ -283,12 +289,21 @@ def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
             own = phrases.entity(word.index)
             if where.target.index == selected or (meant is not None and meant == own):
                 continue
-        for noun in _sharing_nouns(document, word):
-            yield from _located(noun, (), where, phrases, rule="preposition")
+        mover, lead = _mover(document, word, where)
+        yield from _located(mover, lead, where, phrases, rule="preposition")
 
 
-def _sharing_nouns(document: Document, word: Word) -> list[Word]:
-    return [word]
+def _mover(document: Document, word: Word, where: Place) -> tuple[Word, tuple[Word, ...]]:
+    """Who is near the tree in "stands on a hill near a tree": the one who stands, not the hill."""
+    roving = bool(where.words) and where.words[0].lower in ROVING
+    clause = document.head(word) if word.dep == "obl" else word
+    if not roving or clause is None or not document.child(word, "case"):
+        return word, ()
+    if clause.pos != "VERB" and not document.child(clause, "cop"):
+        return word, ()
+    named = clauses.subjects(document, clause)
+    lead = _verb_words(document, clause) if clause.pos == "VERB" else ()
+    return (named[0], lead) if named else (word, ())
 
 
 def possessor(document: Document, word: Word, phrases: Phrases) -> Iterator[RelationFact]:
