@@ -13,9 +13,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import gum_coreference, oracle_statements
-from beholder.language import model, parse_many, scene_graph
 from training.english import corpora, factual, silver
+from training.english import ud as treebank
+
+from beholder.language import model, parse_many, scene_graph
+from benchmarks import gum_coreference, oracle_statements
 
 PARTS = ("ud", "factual", "coreference", "statements", "speed")
 
@@ -27,7 +29,7 @@ def ud(data: Path) -> Iterator[str]:
     nlp = model.load()
     for name in corpora.TREEBANKS:
         docs = list(
-            corpora.ud.documents(nlp.vocab, data / "ud_english" / f"{name}-ud-test.conllu.xz")
+            treebank.documents(nlp.vocab, data / "ud_english" / f"{name}-ud-test.conllu.xz")
         )
         scores = nlp.evaluate([Example(nlp.make_doc(doc.text), doc) for doc in docs])
         yield (
@@ -89,9 +91,7 @@ def main() -> None:
     data = arguments.data
     tables = {
         "ud": lambda: ud(data),
-        "factual": lambda: factual_scores(
-            arguments.factual or data / "factual_sg" / "dev.csv.gz"
-        ),
+        "factual": lambda: factual_scores(arguments.factual or data / "factual_sg" / "dev.csv.gz"),
         "coreference": lambda: gum_coreference.report(
             data / "ud_english" / "en_gum_open-ud-dev.conllu.xz"
         ),

@@ -59,4 +59,7 @@ def test_agreements_of_documents_add_up() -> None:
 
 
 def test_links_merge_to_clusters() -> None:
-    assert sorted(map(sorted, merged([(1, 2), (3, 4), (2, 5)]))) == [[1, 2, 5], [3, 4]]
+    assert sorted(sorted(c, key=str) for c in merged([(1, 2), (3, 4), (2, 5)])) == [
+        [1, 2, 5],
+        [3, 4],
+    ]

@@ -65,5 +65,5 @@ def test_none_links_nothing() -> None:
 
 
 def test_unknown_coreference_is_refused_with_the_choices() -> None:
-    with pytest.raises(ConfigError, match="'nearest'.*'builtin'"):
+    with pytest.raises(ConfigError, match=r"'nearest'.*'builtin'"):
         scene_graph(parse("A dog."), coref="nearest")

@@ -9,7 +9,8 @@ from beholder.language.dialects import Node, is_clear, to_clear, to_ud
 # word/pos/relation/head, heads from 1, 0 for the root.
 CASES = {
     "preposition of a verb": (
-        "The/DET/det/2 cat/NOUN/nsubj/3 sits/VERB/ROOT/0 on/ADP/prep/3 the/DET/det/6 mat/NOUN/pobj/4",
+        "The/DET/det/2 cat/NOUN/nsubj/3 sits/VERB/ROOT/0 on/ADP/prep/3 the/DET/det/6 "
+        "mat/NOUN/pobj/4",
         "det/2 nsubj/3 ROOT/0 case/6 det/6 obl/3",
     ),
     "preposition of a noun": (

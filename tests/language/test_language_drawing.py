@@ -28,10 +28,9 @@ def big(n: int) -> SceneGraph:
 
 def boxes(svg: str) -> list[tuple[float, float, float, float]]:
     root = ElementTree.fromstring(svg)
-    return [
-        (float(r.get("x", 0)), float(r.get("y", 0)), float(r.get("width", 0)), float(r.get("height", 0)))
-        for r in root.iter("{http://www.w3.org/2000/svg}rect")
-    ]  # fmt: skip
+    rectangles = root.iter("{http://www.w3.org/2000/svg}rect")
+    sides = ("x", "y", "width", "height")
+    return [tuple(float(r.get(side, 0)) for side in sides) for r in rectangles]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("n", [1, 2, 30, 60])

@@ -80,7 +80,7 @@ def test_import_does_not_load_spacy() -> None:
 
 
 def test_unknown_parser_is_refused_with_the_choices() -> None:
-    with pytest.raises(ConfigError, match="'stanza'.*'spacy:NAME_OR_PATH'"):
+    with pytest.raises(ConfigError, match=r"'stanza'.*'spacy:NAME_OR_PATH'"):
         parse("A dog.", parser="stanza")
     with pytest.raises(ConfigError, match="no_such_model"):
         parse("A dog.", parser="spacy:no_such_model")
@@ -94,5 +94,5 @@ def test_pipeline_without_parser_is_refused() -> None:
 
 
 def test_unknown_rules_are_refused() -> None:
-    with pytest.raises(ConfigError, match="'best'.*reference, fixed"):
+    with pytest.raises(ConfigError, match=r"'best'.*reference, fixed"):
         scene_graph(parse("A dog."), rules="best")  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 Four stages, each kept in WORK so that a stopped run goes on where it was:
 
-1. ``base`` and ``peer``: two models from treebanks with caption-like and swapped copies (seeds 0, 1);
+1. ``base`` and ``peer``: two models from treebanks, caption-like and swapped copies (seeds 0, 1);
 2. silver: captions whose parse gives the gold graph, descriptions on which both models agree;
 3. ``final``: a wider model from scratch on treebanks, copies, templates and silver;
 4. the packed file, with its metrics beside it.
@@ -18,6 +18,7 @@ import json
 from pathlib import Path
 
 import spacy
+from spacy.about import __version__ as spacy_version
 from spacy.language import Language
 from spacy.tokens import DocBin
 
@@ -97,9 +98,7 @@ def stage(
 ) -> Language:
     """A training run, or its result if it is there."""
     if not (out / name / "done").exists():
-        fit(
-            out / corpus, out / "dev.spacy", out / name, steps=STEPS[name], seed=seed, size=size
-        )
+        fit(out / corpus, out / "dev.spacy", out / name, steps=STEPS[name], seed=seed, size=size)
         (out / name / "done").touch()
     return spacy.load(out / name / "model-best")
 
@@ -113,7 +112,7 @@ def write_model(nlp: Language, out: Path, counts: dict[str, int]) -> None:
     metrics = {
         "sha256": hashlib.sha256(packed).hexdigest(),
         "bytes": len(packed),
-        "spacy": spacy.__version__,
+        "spacy": spacy_version,
         "steps": STEPS,
         "corpus": counts,
         "dev": {name: round(performance[name], 4) for name in names},

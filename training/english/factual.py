@@ -144,9 +144,7 @@ def _attribute(attribute: Attribute, name: str) -> set[tuple[str, ...]]:
     return {(name, value)}
 
 
-def _relation(
-    relation: Relation, subject: str, target: str, with_object: bool
-) -> tuple[str, ...]:
+def _relation(relation: Relation, subject: str, target: str, with_object: bool) -> tuple[str, ...]:
     predicate = base_relation(relation.predicate)
     if relation.rule == "verb place" and with_object:
         predicate = predicate.split()[-1]  # "holds an umbrella in the rain": he is in the rain

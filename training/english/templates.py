@@ -18,7 +18,21 @@ from training.english.ud import Sentence, Word
 TEMPLATES = Path(__file__).with_name("templates.txt").read_text(encoding="utf-8").splitlines()
 
 DOUBLED = frozenset(
-    {"sit", "run", "swim", "step", "drag", "set", "get", "put", "jut", "dip", "strap", "wrap", "hit"}
+    {
+        "sit",
+        "run",
+        "swim",
+        "step",
+        "drag",
+        "set",
+        "get",
+        "put",
+        "jut",
+        "dip",
+        "strap",
+        "wrap",
+        "hit",
+    }
     | {"cut", "spot", "flip", "grip", "grab", "stop", "hug", "pet"}
 )
 """Verbs that double their last letter before -ing."""

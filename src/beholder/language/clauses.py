@@ -1,5 +1,7 @@
-"""Who does what to whom: the subjects and objects of a predicate, also those that are not written
-beside it (relative clauses, participles, shared subjects, inverted sentences).
+"""Who does what to whom: the subjects and objects of a predicate.
+
+Also those that are not written beside it: relative clauses, participles, shared subjects, inverted
+sentences.
 """
 
 from __future__ import annotations

@@ -2,27 +2,20 @@
 
 Made for descriptions: mentions are read in text order, and each looks back for what it repeats. A
 definite noun repeats one with the same head that it does not contradict; a pronoun repeats the
-nearest thing of its number, sex and life, subjects first; "they" may repeat a joined pair; "one" and
-"the other" pick members of a group.
+nearest thing of its number, sex and life, subjects first; "they" may repeat a joined pair; "one"
+and "the other" pick members of a group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import COLLECTIVE, HYPERNYMS
+from beholder.language.links import Coref, Links, fastcoref_clusters, links_from_spans
 from beholder.language.mentions import SPEECH, Mention, find_mentions
 from beholder.language.phrases import Phrases
-from beholder.optional import require
-from beholder.records import Span
-
-SpanClusters: TypeAlias = Sequence[Sequence[Span]]
-Coref: TypeAlias = "str | Callable[[str], SpanClusters]"
-"""``"builtin"``, ``"none"``, ``"fastcoref"``, or a function from a text to clusters of ranges."""
 
 _REACH = 3
 """How many sentences back a pronoun looks."""
@@ -30,20 +23,6 @@ _MEMORY = 8
 """How many of the last mentions of a thing are looked at."""
 _WINDOW = 60
 """How many earlier things are looked at for one mention; keeps long texts linear."""
-
-
-@dataclass(slots=True)
-class Links:
-    """What mentions mean, by word index.
-
-    Attributes:
-        same: A mention and the earlier mention or mentions that it repeats; several for a group
-            ("a man and a woman ... they").
-        member_of: A mention and the earlier one of which it is a part ("two women ... one").
-    """
-
-    same: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    member_of: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -93,39 +72,17 @@ def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> L
         MissingExtraError: ``"fastcoref"`` is not installed.
     """
     if callable(coref):
-        return _from_spans(document, phrases, coref(document.text))
+        return links_from_spans(document, phrases, coref(document.text))
     if coref == "builtin":
         return _Resolver(document, phrases).links
     if coref == "none":
         return Links()
     if coref == "fastcoref":
-        return _from_spans(document, phrases, _fastcoref(document.text))
+        return links_from_spans(document, phrases, fastcoref_clusters(document.text))
     raise ConfigError(
         f"there is no coreference {coref!r}; use 'builtin', 'none', 'fastcoref' or a function "
         "from a text to clusters of character ranges"
     )
-
-
-def _fastcoref(text: str) -> SpanClusters:
-    module = require("fastcoref", extra="coref", purpose="coref='fastcoref'")
-    model = module.FCoref(enable_progress_bar=False)
-    return model.predict([text])[0].get_clusters(as_strings=False)  # type: ignore[no-any-return]
-
-
-def _from_spans(document: Document, phrases: Phrases, clusters: SpanClusters) -> Links:
-    """Links from clusters of character ranges: each range means its topmost mention."""
-    links = Links()
-    mentions = find_mentions(document, phrases)
-    for cluster in clusters:
-        meant = []
-        for start, end in sorted(cluster):
-            inside = [m for m in mentions if m.word.start >= start and m.word.end <= end]
-            tops = [m for m in inside if not start <= document.words[m.word.head].start < end]
-            meant += (tops or inside)[:1]
-        for mention in meant[1:]:
-            if mention.word.index != meant[0].word.index:
-                links.same[mention.word.index] = (meant[0].word.index,)
-    return links
 
 
 class _Resolver:

@@ -24,11 +24,11 @@ _NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "visible"
 
 
 def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
-    """All attributes of a document that come from adjectives, nouns and adverbs (not from verbs)."""
+    """All attributes of a document but those from verbs and positions."""
     for index, phrase in phrases.by_word.items():
         yield from modifiers(document, phrase.word, index)
-    for word, target in phrases.stands_for.items():
-        yield from modifiers(document, document.words[word], target)
+    for index, target in phrases.stands_for.items():
+        yield from modifiers(document, document.words[index], target)
     for word in document:
         yield from predicate_adjectives(document, word, phrases)
         yield from predicate_nouns(document, word, phrases)
@@ -45,9 +45,9 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
             shade = child
             continue
         for word in [child, *_joined_adjectives(document, child)]:
-            words = _with_degree(document, word)
+            words = with_degree(document, word)
             if shade is not None and shade.index == words[0].index - 1:
-                words = (*_with_degree(document, shade), *words)
+                words = (*with_degree(document, shade), *words)
             yield AttributeFact(
                 target, words, _value(words), "quality", "modifier", _is_affirmed(words)
             )
@@ -98,7 +98,7 @@ def _is_bare_noun(document: Document, word: Word) -> bool:
     return word.pos == "NOUN" and not word.is_plural and not document.children(word)[1:]
 
 
-def _with_degree(document: Document, word: Word) -> tuple[Word, ...]:
+def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
     """The adjective with "very", "brightly" and shades before it."""
     before = [
         c
@@ -139,7 +139,7 @@ def predicate_adjectives(
         named = clauses.subjects(document, document.words[word.head])
     for subject in named:
         for adjective_word in [word, *_bare_joined(document, word)]:
-            words = _with_degree(document, adjective_word)
+            words = with_degree(document, adjective_word)
             yield AttributeFact(subject.index, words, _value(words), "quality", rule, polarity)
 
 

@@ -1,4 +1,4 @@
-"""A scene graph as SVG: a box per entity with its attributes, an arrow per pair with its relations."""
+"""A scene graph as SVG: a box per entity with attributes, an arrow per pair with relations."""
 
 from __future__ import annotations
 
@@ -189,20 +189,19 @@ def _arrow(
         f'Q{middle[0]:.0f} {middle[1]:.0f} {other[0]:.0f} {other[1]:.0f}"/>'
     )
     rows = "".join(
-        f'<text class="r" text-anchor="middle" x="{centre[0]:.0f}" y="{centre[1] + 4 + 12 * i:.0f}">'
-        f"{escape(text)}</text>"
+        f'<text class="r" text-anchor="middle" x="{centre[0]:.0f}" '
+        f'y="{centre[1] + 4 + 12 * i:.0f}">{escape(text)}</text>'
         for i, text in enumerate(texts)
     )
     return line, rows
 
 
-def _edge(
-    box: _Box, centre: Places, toward: Places
-) -> Places:
+def _edge(box: _Box, centre: Places, toward: Places) -> Places:
     """Where the line from the centre of a box leaves it."""
     direction = toward - centre
     scale = np.array([box.width / 2, box.height / 2]) / (np.abs(direction) + 1e-9)
-    return np.asarray(centre + direction * min(float(scale.min()), 1.0))
+    edge: Places = centre + direction * min(float(scale.min()), 1.0)
+    return edge
 
 
 def _drawn_box(box: _Box, place: Places) -> str:

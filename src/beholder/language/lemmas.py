@@ -1,7 +1,7 @@
 """Base forms of English words: tables for what is irregular, rules for the rest.
 
-``lemmas.txt`` lists irregular words only, and the stems whose base form a rule cannot know (hoping is
-from hope, but opening from open).
+``lemmas.txt`` lists irregular words only, and the stems whose base form a rule cannot know (hoping
+is from hope, but opening from open).
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _ADJECTIVES = {
     "more": "more", "most": "most", "elder": "old", "eldest": "old",
 }  # fmt: skip
 _E_ENDS = (
-    "rg", "c", "v", "id", "it", "ut", "ur", "os", "af", "is", "as", "ar", "bl", "pl", "tl", "at", "ud"
+    "rg", "c", "v", "id", "it", "ut", "ur", "os", "af", "is", "as", "ar", "bl", "pl", "tl", "at",
+    "ud",
 )  # fmt: skip
 _SILENT_E = re.compile(
     r"(?:[aeiouy](?:[cvzu]|[^aeiou]l)|[aeiou]nc|rc|dg|[aeiou]g|rg|ns|ls|rs|us|is|as|os|th|qu|u"

@@ -22,7 +22,7 @@ def load() -> Language:
 
 def pack(nlp: Language) -> bytes:
     """A trained pipeline as one file; weights lose their lower half, which costs no accuracy."""
-    import srsly
+    import srsly  # type: ignore[import-untyped]
 
     parts = srsly.msgpack_loads(nlp.to_bytes(exclude=["vocab", "tokenizer"]))
     for name in nlp.pipe_names:

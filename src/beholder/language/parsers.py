@@ -24,7 +24,7 @@ WINDOW = 64
 
 
 @overload
-def parse(text: str, parser: Parser = "builtin") -> Document: ...
+def parse(text: str, parser: Parser = "builtin") -> Document: ...  # type: ignore[overload-overlap]
 @overload
 def parse(text: Iterable[str], parser: Parser = "builtin") -> list[Document]: ...
 def parse(text: str | Iterable[str], parser: Parser = "builtin") -> Document | list[Document]:
@@ -172,7 +172,7 @@ def _language(parser: Parser) -> tuple[Language, str]:
         nlp, name = parser, f"spacy:{parser.meta.get('name', 'unnamed')}"
     if "parser" not in nlp.pipe_names or not {"tagger", "morphologizer"} & set(nlp.pipe_names):
         raise ConfigError(
-            f"parser {name!r} has the components {nlp.pipe_names}; a tagger and a dependency parser "
-            "are needed"
+            f"parser {name!r} has the components {nlp.pipe_names}; a tagger and a dependency "
+            "parser are needed"
         )
     return nlp, name

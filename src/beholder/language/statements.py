@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from beholder.language.coreference import Coref
 from beholder.language.document import Document
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
+from beholder.language.links import Coref
 from beholder.language.scene import scene_graph
 from beholder.records import Span
 
