@@ -34,7 +34,9 @@ def metric(text: str) -> Metric:  # type: ignore[type-arg]
     parsed = spec.parse(text)
     cls = METRICS.get(parsed.name)
     if parsed.argument is not None:
-        raise ConfigError(f"{text!r}: a metric takes named arguments, as in {parsed.name}(key=value)")
+        raise ConfigError(
+            f"{text!r}: a metric takes named arguments, as in {parsed.name}(key=value)"
+        )
     known = [p.name for p in params(cls)]
     for option in parsed.options:
         if option not in known:
