@@ -61,13 +61,46 @@ def score(
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         RunError: The run directory is busy or holds another run.
     """
+    config = configure(
+        str(data) if isinstance(data, str | Path) else None,
+        metrics,
+        embedder=embedder,
+        base_url=base_url,
+        out=out,
+        limit=limit,
+        skip_bad_rows=skip_bad_rows,
+        media_root=media_root,
+        workers=workers,
+        concurrency=concurrency,
+    )
+    rows = None if isinstance(data, str | Path) else _from_python(data)
+    bad_rows = carry_out(config, progress or Quiet(), rows)
+    return Run(config.out, bad_rows=tuple(bad_rows))
+
+
+def configure(
+    source: str | None,
+    metrics: Sequence[str | Metric[Any]],
+    *,
+    embedder: str | None = None,
+    base_url: str | None = None,
+    out: str | Path | None = None,
+    limit: int | None = None,
+    skip_bad_rows: bool = False,
+    media_root: str | Path | None = None,
+    workers: int | None = None,
+    concurrency: int = 64,
+) -> RunConfig:
+    """The RunConfig of ``score``'s arguments; ``source`` is None for items given in Python.
+
+    Raises:
+        ConfigError: A metric or option is wrong.
+    """
     defaults = {"embedder": embedder} if embedder else {}
-    built = tuple(metric(m, **defaults) if isinstance(m, str) else m for m in metrics)
-    source = str(data) if isinstance(data, str | Path) else None
-    config = RunConfig(
+    return RunConfig(
         data=source or "items",
-        metrics=built,
-        out=Path(out) if out is not None else default_out(source),
+        metrics=tuple(metric(m, **defaults) if isinstance(m, str) else m for m in metrics),
+        out=Path(out) if out is not None else _default_out(source),
         limit=limit,
         skip_bad_rows=skip_bad_rows,
         media_root=Path(media_root) if media_root is not None else None,
@@ -75,16 +108,12 @@ def score(
         concurrency=concurrency,
         tool_options={"embedder": {"base_url": base_url}} if base_url else {},
     )
-    rows = None if isinstance(data, str | Path) else _from_python(data)
-    bad_rows = carry_out(config, progress or Quiet(), rows)
-    return Run(config.out, bad_rows=tuple(bad_rows))
 
 
-def default_out(data: str | None) -> Path:
-    """Where a run goes when the user names no place."""
-    if data is None:
+def _default_out(source: str | None) -> Path:
+    if source is None:
         return Path(tempfile.mkdtemp(prefix="beholder-"))
-    return Path("runs") / ("stdin" if data == "-" else Path(data).name.partition(".")[0])
+    return Path("runs") / ("stdin" if source == "-" else Path(source).name.partition(".")[0])
 
 
 @dataclass(frozen=True)
