@@ -33,9 +33,7 @@ def similarity_band(similarity: FloatArray, cutoff: float, control: float) -> Fl
     return best - margin  # type: ignore[no-any-return]
 
 
-def best_match(
-    similarity: FloatArray, windows: Windows, cutoff: float, control: float
-) -> IntArray:
+def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control: float) -> IntArray:
     """Index of the match of each source chunk.
 
     Among the chunks within the similarity band: smallest distance to the window, then highest
@@ -68,4 +66,5 @@ def _nearest(
     np.maximum(distance, 0, out=distance)
     distance[~candidate] = similarity.shape[1]
     nearest = distance == distance.min(axis=1, keepdims=True)
-    return np.where(nearest, similarity, -np.inf).argmax(axis=1)
+    best: IntArray = np.where(nearest, similarity, -np.inf).argmax(axis=1)
+    return best
