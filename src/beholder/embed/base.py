@@ -29,7 +29,7 @@ class Embedder(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What fixes the vectors, for signatures and store keys: name and model revision or hash."""
+        """What fixes the vectors, for signatures and store keys: name and revision or hash."""
 
     @abstractmethod
     async def embed(self, texts: Sequence[str]) -> FloatArray:
