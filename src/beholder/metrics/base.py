@@ -9,7 +9,7 @@ from __future__ import annotations
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass
+from dataclasses import Field, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -148,7 +148,7 @@ class Metric(ABC, Generic[E]):
         """
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
-        return run_sync(self.evaluate(item, tools or Tools()))
+        return replace(run_sync(self.evaluate(item, tools or Tools())), item=item)
 
     def score(
         self, items: Sequence[Item], *, tools: Tools | None = None
@@ -163,7 +163,8 @@ class Metric(ABC, Generic[E]):
             found: dict[int, ItemScore | ItemFailure] = {}
             attempts = bounded(lambda i: attempt(self, items[i], shared), range(len(items)), 64)
             async for index, outcome in attempts:
-                found[index] = outcome
+                scored = isinstance(outcome, ItemScore)
+                found[index] = replace(outcome, item=items[index]) if scored else outcome
             return [found[index] for index in range(len(items))]
 
         return run_sync(each())
