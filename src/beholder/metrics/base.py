@@ -163,8 +163,9 @@ class Metric(ABC, Generic[E]):
             found: dict[int, ItemScore | ItemFailure] = {}
             attempts = bounded(lambda i: attempt(self, items[i], shared), range(len(items)), 64)
             async for index, outcome in attempts:
-                scored = isinstance(outcome, ItemScore)
-                found[index] = replace(outcome, item=items[index]) if scored else outcome
+                if isinstance(outcome, ItemScore):
+                    outcome = replace(outcome, item=items[index])
+                found[index] = outcome
             return [found[index] for index in range(len(items))]
 
         return run_sync(each())
