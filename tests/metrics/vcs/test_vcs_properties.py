@@ -19,11 +19,12 @@ rule_sets = st.sampled_from(["fixed", "paper", "package", "head"])
 def text(rng: np.random.Generator, n: int, dim: int = 6) -> np.ndarray:
     """Chunks of few topics, so that ties, close matches and opposites all occur."""
     topics = rng.normal(size=(4, dim))
-    return topics[rng.integers(4, size=n)] + rng.choice([0.0, 0.1, 1.0]) * rng.normal(size=(n, dim))
+    noise = rng.choice([0.0, 0.1, 1.0]) * rng.normal(size=(n, dim))
+    return np.asarray(topics[rng.integers(4, size=n)] + noise)
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
 @given(sizes, sizes, seeds, lcts, st.floats(0.01, 100))
