@@ -197,9 +197,15 @@ class VCS(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        from beholder.metrics.vcs.figure import alignment_figure  # matplotlib loads slowly
+        from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
 
-        return alignment_figure(score, self.setting)
+        if score.detail.get("view") != "alignment":
+            raise ConfigError(
+                "this score has no alignment to draw: figure() takes a score of VCS, "
+                f"and this one has the values {', '.join(score.values)}"
+            )
+        verdicts = chunk_verdicts(score.detail, self.setting)
+        return alignment_figure(score.detail, verdicts, _figure_title(score))
 
     @cached_property
     def _signature_of_given(self) -> str:
@@ -240,3 +246,9 @@ def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
         expected = "(chunks, dimensions)" if ndim == 2 else "(dimensions,)"
         raise ItemError(f"{name}: expected an array of shape {expected}, got {array.shape}")
     return array
+
+
+def _figure_title(score: ItemScore) -> str:
+    parts = ("sas", "nas", "gas", "las", "nas_d", "nas_l")
+    named = [f"{name.upper().replace('_', '-')} {score.values[name]:.2f}" for name in parts]
+    return f"VCS {score.values['vcs']:.2f}\n" + "   ".join(named)
