@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from beholder.benchmarks.docent import COEFFICIENTS, score_of
+from beholder.benchmarks.docent import COEFFICIENTS, field, score_of
 from beholder.errors import ConfigError
 from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import correlate
@@ -41,24 +41,28 @@ def agreement(
         the public code raises there.
 
     Raises:
-        ConfigError: No battle without a human, an unknown winner, a generation without a score,
-            or a score that is not finite.
+        ConfigError: No battle without a human, a missing field, an unknown winner, a
+            generation without a score, or a score that is not finite.
     """
-    kept = [b for b in battles if "human" not in (b["model1"], b["model2"])]
+    kept = [
+        battle
+        for i, battle in enumerate(battles)
+        if "human" not in (field(battle, "model1", i), field(battle, "model2", i))
+    ]
     if not kept:
         raise ConfigError(f"battles: none of {len(battles)} is between two models")
     gold = np.array([_outcome(battle, i) for i, battle in enumerate(kept)], dtype=np.int64)
     difference = np.array(
         [
-            score_of(scores, battle["generation1"], "f1")
-            - score_of(scores, battle["generation2"], "f1")
-            for battle in kept
+            score_of(scores, field(battle, "generation1", i), "f1")
+            - score_of(scores, field(battle, "generation2", i), "f1")
+            for i, battle in enumerate(kept)
         ]
     )
     predicted = decide(difference, tie_threshold(difference, int((gold == 0).sum())))
     right = predicted == gold
     result: dict[str, float | None] = {"caption_overall": float(right.mean())}
-    clusters = [str(battle["cluster"]).replace(" ", "_") for battle in kept]
+    clusters = [str(field(b, "cluster", i)).replace(" ", "_") for i, b in enumerate(kept)]
     for cluster in dict.fromkeys(clusters):
         mine = np.array([c == cluster for c in clusters])
         result[f"caption_{cluster}"] = float(right[mine].mean())
@@ -70,7 +74,7 @@ def agreement(
 
 
 def _outcome(battle: Mapping[str, Any], position: int) -> int:
-    winner = battle["winner"]
+    winner = field(battle, "winner", position)
     if winner not in _OUTCOMES:
         known = ", ".join(_OUTCOMES)
         raise ConfigError(f"battles[{position}]: winner: expected {known}, got {winner!r}")

@@ -48,8 +48,8 @@ def agreement(
         tie and the accuracy is 1; the public code raises there.
 
     Raises:
-        ConfigError: No battles, a label outside 0..4, a generation without a score, or a score
-            that is not finite.
+        ConfigError: No battles, a missing field, a label outside 0..4, a generation without a
+            score, or a score that is not finite.
     """
     if not battles:
         raise ConfigError("battles: got none")
@@ -58,9 +58,9 @@ def agreement(
         labels = np.array([_label(battle, question, i) for i, battle in enumerate(battles)])
         difference = np.array(
             [
-                score_of(scores, battle["generation1"], score)
-                - score_of(scores, battle["generation2"], score)
-                for battle in battles
+                score_of(scores, field(battle, "generation1", i), score)
+                - score_of(scores, field(battle, "generation2", i), score)
+                for i, battle in enumerate(battles)
             ]
         )
         gold = 2.0 - labels
@@ -71,6 +71,17 @@ def agreement(
             result[f"{question}_{name}"] = found.value
             result[f"{question}_{name}_pvalue"] = found.p_value
     return result
+
+
+def field(battle: Mapping[str, Any], name: str, position: int) -> Any:
+    """A field of a battle.
+
+    Raises:
+        ConfigError: The battle has none of that name.
+    """
+    if name not in battle:
+        raise ConfigError(f"battles[{position}]: no {name}, got {', '.join(battle)}")
+    return battle[name]
 
 
 def score_of(scores: Mapping[str, Any], generation: str, name: str) -> float:
@@ -93,7 +104,7 @@ def score_of(scores: Mapping[str, Any], generation: str, name: str) -> float:
 
 
 def _label(battle: Mapping[str, Any], question: str, position: int) -> int:
-    label = battle["labels"].get(question)
+    label = field(battle, "labels", position).get(question)
     if label not in (0, 1, 2, 3, 4):
         raise ConfigError(f"battles[{position}]: {question}: expected 0 to 4, got {label!r}")
     return int(label)

@@ -84,7 +84,7 @@ def tie_calibrated_accuracy(
     weight = 1.0 / np.bincount(codes)[codes]
     size = np.abs(metric)
     tied = (gold == 0).astype(np.float64) * weight
-    ordered = (gold * metric > 0).astype(np.float64) * weight
+    ordered = ((gold != 0) & (np.sign(gold) == np.sign(metric))).astype(np.float64) * weight
 
     def best(rows: Ints) -> tuple[float, float, float]:
         return _best(size[rows], tied[rows], ordered[rows], float(weight[rows].sum()))
