@@ -14,6 +14,7 @@ from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
+from beholder.metrics.vcs.drawing import score_figure
 from beholder.metrics.vcs.evidence import EmbeddedText, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
 from beholder.metrics.vcs.scoring import Alignment, align, cosine, vcs_values
@@ -197,15 +198,7 @@ class VCS(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
-
-        if score.detail.get("view") != "alignment":
-            raise ConfigError(
-                "this score has no alignment to draw: figure() takes a score of VCS, "
-                f"and this one has the values {', '.join(score.values)}"
-            )
-        verdicts = chunk_verdicts(score.detail, self.setting)
-        return alignment_figure(score.detail, verdicts, _figure_title(score))
+        return score_figure(score, self.setting)
 
     @cached_property
     def _signature_of_given(self) -> str:
@@ -246,9 +239,3 @@ def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
         expected = "(chunks, dimensions)" if ndim == 2 else "(dimensions,)"
         raise ItemError(f"{name}: expected an array of shape {expected}, got {array.shape}")
     return array
-
-
-def _figure_title(score: ItemScore) -> str:
-    parts = ("sas", "nas", "gas", "las", "nas_d", "nas_l")
-    named = [f"{name.upper().replace('_', '-')} {score.values[name]:.2f}" for name in parts]
-    return f"VCS {score.values['vcs']:.2f}\n" + "   ".join(named)
