@@ -23,10 +23,11 @@ from beholder.report.marking import visible
 from beholder.report.numbers import show_number
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
 from beholder.report.tables import show_interval
+from beholder.report.views import VIEWS
 from beholder.run.store import Store
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("base.js", "texts.js", "view_alignment.js", "units.js", "items.js")
+_SCRIPTS = ("base.js", "texts.js", *(f"view_{name}.js" for name in VIEWS), "units.js", "items.js")
 _N_EXTREME = 8
 _SNIPPET = 180
 

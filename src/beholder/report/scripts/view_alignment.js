@@ -6,7 +6,6 @@ const RAMPS = {
   light: [[255, 255, 255], [222, 235, 247], [158, 202, 225], [66, 146, 198], [8, 69, 148], [8, 38, 86]],
   dark: [[20, 24, 29], [22, 42, 66], [25, 70, 115], [40, 115, 175], [110, 175, 225], [215, 235, 250]],
 };
-const dark = matchMedia("(prefers-color-scheme: dark)");
 
 function rampColour(share, ramp) {
   const at = share * (ramp.length - 1);
