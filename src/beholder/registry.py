@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from typing import Generic, TypeVar
 
+from beholder import spec
 from beholder.errors import ConfigError, UnknownNameError
 
 T = TypeVar("T")
@@ -67,22 +69,44 @@ class Registry(Generic[T]):
         self._classes[name] = cls
         return cls  # type: ignore[no-any-return]
 
+    def build(self, text: str, /, **options: object) -> T:
+        """Make an object from its spec.
+
+        The spec's free argument, as in ``st:NAME``, is the first argument of the class; its named
+        arguments and ``options`` are keyword arguments.
+
+        Raises:
+            UnknownNameError: Nothing has that name.
+            ConfigError: The spec cannot be read, or its arguments do not fit the class.
+        """
+        parsed = spec.parse(text)
+        cls = self.get(parsed.name)
+        arguments = () if parsed.argument is None else (parsed.argument,)
+        keywords = {**options, **parsed.options}
+        try:
+            inspect.signature(cls).bind(*arguments, **keywords)
+        except TypeError as error:
+            raise ConfigError(f"{self.kind} {text!r}: {error}") from error
+        return cls(*arguments, **keywords)
+
     def names(self) -> list[str]:
         """All names, built-in ones first, nothing imported."""
         outside = [f"{point.dist.name}/{point.name}" for point in self._points() if point.dist]
         return list(dict.fromkeys([*self._builtin, *self._classes, *outside]))
 
-    def _points(self) -> entry_points:  # type: ignore[valid-type]
+    def _points(self) -> EntryPoints:
         return entry_points(group=self.group)
 
     def _outside_class(self, name: str) -> type[T]:
-        for point in self._points():  # type: ignore[attr-defined]
+        for point in self._points():
             if point.dist is not None and f"{point.dist.name}/{point.name}" == name:
                 return point.load()  # type: ignore[no-any-return]
         names = self.names()
         close = get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise UnknownNameError(f"no {self.kind} is called {name!r}; {hint}There are: {', '.join(names)}")
+        raise UnknownNameError(
+            f"no {self.kind} is called {name!r}; {hint}There are: {', '.join(names)}"
+        )
 
     def _check(self, name: str, cls: object) -> None:
         if not (isinstance(cls, type) and issubclass(cls, self.base)):

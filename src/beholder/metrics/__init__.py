@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from typing import Any
+
 from beholder import spec
 from beholder.errors import ConfigError
 from beholder.metrics.base import Metric, ValueInfo
@@ -11,9 +14,9 @@ from beholder.registry import Registry
 
 __all__ = ["METRICS", "Metric", "Tools", "ValueInfo", "metric", "param", "params"]
 
-METRICS: Registry[Metric] = Registry(  # type: ignore[type-arg]
+METRICS: Registry[Metric[Any]] = Registry(
     kind="metric",
-    base=Metric,
+    base=Metric,  # type: ignore[type-abstract]
     builtin={
         "vcs": "beholder.metrics.vcs:VCS",
         "vcs_short": "beholder.metrics.vcs:VCSShort",
@@ -22,23 +25,29 @@ METRICS: Registry[Metric] = Registry(  # type: ignore[type-arg]
 )
 
 
-def metric(text: str) -> Metric:  # type: ignore[type-arg]
+def metric(text: str, **defaults: object) -> Metric[Any]:
     """Build a metric from its text form.
 
     Args:
         text: For example ``"vcs"`` or ``"vcs(rules='paper', lct=1)"``.
+        defaults: Values for parameters that the metric has and the text does not name.
 
     Raises:
-        ConfigError: An unknown metric or parameter, or a bad value; names the closest match.
+        ConfigError: An unknown metric or parameter, or a bad value; names what there is.
     """
     parsed = spec.parse(text)
     cls = METRICS.get(parsed.name)
-    if parsed.argument is not None:
-        raise ConfigError(f"{text!r}: a metric takes named arguments, as in {parsed.name}(key=value)")
     known = [p.name for p in params(cls)]
+    if parsed.argument is not None:
+        raise ConfigError(
+            f"{text!r}: a metric takes named arguments, as in {parsed.name}({known[0]}=...)"
+        )
     for option in parsed.options:
         if option not in known:
+            close = get_close_matches(option, known, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
             raise ConfigError(
-                f"{parsed.name} has no parameter {option!r}; it has: {', '.join(known)}"
+                f"{parsed.name} has no parameter {option!r}; {hint}It has: {', '.join(known)}"
             )
-    return cls(**parsed.options)
+    fitting = {key: value for key, value in defaults.items() if key in known}
+    return cls(**{**fitting, **parsed.options})

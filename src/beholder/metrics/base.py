@@ -6,15 +6,23 @@ same fields are equal, print the same name and give the same numbers.
 
 from __future__ import annotations
 
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from beholder import __version__
-from beholder.errors import BeholderError, ConfigError, ItemError, TransientError
+from beholder.aio import bounded, run_sync
+from beholder.errors import (
+    BeholderError,
+    ConfigError,
+    ItemError,
+    MissingExtraError,
+    TransientError,
+)
 from beholder.metrics.params import params
-from beholder.metrics.sync import run_sync
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.spec import Spec
@@ -67,7 +75,9 @@ class Metric(ABC, Generic[E]):
     def name(self) -> str:
         """Canonical text form; fields at their default are left out."""
         changed = {
-            p.name: getattr(self, p.name) for p in params(self) if getattr(self, p.name) != p.default
+            p.name: getattr(self, p.name)
+            for p in params(self)
+            if getattr(self, p.name) != p.default
         }
         return str(Spec(self.registered_name, options=changed))
 
@@ -91,13 +101,19 @@ class Metric(ABC, Generic[E]):
         parts.append(f"v:{__version__}")
         return "|".join(parts)
 
+    def tool_specs(self) -> list[tuple[str, str]]:
+        """Kind and spec of each tool this metric's fields name."""
+        return [(p.metadata["tool"], getattr(self, p.name)) for p in self._tool_params()]
+
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of each tool this metric's fields name."""
+        """Identity of each tool this metric's fields name, by field."""
         return {
             p.name: tools.identity(p.metadata["tool"], getattr(self, p.name))
-            for p in params(self)
-            if p.metadata["tool"]
+            for p in self._tool_params()
         }
+
+    def _tool_params(self) -> list[Field[Any]]:
+        return [p for p in params(self) if p.metadata["tool"]]
 
     def check_item(self, item: Item) -> None:
         """Refuse an item that lacks what the metric needs.
@@ -132,7 +148,7 @@ class Metric(ABC, Generic[E]):
         """
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
-        return run_sync(self.evaluate(item, tools or Tools()))
+        return replace(run_sync(self.evaluate(item, tools or Tools())), item=item)
 
     def score(
         self, items: Sequence[Item], *, tools: Tools | None = None
@@ -144,7 +160,13 @@ class Metric(ABC, Generic[E]):
         shared = tools or Tools()
 
         async def each() -> list[ItemScore | ItemFailure]:
-            return [await self._attempt(item, shared) for item in items]
+            found: dict[int, ItemScore | ItemFailure] = {}
+            attempts = bounded(lambda i: attempt(self, items[i], shared), range(len(items)), 64)
+            async for index, outcome in attempts:
+                if isinstance(outcome, ItemScore):
+                    outcome = replace(outcome, item=items[index])
+                found[index] = outcome
+            return [found[index] for index in range(len(items))]
 
         return run_sync(each())
 
@@ -153,19 +175,24 @@ class Metric(ABC, Generic[E]):
         self.check_item(item)
         return self.score_item(item, await self.gather(item, tools))
 
-    async def _attempt(self, item: Item, tools: Tools) -> ItemScore | ItemFailure:
-        try:
-            return await self.evaluate(item, tools)
-        except ConfigError:
-            raise
-        except BeholderError as error:
-            return failure(error)
 
+async def attempt(metric: Metric[Any], item: Item, tools: Tools) -> ItemScore | ItemFailure:
+    """Score one item, or say why it has no score.
 
-def failure(error: Exception) -> ItemFailure:
-    """The record of an error that cost one item its score."""
-    return ItemFailure(
-        error=type(error).__name__,
-        message=str(error),
-        transient=isinstance(error, TransientError),
-    )
+    One broken item does not end a run: whatever goes wrong with it becomes its failure, with the
+    place in the code when it is a bug.
+
+    Raises:
+        ConfigError: A parameter or tool is wrong for all items alike.
+        MissingExtraError: Likewise, a package is missing.
+    """
+    try:
+        return await metric.evaluate(item, tools)
+    except (ConfigError, MissingExtraError):
+        raise
+    except BeholderError as error:
+        return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        return ItemFailure(type(error).__name__, f"{error} (a bug in {metric.name}, at {where})")

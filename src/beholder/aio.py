@@ -1,0 +1,52 @@
+"""Small helpers for coroutines: run one from ordinary code, and many with a bound."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine; a running loop in this thread (a notebook's) is left alone."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+async def bounded(
+    function: Callable[[T], Awaitable[R]], inputs: Iterable[T], limit: int
+) -> AsyncIterator[tuple[T, R]]:
+    """Call a coroutine function on many inputs, at most ``limit`` at once, as they finish.
+
+    Inputs are drawn only when a place is free, so a million of them cost no memory. The first error
+    cancels the rest and is raised.
+    """
+    running: dict[asyncio.Task[R], T] = {}
+    source = iter(inputs)
+    try:
+        while True:
+            for value in source:
+                running[asyncio.ensure_future(_call(function, value))] = value
+                if len(running) >= limit:
+                    break
+            if not running:
+                return
+            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                yield running.pop(task), task.result()
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+async def _call(function: Callable[[T], Awaitable[R]], value: T) -> R:
+    return await function(value)

@@ -1,0 +1,216 @@
+"""Data files, read row by row: memory does not grow with the file."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import lzma
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TypeAlias, cast
+
+from beholder.data.row import ALIASES, RowError, from_row
+from beholder.errors import DataError
+from beholder.records import Item
+
+MAX_ROW_BYTES = 16 * 2**20
+"""Longest row that is read: a longer one is a broken file, and would only fill the memory."""
+
+Row: TypeAlias = tuple[int, Any]
+"""Row number, and the parsed row or the DataError that stands for it."""
+
+_PACKED = (".gz", ".xz")
+
+
+def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterator[Item | DataError]:
+    """Read a data file.
+
+    Args:
+        source: A ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` file, the text ones also as ``.gz``
+            or ``.xz``; ``"-"`` reads JSONL from standard input.
+        media_root: Folder that absolute paths of images may point into; None refuses them all.
+
+    Yields:
+        An Item per good row, a DataError (not raised) per bad one, in file order.
+
+    Raises:
+        DataError: The file as a whole cannot be read.
+    """
+    name = "stdin" if str(source) == "-" else str(source)
+    seen: dict[str, int] = {}
+    for number, row in _rows(source, name):
+        if isinstance(row, DataError):
+            yield row
+            continue
+        try:
+            item = from_row(row, default_id=str(number), media_root=media_root)
+            if item.id in seen:
+                raise RowError(
+                    f"{item.id!r} is taken by row {seen[item.id]}; ids must differ", "id"
+                )
+        except RowError as error:
+            yield DataError(name, error.reason, line=number, field=error.field)
+            continue
+        seen[item.id] = number
+        yield item
+
+
+def _rows(source: str | Path, name: str) -> Iterator[Row]:
+    if str(source) == "-":
+        yield from _jsonl(sys.stdin.buffer, name)
+        return
+    path = Path(source)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes.pop() if suffixes and suffixes[-1] in _PACKED else None
+    kind = suffixes[-1] if suffixes else ""
+    if kind == ".parquet" and packed is None:
+        yield from _parquet(path, name)
+    elif kind in _TEXT_FORMATS:
+        with _opened(path, name, packed) as stream:
+            yield from _TEXT_FORMATS[kind](stream, name)
+    else:
+        raise DataError(
+            name,
+            "its ending does not tell the format: expected .jsonl, .csv or .tsv (also .gz, .xz)"
+            " or .parquet",
+        )
+
+
+@contextmanager
+def _opened(path: Path, name: str, packed: str | None) -> Iterator[IO[bytes]]:
+    try:
+        with path.open("rb") as plain, _unpacked(plain, packed) as stream:
+            yield stream
+    except (gzip.BadGzipFile, lzma.LZMAError, EOFError) as error:
+        raise DataError(name, f"is damaged or not a {packed} file ({error})") from error
+    except OSError as error:
+        raise DataError(name, f"cannot be read: {error.strerror or error}") from error
+
+
+def _unpacked(stream: IO[bytes], packed: str | None) -> IO[bytes]:
+    if packed == ".gz":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
+    return lzma.LZMAFile(stream) if packed == ".xz" else stream
+
+
+def _jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
+    for number, line in _lines(stream, name):
+        if isinstance(line, DataError):
+            yield number, line
+        elif line.strip():
+            try:
+                yield number, json.loads(line, parse_constant=_refuse_constant)
+            except (ValueError, RecursionError) as error:
+                reason = f"is not JSON: {error}"
+                yield number, DataError(name, reason, line=number)
+
+
+def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]:
+    number = 0
+    while raw := stream.readline(MAX_ROW_BYTES + 1):
+        number += 1
+        if len(raw) > MAX_ROW_BYTES:
+            while raw and not raw.endswith(b"\n"):  # go on behind the line without keeping it
+                raw = stream.readline(2**20)
+            yield number, DataError(name, f"is longer than {MAX_ROW_BYTES >> 20} MiB", line=number)
+            continue
+        if number == 1:
+            if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise DataError(name, "is UTF-16; save it as UTF-8")
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        try:
+            yield number, raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            yield number, DataError(name, f"is not UTF-8 at byte {error.start + 1}", line=number)
+
+
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _csv(stream: IO[bytes], name: str, delimiter: str = ",") -> Iterator[Row]:
+    csv.field_size_limit(MAX_ROW_BYTES)
+    reader = csv.reader(_text_lines(stream, name), delimiter=delimiter, strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            return
+        if len(set(header)) < len(header):
+            double = next(column for column in header if header.count(column) > 1)
+            raise DataError(name, f"two columns are called {double!r}", line=1)
+        for cells in reader:
+            if not cells:
+                continue
+            if len(cells) != len(header):
+                reason = f"has {len(cells)} cells, the header has {len(header)}"
+                yield reader.line_num, DataError(name, reason, line=reader.line_num)
+                continue
+            yield reader.line_num, _from_cells(dict(zip(header, cells, strict=True)))
+    except csv.Error as error:
+        raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
+
+
+def _text_lines(stream: IO[bytes], name: str) -> Iterator[str]:
+    for _, line in _lines(stream, name):
+        if isinstance(line, DataError):
+            raise line  # a quoted cell may span lines, so what follows cannot be trusted
+        yield line
+
+
+def _from_cells(cells: dict[str, str]) -> dict[str, Any]:
+    """CSV has no lists and no objects: ``["a", "b"]`` in a cell, ``group.system`` as a column."""
+    row: dict[str, Any] = {}
+    for column, cell in cells.items():
+        if cell == "":
+            if column in ("candidate", *ALIASES["candidate"]):
+                row[column] = cell  # said nothing: a failed item, not a bad row
+            continue
+        outer, dot, inner = column.partition(".")
+        if dot and outer in ("group", "judgments"):
+            row.setdefault(outer, {})[inner] = _number(cell) if outer == "judgments" else cell
+        else:
+            row[column] = _json_list(cell)
+    return row
+
+
+def _json_list(cell: str) -> Any:
+    if not cell.lstrip().startswith("["):
+        return cell
+    try:
+        value = json.loads(cell, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return cell
+    return value if isinstance(value, list) else cell
+
+
+def _number(cell: str) -> float | str:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def _parquet(path: Path, name: str) -> Iterator[Row]:
+    import pyarrow
+    import pyarrow.parquet
+
+    number = 0
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=1024):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(name, f"cannot be read as Parquet: {error}") from error
+
+
+_TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
+    ".jsonl": _jsonl,
+    ".ndjson": _jsonl,
+    ".csv": _csv,
+    ".tsv": lambda stream, name: _csv(stream, name, delimiter="\t"),
+}

@@ -1,0 +1,199 @@
+"""One row of a data file becomes an Item, or an error that names the field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from beholder.records import Item
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "candidate": ("caption", "generation", "prediction", "hypothesis"),
+    "references": ("reference", "ref", "refs", "ground_truth"),
+    "images": ("image",),
+}
+"""Other names of a field that are understood when reading; written out, it has the field's name."""
+
+
+class RowError(ValueError):
+    """A row is not an item.
+
+    Attributes:
+        field: The field that is wrong, or None for the whole row.
+        reason: What was expected and what was found.
+    """
+
+    def __init__(self, reason: str, field: str | None = None) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(f"{field}: {reason}" if field else reason)
+
+
+def from_row(row: object, *, default_id: str | None = None, media_root: Path | None = None) -> Item:
+    """Check a row and build its item.
+
+    Args:
+        row: The parsed row, a mapping of field to value.
+        default_id: Used when the row has no ``id``; None makes a missing id an error.
+        media_root: Folder that absolute paths of images may point into; None refuses them all.
+
+    Raises:
+        RowError: Names the first field that is wrong.
+    """
+    if not isinstance(row, Mapping):
+        raise RowError(f"expected an object with fields, got {_short(row)}")
+    rest = _resolve_aliases(row)
+
+    def image_path(value: object) -> str:
+        return _path(value, media_root)
+
+    def take(field: str, check: Callable[[object], Any], default: Any = None) -> Any:
+        value = rest.pop(field, None)
+        if value is None:
+            return default
+        try:
+            return check(value)
+        except RowError as error:
+            raise RowError(error.reason, field + (error.field or "")) from None
+
+    item_id = take("id", _id, default_id)
+    if item_id is None:
+        raise RowError("is missing", "id")
+    candidate = take("candidate", _text)
+    if candidate is None:
+        raise RowError(f"is missing (also read: {', '.join(ALIASES['candidate'])})", "candidate")
+    return Item(
+        id=item_id,
+        candidate=candidate,
+        references=take("references", lambda v: _texts(v, _filled), ()),
+        images=take("images", lambda v: _texts(v, image_path), ()),
+        video=take("video", image_path),
+        group=take("group", _labels, {}),
+        judgments=take("judgments", _mapping, {}),
+        meta={
+            **take("meta", _mapping, {}),
+            **{key: _clean(value, key) for key, value in rest.items()},
+        },
+    )
+
+
+def to_row(item: Item) -> dict[str, Any]:
+    """The row of an item; ``from_row`` gives the same item back."""
+    row = {field.name: getattr(item, field.name) for field in fields(item)}
+    return {key: value for key, value in row.items() if value or key in ("id", "candidate")}
+
+
+def _resolve_aliases(row: Mapping[Any, Any]) -> dict[str, Any]:
+    named = {str(key): value for key, value in row.items()}
+    for field, aliases in ALIASES.items():
+        if named.get(field) is not None:
+            continue  # the field's own name wins; an alias beside it stays in meta
+        present = [name for name in aliases if named.get(name) is not None]
+        if len(present) > 1:
+            raise RowError(
+                f"both {present[0]!r} and {present[1]!r} could be it; name one {field!r}", field
+            )
+        if present:
+            named[field] = named.pop(present[0])
+    return named
+
+
+def _id(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise RowError(f"expected a text or a whole number, got {_short(value)}")
+    text = _text(str(value))
+    if not text.strip():
+        raise RowError("is empty")
+    return text
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise RowError(f"expected a text, got {_short(value)}")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise RowError(f"has half of a surrogate pair at character {error.start}") from None
+    return value
+
+
+def _filled(value: object) -> str:
+    text = _text(value)
+    if not text.strip():
+        raise RowError("is empty")
+    return text
+
+
+def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        if _is_list_as_text(value):
+            raise RowError(f"expected a list of texts, got a list written as text: {_short(value)}")
+        value = [value]
+    if not isinstance(value, list | tuple):
+        raise RowError(f"expected a list of texts, got {_short(value)}")
+    texts = []
+    for index, element in enumerate(value):
+        try:
+            texts.append(check(element))
+        except RowError as error:
+            raise RowError(error.reason, f"[{index}]") from None
+    return tuple(texts)
+
+
+def _is_list_as_text(value: str) -> bool:
+    # '["a", "b"]' or "['a', 'b']": scored as one odd reference it gives a wrong number in silence
+    text = value.strip()
+    return text.startswith(('["', "['")) and text.endswith(('"]', "']"))
+
+
+def _path(value: object, media_root: Path | None) -> str:
+    text = _filled(value)
+    if "://" in text or text.startswith("data:"):
+        return text
+    inside = media_root is not None and Path(text).is_absolute() and ".." not in Path(text).parts
+    if inside and media_root is not None and Path(text).is_relative_to(media_root.absolute()):
+        return text
+    for kind in (PurePosixPath, PureWindowsPath):
+        path = kind(text)
+        if path.is_absolute() or path.drive or ".." in path.parts:
+            raise RowError(
+                f"{text!r} leaves the folder of the data file; allow that with --media-root DIR"
+            )
+    return text
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise RowError(f"expected an object of named values, got {_short(value)}")
+    return {str(key): _clean(element, str(key)) for key, element in value.items()}
+
+
+def _labels(value: object) -> dict[str, str]:
+    labels = {}
+    for key, element in _mapping(value).items():
+        if not isinstance(element, str | int | float):
+            raise RowError(f"expected a text, got {_short(element)}", f".{key}")
+        labels[key] = str(element)
+    return labels
+
+
+def _clean(value: Any, key: str) -> Any:
+    """A value of free form, refused if it cannot be written as JSON in UTF-8."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RowError(f"cannot be kept: {error}", f".{key}") from None
+    return value
+
+
+def _short(value: object, limit: int = 60) -> str:
+    kind = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}.get(
+        type(value)
+    )
+    shown = repr(value[: limit + 1] if isinstance(value, str | list) else value)
+    if len(shown) > limit:
+        shown = shown[: limit - 1] + "…"
+    return f"{kind} {shown}" if kind else shown

@@ -1,0 +1,1 @@
+"""Runs: plan, execute, store and resume the scoring of a data set."""

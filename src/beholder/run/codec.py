@@ -1,0 +1,71 @@
+"""How units and details lie in the store: JSON, arrays as half-precision bytes, compressed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from beholder.records import Unit
+
+_ARRAY = "__array__"
+
+
+def encode_units(units: tuple[Unit, ...]) -> bytes:
+    """Units as bytes, in full precision."""
+    return _pack([asdict(unit) for unit in units])
+
+
+def decode_units(data: bytes) -> tuple[Unit, ...]:
+    """The units of ``encode_units``."""
+    return tuple(
+        Unit(**{**fields, "spans": tuple((start, end) for start, end in fields["spans"])})
+        for fields in _unpack(data)
+    )
+
+
+def encode_detail(detail: Any) -> bytes:
+    """A score's detail as bytes.
+
+    Float arrays are kept in half precision: they are there to be drawn, and a million similarity
+    matrices should fit a disk.
+    """
+    return _pack(detail)
+
+
+def decode_detail(data: bytes) -> dict[str, Any]:
+    """The detail of ``encode_detail``; arrays come back as float32."""
+    return _unpack(data)  # type: ignore[no-any-return]
+
+
+def _pack(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_encode_array)
+    return zlib.compress(text.encode("utf-8"), level=6)
+
+
+def _unpack(data: bytes) -> Any:
+    return json.loads(zlib.decompress(data), object_hook=_decode_array)
+
+
+def _encode_array(value: object) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, np.ndarray):
+        raise TypeError(
+            f"a metric put {type(value).__name__} into a score; use JSON values or arrays"
+        )
+    if value.dtype.kind != "f":
+        return value.tolist()
+    half = np.ascontiguousarray(value, dtype="<f2")
+    return {_ARRAY: base64.b64encode(half.tobytes()).decode("ascii"), "shape": list(half.shape)}
+
+
+def _decode_array(fields: dict[str, Any]) -> Any:
+    if _ARRAY not in fields:
+        return fields
+    raw = base64.b64decode(fields[_ARRAY])
+    return np.frombuffer(raw, dtype="<f2").reshape(fields["shape"]).astype(np.float32)

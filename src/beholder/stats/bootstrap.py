@@ -1,0 +1,180 @@
+"""Seeded percentile bootstrap.
+
+Many values are resampled in *blocks*: sorted, cut into about a thousand runs, and how often each
+run is drawn is one multinomial. Within a run the values are nearly equal; what they still differ
+by enters as one normal draw with the exact variance. The outermost values stay runs of their own:
+a single far value does not behave normally. Cost and memory then no longer grow with n times the
+number of resamples, and a million values take a fraction of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beholder.records import Estimate, Interval
+from beholder.stats.checks import (
+    Floats,
+    Ints,
+    at_least,
+    cluster_codes,
+    cluster_sums,
+    resampling,
+    vector,
+)
+
+PLAIN_UP_TO = 4096
+_EDGE = 256
+_INNER = 512
+_CHUNK_CELLS = 1 << 20  # cells of working memory: 8 MB per float64 array
+
+
+def mean_interval(
+    values: ArrayLike,
+    *,
+    clusters: Sequence[Any] | NDArray[Any] | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> Estimate:
+    """Mean with a percentile bootstrap interval.
+
+    Up to 4096 units (values, or clusters of them) are resampled one by one. More are resampled in
+    blocks of sorted values (see the module): the bootstrap mean and variance stay exact given the
+    blocks, and the interval differs from the plain one by less than its Monte Carlo error. The
+    result depends on the arguments alone, not on threads.
+
+    Args:
+        values: (n,) finite numbers in any unit.
+        clusters: One label per value; whole clusters are resampled when values of one cluster
+            (an image, an annotator) are not independent. The mean stays the mean over values.
+        n_resamples: Bootstrap resamples.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Returns:
+        Mean, interval and n. The interval is None with fewer than two units to resample, and has
+        zero width when all values are equal.
+
+    Raises:
+        ConfigError: No values, a value that is not finite, or a bad argument.
+    """
+    x = vector(values, "values")
+    resampling(n_resamples, level)
+    at_least(len(x), 1, "the number of values to take a mean of")
+    constant = x.min() == x.max()
+    mean = float(x[0] if constant else x.mean())  # a rounded sum of equal values can be off
+    codes = cluster_codes(clusters, len(x))
+    sizes = np.bincount(codes).astype(np.float64)
+    if len(sizes) < 2:
+        return Estimate(mean, None, len(x))
+    if constant:
+        return Estimate(mean, Interval(mean, mean, level), len(x))
+    sums = cluster_sums(codes, x)
+    replicates = _ratio_replicates(sums, sizes, n_resamples, np.random.default_rng(seed))
+    return Estimate(mean, percentile_interval(replicates, level), len(x))
+
+
+def percentile_interval(replicates: Floats, level: float) -> Interval:
+    """Interval between the two outer quantiles of bootstrap replicates, shape (n_resamples,)."""
+    tail = (1.0 - level) / 2.0
+    low, high = np.quantile(replicates, [tail, 1.0 - tail])
+    return Interval(float(low), float(high), level)
+
+
+def blocks(key: Floats) -> tuple[Ints, Ints]:
+    """Order that sorts more than ``PLAIN_UP_TO`` keys, and each block's start in that order."""
+    order = np.argsort(key, kind="stable")
+    edges = np.arange(_EDGE)
+    inner = np.linspace(_EDGE, len(key) - _EDGE, _INNER, endpoint=False).astype(np.int64)
+    return order, np.concatenate([edges, inner, len(key) - _EDGE + edges])
+
+
+def _ratio_replicates(
+    sums: Floats, sizes: Floats, n_resamples: int, rng: np.random.Generator
+) -> Floats:
+    """Bootstrap replicates of sum(sums) / sum(sizes) over units, shape (n_resamples,)."""
+    n = len(sums)
+    if n <= PLAIN_UP_TO:
+        draws = (rng.integers(0, n, size=(rows, n)) for rows in _chunks(n_resamples, n))
+        return np.concatenate([sums[d].sum(axis=1) / sizes[d].sum(axis=1) for d in draws])
+    # A unit moves the ratio by sums - ratio * sizes, to first order: sort by that.
+    influence = sums - sums.sum() / sizes.sum() * sizes
+    order, starts = blocks(influence)
+    counts = np.diff(np.append(starts, n)).astype(np.float64)
+    mean_sum, mean_size, mean_influence = (
+        np.add.reduceat(v[order], starts) / counts for v in (sums, sizes, influence)
+    )
+    spread = np.add.reduceat(
+        (influence[order] - np.repeat(mean_influence, counts.astype(np.int64))) ** 2, starts
+    )
+    variance = spread / counts
+    parts = []
+    for size in _chunks(n_resamples, len(starts)):
+        drawn = rng.multinomial(n, counts / n, size=size).astype(np.float64)
+        noise = rng.standard_normal(size) * np.sqrt((drawn * variance).sum(axis=1))
+        parts.append(((drawn * mean_sum).sum(axis=1) + noise) / (drawn * mean_size).sum(axis=1))
+    return np.concatenate(parts)
+
+
+def _chunks(n_resamples: int, width: int) -> Iterator[int]:
+    step = max(1, _CHUNK_CELLS // width)
+    for start in range(0, n_resamples, step):
+        yield min(step, n_resamples - start)
+
+
+def cluster_bootstrap(
+    statistic: Callable[[Ints], float | None],
+    codes: Ints,
+    *,
+    n_resamples: int,
+    level: float,
+    seed: int,
+    centre: float | None = None,
+) -> Interval | None:
+    """Percentile interval of any statistic of resampled rows.
+
+    Args:
+        statistic: Takes row indices, returns the value, or None where it is not defined for them.
+        codes: (n,) cluster index of each row.
+        n_resamples: Bootstrap resamples.
+        level: Confidence level.
+        seed: Seed of the resampling.
+        centre: The statistic on all rows, for an m-out-of-n bootstrap of many clusters: each
+            resample draws ``PLAIN_UP_TO`` of them and its deviation from the centre is scaled by
+            ``sqrt(PLAIN_UP_TO / n_clusters)``. None resamples all clusters whatever their number.
+
+    Returns:
+        The interval over the resamples with a value, or None with fewer than two clusters or when
+        fewer than nine in ten resamples have a value: an interval over the rest would be biased.
+    """
+    n_clusters = int(codes.max()) + 1 if len(codes) else 0
+    if n_clusters < 2:
+        return None
+    size = n_clusters if centre is None else min(n_clusters, PLAIN_UP_TO)
+    rng = np.random.default_rng(seed)
+    order = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes)
+    ends = np.cumsum(sizes)
+    own = n_clusters == len(codes)
+    values = []
+    for _ in range(n_resamples):
+        draw = rng.integers(0, n_clusters, size=size)
+        value = statistic(order[draw] if own else order[_runs(ends[draw], sizes[draw])])
+        if value is not None:
+            values.append(value)
+    if len(values) < 0.9 * n_resamples:
+        return None
+    replicates = np.array(values)
+    if centre is not None and size < n_clusters:
+        replicates = centre + np.sqrt(size / n_clusters) * (replicates - centre)
+    return percentile_interval(replicates, level)
+
+
+def _runs(ends: Ints, sizes: Ints) -> Ints:
+    """Concatenation of the ranges ``end - size .. end``."""
+    stops = np.cumsum(sizes)
+    return np.arange(stops[-1]) + np.repeat(ends - stops, sizes)

@@ -1,0 +1,117 @@
+"""Checks on what callers hand in: a statistic either gets usable numbers or an error says why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beholder.errors import ConfigError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def vector(values: ArrayLike, name: str) -> Floats:
+    """Finite float64 vector of shape (n,).
+
+    Raises:
+        ConfigError: Not one-dimensional, not numbers, or the first NaN or infinity by position.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name}: expected numbers: {error}") from error
+    if array.ndim != 1:
+        raise ConfigError(f"{name}: expected one dimension, got shape {array.shape}")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ConfigError(
+            f"{name}: {bad.size} of {array.size} values are not finite, the first is "
+            f"{array[bad[0]]} at position {bad[0]}; leave such items out and count them"
+        )
+    return array
+
+
+def same_length(**vectors: Floats) -> int:
+    """Common length of several vectors.
+
+    Raises:
+        ConfigError: They differ in length.
+    """
+    lengths = {name: len(v) for name, v in vectors.items()}
+    if len(set(lengths.values())) != 1:
+        raise ConfigError(f"expected vectors of one length, got {lengths}")
+    return next(iter(lengths.values()))
+
+
+def at_least(n: int, least: int, name: str) -> None:
+    """Refuse fewer values than a statistic is defined for.
+
+    Raises:
+        ConfigError: Names what was counted.
+    """
+    if n < least:
+        raise ConfigError(f"{name}: needs at least {least}, got {n}")
+
+
+def cluster_codes(clusters: Sequence[Any] | NDArray[Any] | None, n: int) -> Ints:
+    """Cluster index 0..C-1 per value, in order of first appearance; each its own when None.
+
+    Raises:
+        ConfigError: Not one label per value.
+    """
+    if clusters is None:
+        return np.arange(n, dtype=np.int64)
+    labels = clusters.tolist() if isinstance(clusters, np.ndarray) else list(clusters)
+    if len(labels) != n:
+        raise ConfigError(f"clusters: expected one label per value ({n}), got {len(labels)}")
+    seen: dict[Any, int] = {}
+    return np.fromiter((seen.setdefault(label, len(seen)) for label in labels), np.int64, n)
+
+
+def cluster_sums(codes: Ints, values: Floats) -> Floats:
+    """Sum of ``values`` per cluster, shape (C,)."""
+    return np.asarray(np.bincount(codes, weights=values), dtype=np.float64)
+
+
+def resampling(n_resamples: int, level: float) -> None:
+    """Refuse settings that give no interval.
+
+    Raises:
+        ConfigError: Fewer than 1 resample, or a level outside 0..1.
+    """
+    if n_resamples < 1:
+        raise ConfigError(f"n_resamples: expected at least 1, got {n_resamples}")
+    if not 0.0 < level < 1.0:
+        raise ConfigError(f"level: expected a number between 0 and 1, such as 0.95, got {level}")
+
+
+def matrix(values: ArrayLike, name: str, *, missing: bool = False) -> Floats:
+    """Float64 matrix of shape (n_items, n_raters).
+
+    Args:
+        values: Rows are items, columns raters. NaN or None is a missing rating.
+        name: What it is, for messages.
+        missing: Whether missing ratings are allowed.
+
+    Raises:
+        ConfigError: Not two-dimensional, not numbers, infinite, or missing where not allowed.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name}: expected a table of numbers: {error}") from error
+    if array.ndim != 2:
+        raise ConfigError(f"{name}: expected shape (n_items, n_raters), got shape {array.shape}")
+    bad = np.argwhere(np.isinf(array) if missing else ~np.isfinite(array))
+    if len(bad):
+        row, column = bad[0]
+        advice = "" if missing else "; leave the item out, or use a statistic for missing ratings"
+        raise ConfigError(
+            f"{name}: {len(bad)} ratings are missing or not finite, the first is "
+            f"{array[row, column]} at item {row}, rater {column}{advice}"
+        )
+    return array

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from beholder.errors import ConfigError
+from beholder.records import Interval
+from beholder.stats import mean_interval, paired_difference
+from beholder.stats.bootstrap import cluster_bootstrap
+
+
+def test_mean_and_interval_of_two_values_are_the_enumerated_bootstrap() -> None:
+    # Resamples of {0, 1}: mean 0 with probability 1/4, 1/2 with 1/2, 1 with 1/4; so the 2.5 % and
+    # 97.5 % quantiles are 0 and 1, and those of a 40 % interval (30 % and 70 %) both 1/2.
+    wide = mean_interval([0.0, 1.0])
+    assert (wide.mean, wide.n, wide.interval) == (0.5, 2, Interval(0.0, 1.0))
+    assert mean_interval([0.0, 1.0], level=0.4).interval == Interval(0.5, 0.5, 0.4)
+
+
+def test_same_seed_same_interval_and_other_seed_another() -> None:
+    values = np.random.default_rng(1).random(50)
+    assert mean_interval(values) == mean_interval(values)
+    assert mean_interval(values, seed=7).interval != mean_interval(values).interval
+
+
+def test_one_value_has_a_mean_and_no_interval() -> None:
+    one = mean_interval([0.3])
+    assert (one.mean, one.interval, one.n) == (0.3, None, 1)
+
+
+def test_constant_values_have_a_zero_width_interval_without_rounding() -> None:
+    # 0.1 has no exact binary form: the rounded sum of three is 0.30000000000000004
+    assert mean_interval([0.1] * 3).interval == Interval(0.1, 0.1)
+    assert mean_interval([0.1] * 10_000).mean == 0.1
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [([], "at least 1, got 0"), ([0.5, math.nan], "position 1"), ([[1.0]], "one dimension")],
+)
+def test_unusable_values_are_refused_with_the_reason(values: list[float], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        mean_interval(values)
+
+
+def test_bad_settings_are_refused() -> None:
+    with pytest.raises(ConfigError, match="level"):
+        mean_interval([1.0, 2.0], level=95)
+    with pytest.raises(ConfigError, match="n_resamples"):
+        mean_interval([1.0, 2.0], n_resamples=0)
+    with pytest.raises(ConfigError, match=r"one label per value \(2\), got 1"):
+        mean_interval([1.0, 2.0], clusters=["a"])
+
+
+@pytest.mark.parametrize("n", [4096, 4097, 200_000])
+def test_interval_of_many_values_has_the_width_of_the_normal_theory(n: int) -> None:
+    values = np.random.default_rng(2).gamma(2.0, size=n)
+    interval = mean_interval(values, n_resamples=4000).interval
+    assert interval is not None
+    half = 1.959964 * values.std() / math.sqrt(n)
+    # 4000 resamples give a 2.5 % quantile to about 3 % of the half-width
+    assert interval.low == pytest.approx(values.mean() - half, abs=0.12 * half)
+    assert interval.high == pytest.approx(values.mean() + half, abs=0.12 * half)
+
+
+def test_blocks_keep_the_skewed_distribution_of_a_far_value() -> None:
+    # One value of n among zeros: its count in a resample is Poisson(1), so the mean is 0 with
+    # probability 0.37 and at most 3 with 0.981: quantiles 0 and 3, far from normal.
+    n = 20_000
+    values = np.zeros(n)
+    values[123] = n
+    interval = mean_interval(values, n_resamples=4000).interval
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((0.0, 3.0), abs=1e-9)
+
+
+def test_clusters_of_equal_values_widen_the_interval_as_their_number() -> None:
+    # 20 clusters of 25 copies carry the information of 20 values.
+    base = np.random.default_rng(3).random(20)
+    copies = mean_interval(np.repeat(base, 25), clusters=np.repeat(np.arange(20), 25))
+    assert copies.mean == pytest.approx(base.mean())
+    assert copies.n == 500
+    assert copies.interval is not None
+    plain = mean_interval(base).interval
+    assert plain is not None
+    assert copies.interval.low == pytest.approx(plain.low)
+    assert copies.interval.high == pytest.approx(plain.high)
+
+
+def test_one_cluster_has_no_interval() -> None:
+    assert mean_interval([1.0, 2.0], clusters=["x", "x"]).interval is None
+
+
+def test_many_unequal_clusters_have_the_width_of_the_linearised_ratio() -> None:
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 20_000, 100_000)
+    values = rng.random(100_000) + rng.random(20_000)[codes]
+    interval = mean_interval(values, clusters=codes, n_resamples=4000).interval
+    assert interval is not None
+    residual = np.bincount(codes, weights=values - values.mean())
+    half = 1.959964 * math.sqrt(float((residual**2).sum())) / len(values)  # Taylor linearisation
+    assert interval.high - interval.low == pytest.approx(2 * half, rel=0.06)
+
+
+def test_statistic_without_a_value_in_most_resamples_has_no_interval() -> None:
+    codes = np.arange(10)
+    assert cluster_bootstrap(lambda rows: None, codes, n_resamples=50, level=0.95, seed=1) is None
+    kept = cluster_bootstrap(
+        lambda rows: float(rows.mean()), codes, n_resamples=50, level=0.95, seed=1
+    )
+    assert kept is not None
+    assert kept.low < 4.5 < kept.high
+
+
+def test_paired_difference_enumerates_all_signs_of_few_pairs() -> None:
+    # differences 1, 2, 3, 4: only +++ + and - - - - reach |sum| 10: p = 2/16
+    result = paired_difference([2.0, 4.0, 6.0, 8.0], [1.0, 2.0, 3.0, 4.0])
+    assert (result.mean, result.p_value, result.n) == (2.5, 2 / 16, 4)
+    assert result.interval is not None
+    assert result.interval.low >= 1.0
+
+
+def test_paired_difference_counts_flips_that_tie_with_the_data() -> None:
+    # differences 1, -1: every pattern sums to -2, 0, 0 or 2, all at least |0|
+    assert paired_difference([1.0, 0.0], [0.0, 1.0]).p_value == 1.0
+
+
+def test_equal_samples_have_no_difference_and_p_one() -> None:
+    for n in (1, 5, 100, 5000):
+        result = paired_difference(np.full(n, 0.3), np.full(n, 0.3))
+        assert (result.mean, result.p_value) == (0.0, 1.0)
+
+
+def test_p_of_a_certain_difference_is_small_and_not_zero() -> None:
+    for n in (200, 10_000):
+        result = paired_difference(np.ones(n), np.zeros(n), n_resamples=999)
+        assert result.p_value == 1 / 1000
+
+
+@pytest.mark.parametrize("n", [400, 8000])
+def test_p_of_many_pairs_follows_the_normal_theory(n: int) -> None:
+    rng = np.random.default_rng(5)
+    difference = rng.normal(size=n)
+    difference += 1.5 * np.sqrt((difference**2).mean() / n) - difference.mean()
+    z = difference.sum() / math.sqrt(float((difference**2).sum()))
+    expected = math.erfc(z / math.sqrt(2))  # about 0.134
+    p = paired_difference(difference, np.zeros(n), n_resamples=5000).p_value
+    assert p == pytest.approx(expected, abs=0.015)
+
+
+def test_clusters_flip_together() -> None:
+    # two clusters of three equal differences: 4 patterns, 2 of them as extreme
+    result = paired_difference(np.ones(6), np.zeros(6), clusters=list("aaabbb"))
+    assert (result.p_value, result.n, result.n_units) == (0.5, 6, 2)
+
+
+def test_pairs_of_different_length_are_refused() -> None:
+    with pytest.raises(ConfigError, match="one length"):
+        paired_difference([1.0], [1.0, 2.0])
