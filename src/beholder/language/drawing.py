@@ -137,7 +137,7 @@ def _parts(n: int, edges: list[tuple[int, int]]) -> list[list[int]]:
 def _force(n: int, edges: list[tuple[int, int]]) -> Places:
     """Centres by forces: joined points attract, all repel; starts evenly spread, without chance."""
     angle = np.arange(n) * 2.399963  # the golden angle spreads points evenly on a disc
-    places = (np.sqrt(np.arange(n) + 0.5) * 90)[:, None] * np.stack(
+    places: Places = (np.sqrt(np.arange(n) + 0.5) * 90)[:, None] * np.stack(
         [np.cos(angle), 0.7 * np.sin(angle)], axis=1
     )
     joined = np.zeros((n, n))
@@ -149,7 +149,8 @@ def _force(n: int, edges: list[tuple[int, int]]) -> Places:
         strength = (_LENGTH / distance) ** 2 - joined * distance / _LENGTH - 0.05
         force = (offset * (strength / distance)[:, :, None]).sum(axis=1) * 20
         longest = np.abs(force).max(axis=1, keepdims=True) + 1e-9
-        places = places + force * np.minimum(1, 30 / longest) * (1 - step / _ROUNDS)
+        step_size: Places = np.minimum(1, 30 / longest) * (1 - step / _ROUNDS)
+        places += force * step_size
     return places
 
 
