@@ -70,6 +70,13 @@ LOOSE = frozenset(" ".join(_WORDS["loose"]).split())
 """First words that FACTUAL cuts off a compound as an attribute."""
 SIDED = frozenset(" ".join(_WORDS["sided"]).split())
 """Parts of the body whose side belongs to their name: "left hand"."""
+BODY = frozenset(" ".join(_WORDS["body"]).split())
+"""Parts that one has, also where the caption says "with"."""
+HOLDERS, BEARERS, FULL, PORTIONS = (
+    frozenset(" ".join(_WORDS[name]).split())
+    for name in ("holders", "bearers", "full of", "portions")
+)
+"""What "of" means after it: wine in a glass, food on a plate, a bowl that has fruit."""
 JOINED = frozenset(" ".join(_WORDS["joined"]).split())
 """First words that FACTUAL writes together with the second: "cellphone"."""
 NAMES = dict(line.split(" = ") for line in _WORDS["names"])
@@ -93,8 +100,13 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
     for attribute in graph.attributes:
         if attribute.polarity and attribute.entity in names:
             found |= _attribute(attribute, names[attribute.entity])
+    joined = {(r.subject, r.object) for r in graph.relations if r.kind != "possessive"}
     acts = {(r.subject, r.spans[0][0]) for r in graph.relations if r.rule == "verb" and r.spans}
     for relation in graph.relations:
+        if _has(relation) and (relation.object, relation.subject) in joined:
+            continue  # "the plate has fruit on it": the fruit is on the plate
+        if relation.kind == "possessive" and (relation.subject, relation.object) in joined:
+            continue  # "swings his bat": the verb is enough
         if relation.polarity and relation.subject in names and relation.object in names:
             with_object = bool(relation.spans) and (relation.subject, relation.spans[0][0]) in acts
             found.add(
@@ -107,6 +119,8 @@ def _object(entity: Entity, side: str) -> tuple[str, set[tuple[str, ...]]]:
     """The name of an entity, and what its name and number say."""
     first, _, rest = entity.name.partition(" ")
     name = base(rest if rest and first in LOOSE else entity.name)
+    if entity.plural and name == "person":
+        name = "people"
     if rest and first in JOINED:
         name = base(first + rest)
     if side and name in SIDED:
@@ -119,7 +133,9 @@ def _object(entity: Entity, side: str) -> tuple[str, set[tuple[str, ...]]]:
         found = {(name,), (owner,), (owner, "have", name)}
     for word in (entity.quantity or "").split():
         number = NUMBER_WORDS.get(word)
-        if word == "group":
+        if word in PORTIONS:
+            found.add((name, word))
+        elif word == "group":
             found.add((name, "group of"))
         elif number is not None and number > 1:
             found.add((name, str(number)))
@@ -139,7 +155,7 @@ def _attribute(attribute: Attribute, name: str) -> set[tuple[str, ...]]:
     if attribute.kind == "state":
         return {(name, attribute.text)}
     value = {"wood": "wooden"}.get(attribute.value, base(attribute.value))
-    if value == "visible" or value in name.split():
+    if value in ("visible", "colored") or value in name.split():
         return set()
     return {(name, value)}
 
@@ -150,14 +166,29 @@ def _relation(relation: Relation, subject: str, target: str, with_object: bool) 
         predicate = predicate.split()[-1]  # "holds an umbrella in the rain": he is in the rain
     predicate = RELATIONS.get(predicate, predicate)
     if predicate == "of":
-        return target, "have", subject
-    if predicate in ("in", "with", "dress in") and target.split()[-1] in CLOTHES:
+        return _of(subject, target)
+    if predicate == "with" and target in BODY:
+        return subject, "have", target
+    if predicate in ("in", "dress in") and target.split()[-1] in CLOTHES:
         return subject, "wear", target
     if relation.passive and predicate.endswith(" by"):
         return target, predicate.removesuffix(" by"), subject
     if predicate in ("cover in", "cover with", "surround with"):
         return target, predicate.split()[0], subject
     return subject, predicate, target
+
+
+def _has(relation: Relation) -> bool:
+    return relation.predicate in ("have", "with")
+
+
+def _of(whole: str, content: str) -> tuple[str, ...]:
+    """Read "X of Y": the Y has the X, unless the X holds the Y."""
+    if whole in HOLDERS:
+        return content, "in", whole
+    if whole in BEARERS:
+        return content, "on", whole
+    return (whole, "have", content) if whole in FULL else (content, "have", whole)
 
 
 def base(text: str) -> str:

@@ -20,7 +20,7 @@ from beholder.language.lexicon import (
 from beholder.language.phrases import Phrases, is_position, is_quality
 from beholder.language.places import place, preposition
 
-_NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "visible"} - {"visible"}
+_NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
 
 
 def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:

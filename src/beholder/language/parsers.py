@@ -11,6 +11,7 @@ from beholder.language import dialects, model, normalise
 from beholder.language.document import Document, Word
 from beholder.language.hyphens import join_hyphens
 from beholder.language.lemmas import lemma
+from beholder.language.repairs import verbs_read_as_nouns
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -144,7 +145,7 @@ def _rows(doc: Doc, clear: bool) -> list[Word]:
                 sentence=sentence,
             )
         )
-    return join_hyphens(rows)
+    return verbs_read_as_nouns(join_hyphens(rows))
 
 
 @functools.lru_cache(maxsize=4)

@@ -22,8 +22,10 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
             yield from existential(document, word, phrases)
         elif clauses.is_verb(word):
             yield from verb_facts(document, word, phrases)
-        elif (word.pos == "ADJ" and word.dep not in ("amod", "compound")) or (
-            word.pos == "ADJ" and has_linked_noun(document, word)
+        elif word.pos in ("ADP", "ADV") and word.dep.startswith("acl"):
+            yield from stranded_place(document, word)
+        elif word.pos == "ADJ" and (
+            word.dep not in ("amod", "compound") or has_linked_noun(document, word)
         ):
             yield from adjective(document, word, phrases)
         elif document.child(word, "cop") is not None and clauses.fronted_place(document, word):
@@ -89,6 +91,17 @@ def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact
                 )
 
 
+def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:
+    """As in "the table (that) the plates are on"."""
+    noun = document.head(word)
+    if noun is not None and document.child(word, "cop"):
+        for subject in clauses.subjects(document, word):
+            if subject is not noun:
+                yield RelationFact(
+                    subject.index, noun.index, (word,), "preposition", "relative"
+                )
+
+
 def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
     """As in "the man with a hat", "a house behind a tree"."""
     if not (word.is_noun or word.pos in ("PRON", "NUM")) or word.dep == "nmod:poss":
@@ -105,7 +118,23 @@ def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fa
             if where.target.index == selected or (meant is not None and meant == own):
                 continue
         mover, lead = _mover(document, word, where)
-        yield from located(document, mover, lead, where, phrases, rule="preposition")
+        for noun in [mover] if lead else _sharing(document, mover, where):
+            yield from located(document, noun, lead, where, phrases, rule="preposition")
+
+
+def _sharing(document: Document, word: Word, where: Place) -> list[Word]:
+    """Joined bare nouns share a place: "leaves and twigs on the grass"."""
+    first = document.words[word.head] if word.dep == "conj" else word
+    group = clauses.conjuncts(document, first)
+    start = where.words[0].index if where.words else 0
+    told = any(
+        preposition(document, n) for c in group if c is not word for n in document.children(c, "nmod")
+    )
+    bare = not any(document.children(c, "det", "case") for c in group[1:])
+    last = group[-1] is word or word is first
+    if word not in group or told or not bare or not last or group[-1].index > start:
+        return [word]
+    return [word] if where.words[0].lower in ("of", "with", "without") else group
 
 
 def _mover(document: Document, word: Word, where: Place) -> tuple[Word, tuple[Word, ...]]:
