@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from graph_notation import written
+from toy.graphs import written
 
 from beholder.language import parse, scene_graph
 
