@@ -33,9 +33,7 @@ def similarity_band(similarity: FloatArray, cutoff: float, control: float) -> Fl
     return best - margin  # type: ignore[no-any-return]
 
 
-def best_match(
-    similarity: FloatArray, windows: Windows, cutoff: float, control: float
-) -> IntArray:
+def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control: float) -> IntArray:
     """Index of the match of each source chunk.
 
     Among the chunks within the similarity band: smallest distance to the window, then highest

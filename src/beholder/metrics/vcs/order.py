@@ -100,9 +100,7 @@ def mended_penalties(
     return np.maximum(np.maximum(windows.starts - pulled, pulled - (windows.ends - 1)), 0)
 
 
-def mended_line(
-    pulled: npt.NDArray[np.float64] | IntArray, windows: Windows, lct: float
-) -> float:
+def mended_line(pulled: npt.NDArray[np.float64] | IntArray, windows: Windows, lct: float) -> float:
     """NAS-L as mended: the mean over steps of how well each fits the windows at its two ends.
 
     A step that some path within the windows makes counts 1; a shorter or a longer one counts the
