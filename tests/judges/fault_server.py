@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server in a thread, with faults on demand, that counts what it was paid for."""
+"""An OpenAI-compatible server in a thread: faults on demand, and it counts what is paid for."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from beholder.backends.openai import OpenAI
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Question
 
-HURRY = {"wait": 0.01, "max_wait": 0.2, "timeout": 0.7}
+HURRY: dict[str, Any] = {"wait": 0.01, "max_wait": 0.2, "timeout": 0.7}
 
 
 def plain_request(text: str = "hello", **sampling: Any) -> Request:

@@ -220,6 +220,14 @@ class Perplexity:
     n_characters: int
 
 
+def in_words(schema: Mapping[str, Any]) -> str:
+    """The request for JSON, for servers that cannot be held to a schema."""
+    return (
+        "Answer with one JSON object and nothing else: no introduction, no code fence. It must"
+        f" follow this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
+    )
+
+
 class Notes(Protocol):
     """Where a backend remembers what it found out about a server."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from beholder.backends.base import (
     Request,
     Sample,
     Usage,
+    in_words,
 )
 from beholder.backends.calls import CallFailed
 
@@ -86,14 +86,6 @@ def _add_schema(body: dict[str, Any], schema: Mapping[str, Any], dialect: Dialec
     else:
         body["messages"].append({"role": "user", "content": in_words(schema)})
         body["messages"] = _merged(body["messages"])
-
-
-def in_words(schema: Mapping[str, Any]) -> str:
-    """The request for JSON, for servers that cannot be held to a schema."""
-    return (
-        "Answer with one JSON object and nothing else: no introduction, no code fence. It must"
-        f" follow this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
-    )
 
 
 def _merged(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ RULE = (
 _LOOK_ALIKES = str.maketrans(
     {"<": "‹", ">": "›", "＜": "‹", "＞": "›", "﹤": "‹", "﹥": "›", "\u2028": "\n", "\u2029": "\n"}
 )
-_BRACKET_TOKEN = re.compile(r"\[(/?[A-Z][A-Z_ ]*)\]")
+_BRACKET_TOKEN = re.compile(r"\[(/?[A-Z][A-Z_ ]+)\]")
 # Format characters that scripts need: joiners (Indic scripts, Persian, emoji) and the soft hyphen.
 _NEEDED = {"\u200c", "\u200d", "\u00ad"}
 
