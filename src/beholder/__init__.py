@@ -11,22 +11,47 @@ from typing import TYPE_CHECKING, Any
 from beholder._version import __version__
 
 if TYPE_CHECKING:
-    from beholder.metrics import metric
+    from beholder import stats
+    from beholder.api import Run, score
+    from beholder.errors import BeholderError
+    from beholder.metrics import Metric, Tools, metric
     from beholder.metrics.vcs import VCS, VCSShort
+    from beholder.records import Item, ItemFailure, ItemScore, MetricResult, Unit
 
-__all__ = ["VCS", "VCSShort", "__version__", "metric"]
+__all__ = [
+    "VCS",
+    "BeholderError",
+    "Item",
+    "ItemFailure",
+    "ItemScore",
+    "Metric",
+    "MetricResult",
+    "Run",
+    "Tools",
+    "Unit",
+    "VCSShort",
+    "__version__",
+    "metric",
+    "score",
+    "stats",
+]
 
 _HOME = {
-    "VCS": "beholder.metrics.vcs",
-    "VCSShort": "beholder.metrics.vcs",
-    "metric": "beholder.metrics",
+    "beholder.api": ("Run", "score"),
+    "beholder.errors": ("BeholderError",),
+    "beholder.metrics": ("Metric", "Tools", "metric"),
+    "beholder.metrics.vcs": ("VCS", "VCSShort"),
+    "beholder.records": ("Item", "ItemFailure", "ItemScore", "MetricResult", "Unit"),
 }
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name == "stats":
+        return importlib.import_module("beholder.stats")
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'beholder' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

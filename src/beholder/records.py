@@ -71,12 +71,31 @@ class ItemScore:
         units: The granular findings.
         signature: How the numbers were made.
         detail: Evidence worth drawing (a similarity matrix, a graph); JSON values and arrays.
+        item: What was scored, so that a score can show itself; None where it was read from a run.
     """
 
     values: Mapping[str, float]
     units: tuple[Unit, ...] = ()
     signature: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
+    item: Item | None = field(default=None, compare=False, repr=False)
+
+    def show(self) -> None:
+        """Print both texts with their units marked, and the values.
+
+        In a notebook, leave the score as the last expression of a cell instead.
+        """
+        from beholder.report import show
+
+        show(self._scored_item(), self)
+
+    def _repr_html_(self) -> str:
+        from beholder.report import to_html
+
+        return to_html(self._scored_item(), self)
+
+    def _scored_item(self) -> Item:
+        return self.item or Item(id="", candidate="")
 
 
 @dataclass(frozen=True, slots=True)

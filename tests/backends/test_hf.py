@@ -10,9 +10,6 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-
 from PIL import Image as PILImage
 
 from beholder import judges
@@ -20,6 +17,9 @@ from beholder.backends import Image, Message, Request, Sampling
 from beholder.backends.hf import HF
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Question
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
 
 CORPUS = [
     "A tall man holds a red cup on a bench near the river.",
@@ -293,7 +293,7 @@ def test_text_model_refuses_pictures_and_long_prompts_are_not_cut(llama: str) ->
     with pytest.raises(ConfigError, match="does not take pictures"):
         asyncio.run(backend.chat(seen))
     long = Request((Message("user", ("word " * 2000,)),), Sampling(max_tokens=8))
-    with pytest.raises(ItemError, match="takes 1024. It is not cut"):
+    with pytest.raises(ItemError, match=r"takes 1024\. It is not cut"):
         asyncio.run(backend.chat(long))
 
 

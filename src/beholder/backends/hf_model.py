@@ -210,7 +210,8 @@ class HFModel:
             pad_token_id=self.tokenizer.pad_token_id,
             **({"temperature": sampling.temperature, "top_k": 0} if draws else {}),
         )
-        with torch.inference_mode(), torch.random.fork_rng():  # a seed of our own that leaves the caller's alone
+        # A seed of our own, which leaves the caller's alone.
+        with torch.inference_mode(), torch.random.fork_rng():
             torch.manual_seed(sampling.seed + requests[0].replicate)
             out = self.model.generate(
                 **inputs,

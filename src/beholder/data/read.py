@@ -25,13 +25,13 @@ Row: TypeAlias = tuple[int, Any]
 _PACKED = (".gz", ".xz")
 
 
-def read_items(source: str | Path, *, allow_outside: bool = False) -> Iterator[Item | DataError]:
+def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterator[Item | DataError]:
     """Read a data file.
 
     Args:
         source: A ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` file, the text ones also as ``.gz``
             or ``.xz``; ``"-"`` reads JSONL from standard input.
-        allow_outside: Whether image paths may leave the folder of the data file.
+        media_root: Folder that absolute paths of images may point into; None refuses them all.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -46,7 +46,7 @@ def read_items(source: str | Path, *, allow_outside: bool = False) -> Iterator[I
             yield row
             continue
         try:
-            item = from_row(row, default_id=str(number), allow_outside=allow_outside)
+            item = from_row(row, default_id=str(number), media_root=media_root)
             if item.id in seen:
                 raise RowError(
                     f"{item.id!r} is taken by row {seen[item.id]}; ids must differ", "id"

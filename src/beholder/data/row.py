@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from pathlib import PurePosixPath, PureWindowsPath
+from dataclasses import fields
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from beholder.records import Item
@@ -32,13 +32,13 @@ class RowError(ValueError):
         super().__init__(f"{field}: {reason}" if field else reason)
 
 
-def from_row(row: object, *, default_id: str | None = None, allow_outside: bool = False) -> Item:
+def from_row(row: object, *, default_id: str | None = None, media_root: Path | None = None) -> Item:
     """Check a row and build its item.
 
     Args:
         row: The parsed row, a mapping of field to value.
         default_id: Used when the row has no ``id``; None makes a missing id an error.
-        allow_outside: Whether image paths may be absolute or climb out of their folder.
+        media_root: Folder that absolute paths of images may point into; None refuses them all.
 
     Raises:
         RowError: Names the first field that is wrong.
@@ -46,7 +46,9 @@ def from_row(row: object, *, default_id: str | None = None, allow_outside: bool 
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {_short(row)}")
     rest = _resolve_aliases(row)
-    image_path = _path if not allow_outside else _text
+
+    def image_path(value: object) -> str:
+        return _path(value, media_root)
 
     def take(field: str, check: Callable[[object], Any], default: Any = None) -> Any:
         value = rest.pop(field, None)
@@ -80,24 +82,23 @@ def from_row(row: object, *, default_id: str | None = None, allow_outside: bool 
 
 def to_row(item: Item) -> dict[str, Any]:
     """The row of an item; ``from_row`` gives the same item back."""
-    return {
-        key: value for key, value in asdict(item).items() if value or key in ("id", "candidate")
-    }
+    row = {field.name: getattr(item, field.name) for field in fields(item)}
+    return {key: value for key, value in row.items() if value or key in ("id", "candidate")}
 
 
 def _resolve_aliases(row: Mapping[Any, Any]) -> dict[str, Any]:
-    fields = {str(key): value for key, value in row.items()}
+    named = {str(key): value for key, value in row.items()}
     for field, aliases in ALIASES.items():
-        if fields.get(field) is not None:
+        if named.get(field) is not None:
             continue  # the field's own name wins; an alias beside it stays in meta
-        present = [name for name in aliases if fields.get(name) is not None]
+        present = [name for name in aliases if named.get(name) is not None]
         if len(present) > 1:
             raise RowError(
                 f"both {present[0]!r} and {present[1]!r} could be it; name one {field!r}", field
             )
         if present:
-            fields[field] = fields.pop(present[0])
-    return fields
+            named[field] = named.pop(present[0])
+    return named
 
 
 def _id(value: object) -> str:
@@ -148,9 +149,12 @@ def _is_list_as_text(value: str) -> bool:
     return text.startswith(('["', "['")) and text.endswith(('"]', "']"))
 
 
-def _path(value: object) -> str:
+def _path(value: object, media_root: Path | None) -> str:
     text = _filled(value)
     if "://" in text or text.startswith("data:"):
+        return text
+    inside = media_root is not None and Path(text).is_absolute() and ".." not in Path(text).parts
+    if inside and media_root is not None and Path(text).is_relative_to(media_root.absolute()):
         return text
     for kind in (PurePosixPath, PureWindowsPath):
         path = kind(text)

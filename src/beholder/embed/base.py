@@ -18,17 +18,18 @@ class Embedder(ABC):
 
     Attributes:
         batch_size: How many texts one call of ``embed`` should get at most.
-        store: Whether vectors are worth keeping in the run's store: True where making one again
-            costs more than reading it back (a big model, a paid endpoint).
+        cheap: Whether making a vector again costs no more than reading it back. Vectors of a cheap
+            embedder are not kept in the run's store, and every worker process may make its own; a
+            big model or a paid endpoint is not cheap.
     """
 
     batch_size: ClassVar[int] = 256
-    store: ClassVar[bool] = True
+    cheap: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What fixes the vectors, for signatures and store keys: name and model revision or hash."""
+        """What fixes the vectors, for signatures and store keys: name and revision or hash."""
 
     @abstractmethod
     async def embed(self, texts: Sequence[str]) -> FloatArray:

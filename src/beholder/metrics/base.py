@@ -9,7 +9,7 @@ from __future__ import annotations
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -102,13 +102,19 @@ class Metric(ABC, Generic[E]):
         parts.append(f"v:{__version__}")
         return "|".join(parts)
 
+    def tool_specs(self) -> list[tuple[str, str]]:
+        """Kind and spec of each tool this metric's fields name."""
+        return [(p.metadata["tool"], getattr(self, p.name)) for p in self._tool_params()]
+
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of each tool this metric's fields name."""
+        """Identity of each tool this metric's fields name, by field."""
         return {
             p.name: tools.identity(p.metadata["tool"], getattr(self, p.name))
-            for p in params(self)
-            if p.metadata["tool"]
+            for p in self._tool_params()
         }
+
+    def _tool_params(self) -> list[Field[Any]]:
+        return [p for p in params(self) if p.metadata["tool"]]
 
     def check_item(self, item: Item) -> None:
         """Refuse an item that lacks what the metric needs.
@@ -143,7 +149,7 @@ class Metric(ABC, Generic[E]):
         """
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
-        return run_sync(self.evaluate(item, tools or Tools()))
+        return replace(run_sync(self.evaluate(item, tools or Tools())), item=item)
 
     def score(
         self, items: Sequence[Item], *, tools: Tools | None = None
@@ -158,6 +164,8 @@ class Metric(ABC, Generic[E]):
             found: dict[int, ItemScore | ItemFailure] = {}
             attempts = bounded(lambda i: attempt(self, items[i], shared), range(len(items)), 64)
             async for index, outcome in attempts:
+                if isinstance(outcome, ItemScore):
+                    outcome = replace(outcome, item=items[index])
                 found[index] = outcome
             return [found[index] for index in range(len(items))]
 

@@ -5,7 +5,7 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from beholder import embed, text
 from beholder.embed.base import Embedder, FloatArray
@@ -44,12 +44,18 @@ class Tools:
 
     def identity(self, kind: str, spec: str) -> str:
         """The identity of a tool, as signatures state it."""
-        tool = {"embedder": self.embedder, "splitter": self.splitter}[kind](spec)
-        return tool.identity
+        return self._tool(kind, spec).identity
+
+    def is_cheap(self, specs: Iterable[tuple[str, str]]) -> bool:
+        """Whether all of these tools, (kind, spec), may be made anew in every worker process."""
+        return all(self._tool(kind, spec).cheap for kind, spec in specs)
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts, in order; equal texts are embedded once and shared between items."""
         return await self._service(spec).embed(texts)
+
+    def _tool(self, kind: str, spec: str) -> Embedder | Splitter:
+        return self.embedder(spec) if kind == "embedder" else self.splitter(spec)
 
     def _service(self, spec: str) -> EmbeddingService:
         if spec not in self._embedders:

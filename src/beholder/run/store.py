@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from beholder.data import from_row, to_row
+from beholder.data import to_row
 from beholder.embed.base import FloatArray
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
@@ -29,7 +29,8 @@ FILE_NAME = "store.sqlite"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS items (
-    position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, row TEXT NOT NULL);
+    position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, row TEXT NOT NULL,
+    source BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS metrics (
     name TEXT PRIMARY KEY, config TEXT NOT NULL, signature TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS scores (
@@ -142,7 +143,8 @@ class Store:
                 n_items = position + 1
                 if position >= len(stored):
                     self._db.execute(
-                        "INSERT INTO items VALUES (?, ?, ?, ?)", (position, item.id, digest, row)
+                        "INSERT INTO items VALUES (?, ?, ?, ?, ?)",
+                        (position, item.id, digest, row, _source(item)),
                     )
                 elif stored[position][0] != digest:
                     raise RunError(
@@ -165,6 +167,13 @@ class Store:
         for position in positions:
             found = self._db.execute("SELECT row FROM items WHERE position = ?", (position,))
             yield position, _item(found.fetchone()[0])
+
+    def sources(self, n_items: int) -> list[bytes]:
+        """A key per item of what it describes: equal for texts about the same picture or video."""
+        rows = self._db.execute(
+            "SELECT source FROM items WHERE position < ? ORDER BY position", (n_items,)
+        )
+        return [source for (source,) in rows]
 
     # Metrics
 
@@ -311,7 +320,10 @@ class Store:
 def _connect(folder: Path, uri: str) -> sqlite3.Connection:
     path = folder / FILE_NAME
     try:
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+        # One thread at a time uses it, but in a notebook not always the one that opened it.
+        connection = sqlite3.connect(
+            uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False
+        )
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -334,5 +346,13 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()
 
 
+def _source(item: Item) -> bytes:
+    source = item.images or ((item.video,) if item.video else item.references) or (item.id,)
+    return hashlib.sha256(json.dumps(source).encode("utf-8")).digest()[:8]
+
+
 def _item(row: str) -> Item:
-    return from_row(json.loads(row), allow_outside=True)
+    fields = json.loads(row)
+    for name in ("references", "images"):
+        fields[name] = tuple(fields.get(name, ()))
+    return Item(**fields)

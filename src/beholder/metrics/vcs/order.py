@@ -8,12 +8,16 @@ order. Two readings exist: the published one, and the one with its defects mende
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from beholder.metrics.vcs.band import IdealBand
 from beholder.metrics.vcs.windows import IntArray, Windows
+
+Positions: TypeAlias = npt.NDArray[np.float64] | IntArray
+"""Places in the target side; between two chunks when the tolerance is not a whole number."""
 
 
 def distance_score(penalties: npt.NDArray[np.number], windows: Windows, if_none: float) -> float:
@@ -44,7 +48,10 @@ def published_line(matches: IntArray, windows: Windows, band: IdealBand, lct: fl
     count like forward ones, and longer ones up to a second limit count as the step that the
     shortest ideal path makes there.
     """
-    actual = float(published_steps(matches, windows, band, lct).sum())
+    if windows.n_source < 2:
+        return 1.0
+    # Added from left to right like the band, so that a line as long as the floor equals it exactly.
+    actual = float(published_steps(matches, windows, band, lct).cumsum()[-1])
     if band.floor <= actual <= band.ceil:
         return 1.0
     if actual < band.floor:
@@ -56,13 +63,13 @@ def published_steps(
     matches: IntArray, windows: Windows, band: IdealBand, lct: float
 ) -> npt.NDArray[np.float64]:
     """Counted length of each step between neighbouring matches, (n_source - 1,)."""
-    steps = np.diff(matches)
+    steps = matches[1:] - matches[:-1]
     limit, extra = _step_limits(windows)
     length = np.sqrt(1.0 + steps**2)
     if lct == 0:
         return np.where((steps >= 0) & (steps <= limit), length, 0.0)
     size = np.abs(steps)
-    capped = np.sqrt(1.0 + np.diff(band.floor_path) ** 2)
+    capped = np.sqrt(1.0 + (band.floor_path[1:] - band.floor_path[:-1]) ** 2)
     return np.where(size <= limit, length, np.where(size <= limit + lct * extra, capped, 0.0))
 
 
@@ -77,9 +84,7 @@ def _step_limits(windows: Windows) -> tuple[int, int]:
     return 2 * height - 1, height
 
 
-def pull_to_windows(
-    matches: IntArray, windows: Windows, lct: float
-) -> npt.NDArray[np.float64] | IntArray:
+def pull_to_windows(matches: IntArray, windows: Windows, lct: float) -> Positions:
     """Matches moved towards their windows by at most the tolerance (``lct`` window units).
 
     This is how tolerance acts in the mended rules, for both scores: a chunk that strayed a little
@@ -89,18 +94,17 @@ def pull_to_windows(
     if lct == 0:
         return matches
     reach = lct * windows.unit
-    left, right = windows.starts - matches, windows.ends - 1 - matches
-    return matches + np.clip(0, np.minimum(left, reach), np.maximum(right, -reach))
+    move = np.minimum(np.maximum(matches, windows.starts), windows.ends - 1) - matches
+    pulled: Positions = matches + np.minimum(np.maximum(move, -reach), reach)
+    return pulled
 
 
-def mended_penalties(
-    pulled: npt.NDArray[np.float64] | IntArray, windows: Windows
-) -> npt.NDArray[np.number]:
+def mended_penalties(pulled: Positions, windows: Windows) -> npt.NDArray[np.number]:
     """Distance from each pulled match to its window."""
     return np.maximum(np.maximum(windows.starts - pulled, pulled - (windows.ends - 1)), 0)
 
 
-def mended_line(pulled: npt.NDArray[np.float64] | IntArray, windows: Windows, lct: float) -> float:
+def mended_line(pulled: Positions, windows: Windows, lct: float) -> float:
     """NAS-L as mended: the mean over steps of how well each fits the windows at its two ends.
 
     A step that some path within the windows makes counts 1; a shorter or a longer one counts the
@@ -109,7 +113,7 @@ def mended_line(pulled: npt.NDArray[np.float64] | IntArray, windows: Windows, lc
     """
     if windows.n_source < 2:
         return 1.0
-    steps = np.diff(pulled)
+    steps = pulled[1:] - pulled[:-1]
     shortest = np.maximum(windows.starts[1:] - windows.ends[:-1] + 1, -lct * windows.unit)
     longest = windows.ends[1:] - 1 - windows.starts[:-1]
     nearest = np.minimum(np.maximum(steps, shortest), longest)

@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import math
 
+from beholder.metrics.vcs.windows import mapping_windows
+
 
 def regularize(nas_f1: float, regularizer: float) -> float:
     """NAS: the narrative score with the regularizer taken off."""
     return (nas_f1 - regularizer) / (1 - regularizer) if nas_f1 > regularizer else 0.0
 
 
-def _coverage(n_reference: int, n_candidate: int, window_area: int) -> tuple[float, float]:
+def _coverage(n_reference: int, n_candidate: int) -> tuple[float, float]:
     """Share of the timeline that the direct windows cover, and the least share possible."""
-    return window_area / (n_reference * n_candidate), 1 / max(n_reference, n_candidate)
+    precision, recall = mapping_windows(n_reference, n_candidate, exact=False)
+    direct = precision if n_reference >= n_candidate else recall
+    area = int((direct.ends - direct.starts).sum())
+    return area / (n_reference * n_candidate), 1 / max(n_reference, n_candidate)
 
 
-def window_regularizer(
-    n_reference: int, n_candidate: int, window_area: int, undefined: float
-) -> float:
+def window_regularizer(n_reference: int, n_candidate: int, undefined: float) -> float:
     """Paper and package 1.0.0: how far window coverage rises from its least towards one half.
 
     Args:
         n_reference: Chunks of the reference.
         n_candidate: Chunks of the candidate.
-        window_area: Total height of the direct windows.
         undefined: The value where the longer side has two chunks and the formula is 0/0. (Where it
             is x/0 the limit, 1, is taken.)
     """
-    coverage, least = _coverage(n_reference, n_candidate, window_area)
+    coverage, least = _coverage(n_reference, n_candidate)
     if least == 1:
         return 0.0
     if least == 0.5:
@@ -39,19 +41,16 @@ def window_regularizer(
     return min(1.0, max(0.0, (coverage - least) / (0.5 - least)))
 
 
-def length_regularizer(
-    n_reference: int, n_candidate: int, window_area: int, blend: float, cutoff: float
-) -> float:
+def length_regularizer(n_reference: int, n_candidate: int, blend: float, cutoff: float) -> float:
     """Repository head: a blend of window coverage and length imbalance.
 
     Args:
         n_reference: Chunks of the reference.
         n_candidate: Chunks of the candidate.
-        window_area: Total height of the direct windows.
         blend: 0 joins both; 1 leaves window coverage alone, -1 length imbalance alone.
         cutoff: Window coverage at which its penalty is 1.
     """
-    coverage, least = _coverage(n_reference, n_candidate, window_area)
+    coverage, least = _coverage(n_reference, n_candidate)
     if cutoff - least > 1e-9:
         window = min(1.0, max(0.0, (coverage - least) / (cutoff - least)))
     elif least >= cutoff:

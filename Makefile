@@ -1,0 +1,49 @@
+# make demo | test | check | bench | lock | clean.  Needs Python 3.11+ with pip, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench docs lock clean
+
+demo: $(VENV)/.base
+	$(BIN)/beholder demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# Speed and agreement, side by side with peers; each script says what it needs.
+bench: $(VENV)/.dev
+	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+# Pages that are made from the registry; a test fails when they are stale.
+docs: $(VENV)/.dev
+	$(BIN)/python docs/make_metrics_page.py
+
+# The lock files pin every package by version and hash; run after changing dependencies.
+lock: $(VENV)/.dev
+	$(BIN)/pip install -q uv
+	$(BIN)/uv pip compile pyproject.toml --group build --universal --generate-hashes \
+	    --no-annotate --no-header -q -o requirements/base.txt
+	$(BIN)/uv pip compile pyproject.toml --group build --group dev --universal --generate-hashes \
+	    --no-annotate --no-header -q -o requirements/dev.txt
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "beholder needs Python 3.11 or later; try make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: $(VENV)/bin/python pyproject.toml requirements/base.txt
+	$(BIN)/pip install -q --require-hashes -r requirements/base.txt
+	$(BIN)/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.base requirements/dev.txt
+	$(BIN)/pip install -q --require-hashes -r requirements/dev.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,141 @@
+"""``beholder score``: score a data set, write a run and its report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from beholder.cli.gates import missed, parse_gate
+from beholder.cli.progress import TerminalProgress
+
+if TYPE_CHECKING:
+    from beholder.api import Run
+    from beholder.run.config import RunConfig
+
+
+def score(
+    data: Annotated[
+        str, typer.Argument(help="A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.")
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="A metric, such as vcs or 'vcs(lct=1)'; repeatable."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Run directory. [default: runs/NAME-OF-DATA]"),
+    ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(help="static (default), st:NAME_OR_PATH or openai:MODEL."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Score only the first N items.")] = None,
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="Leave out rows that are wrong, and count them.")
+    ] = False,
+    media_root: Annotated[
+        Path | None, typer.Option(help="Folder that absolute image paths may point into.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Worker processes; results do not depend on it.")
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(help="Items that wait for remote tools at once.")
+    ] = 64,
+    allow_failed: Annotated[
+        int, typer.Option(help="Failed items that still count as success.")
+    ] = 0,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(help="Gate on a mean: vcs=0.6 or vcs.las=0.5; repeatable."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the run log as JSON on stdout.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check all input and say what would be done.")
+    ] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Do not draw report.html.")
+    ] = False,
+) -> None:
+    """Score a data set; run the same command again to go on after an interruption.
+
+    Example: [bold]beholder score descriptions.jsonl -m vcs -o runs/first[/bold]
+    """
+    from beholder.api import configure
+
+    gates = [parse_gate(text) for text in fail_under or []]
+    config = configure(
+        data,
+        metric or ["vcs"],
+        embedder=embedder,
+        base_url=base_url,
+        out=out,
+        limit=limit,
+        skip_bad_rows=skip_bad_rows,
+        media_root=media_root,
+        workers=workers,
+        concurrency=concurrency,
+    )
+    if dry_run:
+        _print_plan(config)
+        return
+    run = carry_out_and_print(config, as_json=as_json, report=not no_report)
+    problems = missed(gates, run.summary)
+    n_failed = sum(result.n_failed for result in run.summary.values())
+    if n_failed > allow_failed:
+        problems.append(
+            f"{n_failed} failed (--allow-failed {allow_failed}); the reasons stand in the summary"
+        )
+    for problem in problems:
+        typer.echo(f"beholder: {problem}", err=True)
+    if problems:
+        raise typer.Exit(1)
+
+
+def carry_out_and_print(config: RunConfig, *, as_json: bool, report: bool) -> Run:
+    """Do a run with progress, then print its table (or JSON) and where things are."""
+    from beholder.api import Run
+    from beholder.report import summary_table, write_report
+    from beholder.run.engine import carry_out
+
+    with TerminalProgress() as progress:
+        bad_rows = carry_out(config, progress)
+    run = Run(config.out)
+    for row in bad_rows:
+        typer.echo(f"left out: {row}", err=True)
+    if report:
+        write_report(config.out)
+    if as_json:
+        typer.echo(json.dumps(run.manifest, ensure_ascii=False, indent=2))
+    else:
+        Console().print(summary_table(run.manifest))
+    say = f"{progress.scored_now} scored now, {progress.failed_now} failed now"
+    typer.echo(f"{say}, {progress.reused} reused, {progress.seconds:.1f} s", err=True)
+    typer.echo(f"run: {config.out}", err=True)
+    if report:
+        typer.echo(f"report: {config.out / 'report.html'}", err=True)
+    return run
+
+
+def _print_plan(config: RunConfig) -> None:
+    from beholder.run.plan import plan
+
+    planned = plan(config)
+    typer.echo(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
+    for row in planned.bad_rows:
+        typer.echo(f"  {row}")
+    for metric in planned.metrics:
+        typer.echo(f"{metric.name}: {metric.n_to_score} to score, {metric.n_done} done already")
+        typer.echo(f"  {metric.signature}")
+        for reason, count in metric.lacking.items():
+            typer.echo(f"  {count} would fail: {reason}")
+    typer.echo(f"run directory: {config.out} (nothing was written)")

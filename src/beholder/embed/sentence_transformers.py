@@ -1,0 +1,78 @@
+"""Embeddings by a sentence-transformers model on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from beholder.embed.base import Embedder, FloatArray
+from beholder.optional import require
+
+
+class SentenceTransformerEmbedder(Embedder):
+    """Embeddings by sentence-transformers (spec ``st:NAME_OR_PATH``, extra ``hf``).
+
+    The model is loaded on first use and runs in a thread, one batch at a time.
+
+    Args:
+        name: Name on the model hub, or folder of a model.
+        device: As sentence-transformers takes it, for example ``"cuda"``; None lets it choose.
+
+    Raises:
+        MissingExtraError: The package sentence-transformers is not installed.
+    """
+
+    def __init__(self, name: str, *, device: str | None = None) -> None:
+        self.name = name
+        self.device = device
+        self._package = require(
+            "sentence_transformers", extra="hf", purpose=f"the embedder 'st:{name}'"
+        )
+        self._model: Any = None
+        self._identity: str | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def identity(self) -> str:
+        """``st:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
+        with self._lock:
+            if self._identity is None:
+                self._identity = self._find_identity()
+            return self._identity
+
+    async def embed(self, texts: Sequence[str]) -> FloatArray:
+        """See ``Embedder.embed``."""
+        return await asyncio.to_thread(self._encode, list(texts))
+
+    def _encode(self, texts: list[str]) -> FloatArray:
+        with self._lock:
+            self._load()
+            rows = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+        return np.asarray(rows, dtype=np.float32)
+
+    def _find_identity(self) -> str:
+        folder = Path(self.name)
+        if folder.is_dir():
+            return f"st:{folder.name}@{_folder_hash(folder)}"
+        self._load()
+        config = getattr(getattr(self._model[0], "auto_model", None), "config", None)
+        return f"st:{self.name}@{getattr(config, '_commit_hash', None) or 'unversioned'}"
+
+    def _load(self) -> None:
+        if self._model is None:
+            self._model = self._package.SentenceTransformer(self.name, device=self.device)
+
+
+def _folder_hash(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:12]

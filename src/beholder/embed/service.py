@@ -1,0 +1,215 @@
+"""Embeddings for a whole run: each distinct text once, requests of many items in one batch."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from beholder.embed.base import Embedder, FloatArray
+from beholder.errors import ItemError, TransientError
+
+_Outcome: TypeAlias = "asyncio.Future[FloatArray]"
+
+_BATCHES_AT_ONCE = 8
+_MEMORY = 256 * 2**20
+
+
+class VectorStore(Protocol):
+    """Keeps vectors beyond the life of a process."""
+
+    def get_vectors(self, identity: str, texts: Sequence[str]) -> dict[str, FloatArray]:
+        """The vectors (D,) of those texts that are known."""
+
+    def put_vectors(self, identity: str, vectors: Mapping[str, FloatArray]) -> None:
+        """Keep vectors (D,) by text."""
+
+
+@dataclass
+class _Flight:
+    """What is under way in one event loop."""
+
+    outcomes: dict[str, _Outcome] = field(default_factory=dict)
+    queue: deque[str] = field(default_factory=deque)
+    workers: set[asyncio.Task[None]] = field(default_factory=set)
+    starting: int = 0
+
+
+class EmbeddingService:
+    """Shares one embedder between all items of a run.
+
+    Texts asked for in the same turn of the event loop, or while earlier batches are under way, go
+    to the embedder together; a text is asked for once however many items wait for it. Vectors are
+    kept in memory up to a limit, and in ``vectors`` unless the embedder is cheap. A failure reaches
+    everyone who waits for the text and is forgotten then; someone who stops waiting disturbs
+    nobody. One service can be used from several event loops, also in several threads.
+
+    Args:
+        embedder: Makes the vectors.
+        vectors: Where vectors outlive the process; None keeps them in memory only.
+        memory: Bytes of vectors and texts to keep in memory; the least used go first.
+    """
+
+    def __init__(
+        self, embedder: Embedder, vectors: VectorStore | None = None, *, memory: int = _MEMORY
+    ) -> None:
+        self.embedder = embedder
+        self._vectors = None if embedder.cheap else vectors
+        self._known = _Recent(memory)
+        self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
+
+    async def embed(self, texts: Sequence[str]) -> FloatArray:
+        """Vectors of texts.
+
+        Args:
+            texts: n texts, none blank; equal ones are allowed.
+
+        Returns:
+            Array (n, D), float32, row i for text i; (0, 0) when there are no texts.
+
+        Raises:
+            ItemError: A text is blank, or the embedder cannot embed it.
+            TransientError: The embedder could not be reached; trying again may help.
+        """
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
+        rows: dict[str, FloatArray] = {}
+        unknown: list[str] = []
+        for text in dict.fromkeys(texts):
+            row = self._known.get(text)
+            if row is not None:
+                rows[text] = row
+            elif text.strip():
+                unknown.append(text)
+            else:
+                raise ItemError(
+                    f"text {texts.index(text)} of {len(texts)} is blank: nothing to embed"
+                )
+        if unknown:
+            outcomes = self._ask(unknown)
+            # ``wait``, unlike ``gather``, leaves the shared outcomes alone when it is cancelled.
+            await asyncio.wait(outcomes.values(), return_when=asyncio.FIRST_EXCEPTION)
+            for outcome in outcomes.values():
+                if outcome.done():
+                    outcome.result()  # raises the failure, if this is the one that failed
+            rows.update((text, outcome.result()) for text, outcome in outcomes.items())
+        return np.stack([rows[text] for text in texts])
+
+    def _ask(self, texts: list[str]) -> dict[str, _Outcome]:
+        """The outcomes of texts in this loop, each under way from now on at the latest."""
+        loop = asyncio.get_running_loop()
+        flight = self._flights.setdefault(loop, _Flight())
+        asked: dict[str, _Outcome] = {}
+        for text in texts:
+            if text not in flight.outcomes:
+                flight.outcomes[text] = loop.create_future()
+                flight.queue.append(text)
+            asked[text] = flight.outcomes[text]
+        batches = math.ceil(len(flight.queue) / self.embedder.batch_size)
+        while flight.starting < batches and len(flight.workers) < _BATCHES_AT_ONCE:
+            flight.starting += 1
+            worker = loop.create_task(self._work(flight))
+            flight.workers.add(worker)
+            worker.add_done_callback(flight.workers.discard)
+        return asked
+
+    async def _work(self, flight: _Flight) -> None:
+        """Take batches from the queue until it is empty."""
+        await asyncio.sleep(0)  # lets everyone who is ready in this turn of the loop join
+        flight.starting -= 1
+        while flight.queue:
+            size = min(len(flight.queue), self.embedder.batch_size)
+            batch = [flight.queue.popleft() for _ in range(size)]
+            try:
+                await self._settle(flight, batch)
+            except Exception as error:
+                _fail(flight, batch, error)
+            except BaseException:  # the loop shuts down: nobody may be left waiting
+                for text in [*batch, *flight.queue]:
+                    if outcome := flight.outcomes.pop(text, None):
+                        outcome.cancel()
+                flight.queue.clear()
+                raise
+
+    async def _settle(self, flight: _Flight, batch: list[str]) -> None:
+        """Give each text of a batch its vector, or its failure."""
+        found: dict[str, FloatArray] = {}
+        if self._vectors is not None:
+            found = self._vectors.get_vectors(self.embedder.identity, batch)
+        self._deliver(flight, found)
+        missing = [text for text in batch if text not in found]
+        if not missing:
+            return
+        try:
+            made = self._checked(missing, await self.embedder.embed(missing))
+        except TransientError:
+            raise
+        except ItemError as error:
+            if len(missing) == 1:
+                _fail(flight, missing, error)
+            else:  # find the text that is to blame, so that it fails alone
+                middle = len(missing) // 2
+                await self._settle(flight, missing[:middle])
+                await self._settle(flight, missing[middle:])
+            return
+        if self._vectors is not None:
+            self._vectors.put_vectors(self.embedder.identity, made)
+        self._deliver(flight, made)
+
+    def _checked(self, texts: list[str], rows: FloatArray) -> dict[str, FloatArray]:
+        if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
+            raise ItemError(
+                f"the embedder {self.embedder.identity!r} was asked for {len(texts)} vectors of"
+                f" finite numbers and gave an array of shape {rows.shape}"
+            )
+        # Copies: a row kept in memory must not keep its whole batch alive.
+        return {text: row.astype(np.float32) for text, row in zip(texts, rows, strict=True)}
+
+    def _deliver(self, flight: _Flight, vectors: Mapping[str, FloatArray]) -> None:
+        for text, row in vectors.items():
+            self._known.put(text, row)
+            flight.outcomes.pop(text).set_result(row)
+
+
+def _fail(flight: _Flight, texts: list[str], error: Exception) -> None:
+    for text in texts:
+        if outcome := flight.outcomes.pop(text, None):
+            outcome.set_exception(error)
+            outcome.exception()  # seen: no warning when nobody waits any more
+
+
+class _Recent:
+    """The vectors used last, up to a number of bytes; safe in threads."""
+
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
+        self._used = 0
+        self._rows: OrderedDict[str, FloatArray] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, text: str) -> FloatArray | None:
+        with self._lock:
+            row = self._rows.get(text)
+            if row is not None:
+                self._rows.move_to_end(text)
+            return row
+
+    def put(self, text: str, row: FloatArray) -> None:
+        with self._lock:
+            if text in self._rows:
+                return
+            self._rows[text] = row
+            self._used += _size(text, row)
+            while self._used > self._memory:
+                self._used -= _size(*self._rows.popitem(last=False))
+
+
+def _size(text: str, row: FloatArray) -> int:
+    return row.nbytes + 4 * len(text) + 256  # 256: what the objects themselves take, about

@@ -1,0 +1,34 @@
+"""What a metric is, in words, made from its class: for ``beholder show`` and the docs."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from beholder.metrics.base import Metric
+from beholder.metrics.params import params
+
+
+def first_line(cls: type[Metric[Any]]) -> str:
+    """The first line of a metric's docstring."""
+    return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+
+def describe(cls: type[Metric[Any]]) -> str:
+    """A metric in Markdown: what it is, its values, its parameters, its signature."""
+    lines = [f"# {cls.registered_name}", "", inspect.getdoc(cls) or "", ""]
+    lines += [
+        f"Needs of each item: candidate, {', '.join(sorted(cls.needs))}.",
+        "",
+        "## Values",
+        "",
+    ]
+    lines += ["| name | what | range | better |", "|---|---|---|---|"]
+    lines += [
+        f"| {v.name} | {v.help} | {v.low:g} to {v.high:g} | {'high' if v.higher_is_better else 'low'} |"
+        for v in cls.values
+    ]
+    lines += ["", "## Parameters", "", "| name | default | what |", "|---|---|---|"]
+    lines += [f"| {p.name} | `{p.default!r}` | {p.metadata['help']} |" for p in params(cls)]
+    lines += ["", f"Signature: `{cls().signature()}`", ""]
+    return "\n".join(lines)

@@ -1,0 +1,241 @@
+"""The metric VCS: texts to chunks to vectors, then the pure scoring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ConfigError, ItemError
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.metrics.vcs.drawing import score_figure
+from beholder.metrics.vcs.evidence import EmbeddedText, VCSEvidence
+from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
+from beholder.metrics.vcs.scoring import Alignment, align, cosine, vcs_values
+from beholder.metrics.vcs.setting import Setting, check_choice
+from beholder.records import Item, ItemScore, Span
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+VALUES = (
+    ValueInfo("vcs", "Video Comprehension Score: (SAS + NAS - 1) / max(SAS, NAS), or 0"),
+    ValueInfo("sas", "semantic alignment: (GAS - (1 - LAS)) / LAS, or 0"),
+    ValueInfo("gas", "global alignment: cosine of the whole texts"),
+    ValueInfo("las", "local alignment: harmonic mean of its precision and recall"),
+    ValueInfo("las_precision", "mean similarity of the matches of the candidate's chunks"),
+    ValueInfo("las_recall", "mean similarity of the matches of the reference's chunks"),
+    ValueInfo("nas_d", "order by distance: harmonic mean of its precision and recall"),
+    ValueInfo("nas_d_precision", "how near the candidate's chunks match to where they should"),
+    ValueInfo("nas_d_recall", "how near the reference's chunks match to where they should"),
+    ValueInfo("nas_l", "order by line: harmonic mean of its precision and recall"),
+    ValueInfo("nas_l_precision", "how steadily the candidate's matches move on"),
+    ValueInfo("nas_l_recall", "how steadily the reference's matches move on"),
+    ValueInfo("nas_f1", "harmonic mean of both order scores"),
+    ValueInfo("regularizer", "what unequal lengths give for nothing", higher_is_better=False),
+    ValueInfo("nas", "narrative alignment: (NAS-F1 - regularizer) / (1 - regularizer), or 0"),
+)
+
+
+@dataclass(frozen=True)
+class VCS(Metric[VCSEvidence]):
+    """Video Comprehension Score: does a long description tell the same things in the same order?
+
+    Sentences (grouped to chunks) of candidate and reference are embedded; each chunk is matched to
+    its best counterpart near the place where it is expected. Semantic alignment (SAS: whole texts
+    and matched chunks) and narrative alignment (NAS: order of the matches) together give VCS.
+
+    Range 0..1, higher is better, 1 for equal texts, under the default rules. ``rules="paper"``,
+    ``"package"`` (video-comprehension-score 1.0.0) and ``"head"`` (its repository in August 2025)
+    reproduce the published scores with their defects; there values can leave 0..1 when vectors are
+    not of length 1 or similarities are negative.
+
+    Several references: the one with the highest VCS (then SAS) counts, or the mean over all;
+    units and detail belong to that one reference in both cases.
+
+    Source: the VCS paper (Video Comprehension Score, 2025); see ``docs/vcs.md`` for formulas and
+    for what ``rules="fixed"`` changes and why.
+
+    Raises:
+        ConfigError: A parameter is out of its range.
+    """
+
+    rules: Literal["fixed", "paper", "package", "head"] = param(
+        "fixed", "rule set: fixed, paper, package or head"
+    )
+    lct: float = param(0, "local chronology tolerance in window units; 0 is strict")
+    chunk_size: int = param(1, "sentences per chunk")
+    context_cutoff: float = param(0.6, "best similarity from which near-best matches count")
+    context_window_control: float = param(4.0, "larger leaves fewer near-best matches")
+    nas_blend_factor: float = param(0.0, "rules='head': 1 window coverage .. -1 length imbalance")
+    nas_coverage_cutoff: float = param(0.5, "rules='head': coverage at which its penalty is full")
+    embedder: str = param("static", "text embedder", tool="embedder")
+    splitter: str = param("rules", "sentence splitter", tool="splitter")
+    references: Literal["best", "mean"] = param("best", "several references: best or mean")
+
+    registered_name: ClassVar[str] = "vcs"
+    values: ClassVar[tuple[ValueInfo, ...]] = VALUES
+
+    def __post_init__(self) -> None:
+        _ = self.setting  # checked when made
+        if not isinstance(self.chunk_size, int) or self.chunk_size < 1:
+            raise ConfigError(f"chunk_size={self.chunk_size!r}: expected a whole number from 1")
+        check_choice("references", self.references, ("best", "mean"))
+
+    @cached_property
+    def setting(self) -> Setting:
+        """The parameters of the arithmetic."""
+        return Setting(
+            self.rules,
+            self.lct,
+            self.context_cutoff,
+            self.context_window_control,
+            self.nas_blend_factor,
+            self.nas_coverage_cutoff,
+        )
+
+    async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
+        """Split, group and embed all texts of an item.
+
+        Raises:
+            ItemError: A text is empty.
+        """
+        splitter = tools.splitter(self.splitter)
+        sides: list[tuple[str, list[Span], list[str]]] = []
+        names = ["candidate"] + [f"reference {i + 1}" for i in range(len(item.references))]
+        for name, text in zip(names, (item.candidate, *item.references), strict=True):
+            segments = splitter.split(text)
+            if not segments:
+                raise ItemError(f"the {name} is empty: VCS needs at least one sentence")
+            groups = [
+                segments[start : start + self.chunk_size]
+                for start in range(0, len(segments), self.chunk_size)
+            ]
+            spans = [(group[0].start, group[-1].end) for group in groups]
+            chunks = [" ".join(segment.of(text) for segment in group) for group in groups]
+            sides.append((text, spans, chunks))
+        vectors = await tools.embed(
+            self.embedder, [part for text, _, chunks in sides for part in (*chunks, text)]
+        )
+        embedded: list[EmbeddedText] = []
+        at = 0
+        for _, spans, _ in sides:
+            end = at + len(spans)
+            embedded.append(EmbeddedText(tuple(spans), vectors[at:end], vectors[end]))
+            at = end + 1
+        return VCSEvidence(embedded[0], tuple(embedded[1:]), self.identities(tools))
+
+    def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
+        """Align the candidate with each reference and join by the reference rule."""
+        candidate = evidence.candidate
+        scored = [
+            self._pair(reference.chunks, candidate.chunks, reference.whole, candidate.whole)
+            for reference in evidence.references
+        ]
+        ranks = [(values["vcs"], values["sas"]) for values, _ in scored]
+        best = ranks.index(max(ranks))
+        values, alignment = scored[best]
+        if self.references == "mean":
+            values = {name: float(np.mean([each[name] for each, _ in scored])) for name in values}
+        detail = alignment_detail(alignment, best)
+        units = chunk_units(
+            alignment,
+            chunk_verdicts(detail, self.setting),
+            {"candidate": item.candidate, "reference": item.references[best]},
+            {"candidate": candidate.spans, "reference": evidence.references[best].spans},
+            best,
+        )
+        return ItemScore(values, units, self.signature(evidence.identities), detail)
+
+    def score_embeddings(
+        self,
+        reference_chunks: npt.ArrayLike,
+        candidate_chunks: npt.ArrayLike,
+        reference_text: npt.ArrayLike,
+        candidate_text: npt.ArrayLike,
+    ) -> ItemScore:
+        """Score one pair of texts from ready embeddings, used as given.
+
+        The similarity of two chunks is the dot product of their vectors: for a cosine, give vectors
+        of length 1. Arrays of float32 are scored in float32.
+
+        Args:
+            reference_chunks: (R, D).
+            candidate_chunks: (G, D).
+            reference_text: (D,), the whole reference.
+            candidate_text: (D,), the whole candidate.
+
+        Returns:
+            All values; no units, since the texts are not known; windows, matches and similarities
+            in ``detail`` (``beholder.metrics.vcs.alignment_detail`` describes it).
+
+        Raises:
+            ItemError: Wrong shapes, a text without chunks, NaN or infinite numbers.
+        """
+        values, alignment = self._pair(
+            _vectors("reference_chunks", reference_chunks, 2),
+            _vectors("candidate_chunks", candidate_chunks, 2),
+            _vectors("reference_text", reference_text, 1),
+            _vectors("candidate_text", candidate_text, 1),
+        )
+        return ItemScore(values, (), self._signature_of_given, alignment_detail(alignment))
+
+    def figure(self, score: ItemScore) -> Figure:
+        """Draw the alignment of one item: similarities, windows, matches, chunks out of place.
+
+        Args:
+            score: A score of this metric.
+
+        Returns:
+            A matplotlib figure; ``figure.savefig("alignment.png")`` writes it.
+
+        Raises:
+            ConfigError: The score is of another metric and has no alignment.
+        """
+        return score_figure(score, self.setting)
+
+    @cached_property
+    def _signature_of_given(self) -> str:
+        return self.signature({"embedder": "given", "splitter": "given"})
+
+    def _pair(
+        self,
+        reference_chunks: FloatArray,
+        candidate_chunks: FloatArray,
+        reference_text: FloatArray,
+        candidate_text: FloatArray,
+    ) -> tuple[dict[str, float], Alignment]:
+        if reference_text.shape != candidate_text.shape:
+            raise ItemError(
+                f"reference_text and candidate_text have different lengths: "
+                f"{reference_text.shape[0]} and {candidate_text.shape[0]}"
+            )
+        if reference_chunks.shape[1] != candidate_chunks.shape[1]:
+            raise ItemError(
+                f"reference_chunks and candidate_chunks have different widths: "
+                f"{reference_chunks.shape[1]} and {candidate_chunks.shape[1]}"
+            )
+        with np.errstate(invalid="ignore"):  # 0 * inf; align says where it is
+            similarity = reference_chunks @ candidate_chunks.T
+        alignment = align(similarity, self.setting)
+        gas = cosine(reference_text, candidate_text)
+        return vcs_values(alignment, gas, self.setting), alignment
+
+
+def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
+    try:
+        array = np.asarray(given)
+        if array.dtype != np.float32 and array.dtype != np.float64:
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ItemError(f"{name}: expected an array of numbers: {error}") from error
+    if array.ndim != ndim:
+        expected = "(chunks, dimensions)" if ndim == 2 else "(dimensions,)"
+        raise ItemError(f"{name}: expected an array of shape {expected}, got {array.shape}")
+    return array

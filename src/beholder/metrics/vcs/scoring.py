@@ -1,0 +1,188 @@
+"""From a similarity matrix to the values of VCS, under one of its rule sets. Pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ItemError
+from beholder.metrics.vcs import order, regularizers
+from beholder.metrics.vcs.band import IdealBand, ideal_bands
+from beholder.metrics.vcs.combine import clip, comprehension, harmonic, semantic
+from beholder.metrics.vcs.matching import best_match
+from beholder.metrics.vcs.setting import Setting
+from beholder.metrics.vcs.windows import IntArray, Windows, mapping_windows
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The matches of one direction with their windows.
+
+    Attributes:
+        windows: Mapping windows, one per source chunk.
+        matches: Target position of each source chunk's match, (n_source,).
+        similarities: Similarity of each match, (n_source,).
+    """
+
+    windows: Windows
+    matches: IntArray
+    similarities: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Both directions of one pair of texts.
+
+    Attributes:
+        similarity: (R, G): reference chunks by candidate chunks.
+        precision: Candidate chunks looking into the reference.
+        recall: Reference chunks looking into the candidate.
+    """
+
+    similarity: FloatArray
+    precision: Direction
+    recall: Direction
+
+
+def align(similarity: FloatArray, setting: Setting) -> Alignment:
+    """Find windows and best matches of both directions.
+
+    Args:
+        similarity: (R, G), finite.
+        setting: Parameters.
+
+    Raises:
+        ItemError: A text has no chunk, or a similarity is not finite.
+    """
+    n_reference, n_candidate = similarity.shape
+    if n_reference == 0 or n_candidate == 0:
+        empty = "reference" if n_reference == 0 else "candidate"
+        raise ItemError(f"the {empty} has no chunk: there is nothing to align")
+    if not np.isfinite(similarity).all():
+        row, column = np.argwhere(~np.isfinite(similarity))[0]
+        raise ItemError(
+            f"the similarity of reference chunk {row} and candidate chunk {column} is "
+            f"{similarity[row, column]}: check the embeddings for NaN and infinite values"
+        )
+    precision, recall = mapping_windows(n_reference, n_candidate, setting.rules == "fixed")
+    return Alignment(
+        similarity,
+        _direction(similarity.T, precision, setting),
+        _direction(similarity, recall, setting),
+    )
+
+
+def _direction(similarity: FloatArray, windows: Windows, setting: Setting) -> Direction:
+    matches = best_match(
+        similarity, windows, setting.context_cutoff, setting.context_window_control
+    )
+    return Direction(windows, matches, similarity[windows.index, matches])
+
+
+def cosine(a: FloatArray, b: FloatArray) -> float:
+    """GAS: cosine of two whole-text vectors; norms below 1e-8 count as 1e-8, so zero gives 0.
+
+    Raises:
+        ItemError: It is not finite.
+    """
+    norm_a, norm_b = math.sqrt(a.dot(a)), math.sqrt(b.dot(b))
+    gas = float(a.dot(b)) / (max(norm_a, 1e-8) * max(norm_b, 1e-8))
+    if not math.isfinite(gas):
+        raise ItemError(
+            f"the cosine of the whole texts is {gas}: "
+            "check the embeddings for NaN and infinite values"
+        )
+    return gas
+
+
+def vcs_values(alignment: Alignment, gas: float, setting: Setting) -> dict[str, float]:
+    """All values of VCS by name, headline first.
+
+    Args:
+        alignment: Matches of both directions.
+        gas: Cosine of the whole texts.
+        setting: Parameters.
+    """
+    bounded = clip if setting.rules == "fixed" else float
+    n_reference, n_candidate = alignment.similarity.shape
+    gas = bounded(gas)
+    las_precision = bounded(_mean(alignment.precision.similarities))
+    las_recall = bounded(_mean(alignment.recall.similarities))
+    las = harmonic(las_precision, las_recall)
+    if setting.rules == "paper" and las_precision + las_recall <= 0:
+        las = 0.0
+    (d_precision, l_precision), (d_recall, l_recall) = narrative(alignment, setting)
+    nas_d, nas_l = harmonic(d_precision, d_recall), harmonic(l_precision, l_recall)
+    nas_f1 = harmonic(nas_d, nas_l)
+    regularizer = regularizer_of(n_reference, n_candidate, setting)
+    nas = regularizers.regularize(nas_f1, regularizer)
+    sas = bounded(semantic(gas, las))
+    return {
+        "vcs": bounded(comprehension(sas, nas)),
+        "sas": sas,
+        "gas": gas,
+        "las": las,
+        "las_precision": las_precision,
+        "las_recall": las_recall,
+        "nas_d": nas_d,
+        "nas_d_precision": d_precision,
+        "nas_d_recall": d_recall,
+        "nas_l": nas_l,
+        "nas_l_precision": l_precision,
+        "nas_l_recall": l_recall,
+        "nas_f1": nas_f1,
+        "regularizer": regularizer,
+        "nas": nas,
+    }
+
+
+def _mean(similarities: FloatArray) -> float:
+    return float(np.add.reduce(similarities)) / len(similarities)
+
+
+def narrative(
+    alignment: Alignment, setting: Setting
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(NAS-D, NAS-L) of the precision direction, and of the recall direction."""
+    if setting.rules == "fixed":
+        return _mended(alignment.precision, setting), _mended(alignment.recall, setting)
+    precision, recall = ideal_bands(*alignment.similarity.shape)
+    return (
+        _published(alignment.precision, precision, setting),
+        _published(alignment.recall, recall, setting),
+    )
+
+
+def _mended(direction: Direction, setting: Setting) -> tuple[float, float]:
+    windows = direction.windows
+    pulled = order.pull_to_windows(direction.matches, windows, setting.lct)
+    penalties = order.mended_penalties(pulled, windows)
+    return (
+        order.distance_score(penalties, windows, if_none=1.0),
+        order.mended_line(pulled, windows, setting.lct),
+    )
+
+
+def _published(direction: Direction, band: IdealBand, setting: Setting) -> tuple[float, float]:
+    windows = direction.windows
+    penalties = order.published_penalties(direction.matches, windows, setting.lct)
+    if_none = 1.0 if setting.rules == "paper" else 0.0
+    return (
+        order.distance_score(penalties, windows, if_none),
+        order.published_line(direction.matches, windows, band, setting.lct),
+    )
+
+
+def regularizer_of(n_reference: int, n_candidate: int, setting: Setting) -> float:
+    """The regularizer of the rule set."""
+    if setting.rules == "fixed":
+        return regularizers.squared_imbalance(n_reference, n_candidate)
+    if setting.rules == "head":
+        return regularizers.length_regularizer(
+            n_reference, n_candidate, setting.nas_blend_factor, setting.nas_coverage_cutoff
+        )
+    undefined = 0.0 if setting.rules == "paper" else 1.0
+    return regularizers.window_regularizer(n_reference, n_candidate, undefined)

@@ -1,0 +1,1 @@
+"""Sample data that ships with beholder, written for it."""

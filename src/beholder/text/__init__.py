@@ -1,0 +1,32 @@
+"""Sentence splitters, words and their weights; pieces are ranges of the original text."""
+
+from __future__ import annotations
+
+from beholder.registry import Registry
+from beholder.text.frequency import weight
+from beholder.text.rules import RuleSplitter
+from beholder.text.split import Segment, Splitter
+from beholder.text.tokenize import words
+
+__all__ = ["SPLITTERS", "RuleSplitter", "Segment", "Splitter", "splitter", "weight", "words"]
+
+SPLITTERS: Registry[Splitter] = Registry(
+    kind="splitter",
+    base=Splitter,  # type: ignore[type-abstract]
+    builtin={"rules": "beholder.text.rules:RuleSplitter", "sat": "beholder.text.sat:SatSplitter"},
+    group="beholder.splitters",
+)
+
+
+def splitter(spec: str) -> Splitter:
+    """Build a sentence splitter from its spec.
+
+    Args:
+        spec: ``rules``, ``sat:NAME`` (extra ``sat``), or ``package/name`` of an outside package.
+
+    Raises:
+        UnknownNameError: Nothing has that name.
+        ConfigError: The spec cannot be read, or has an argument too many or too few.
+        MissingExtraError: The splitter needs a package that is not installed.
+    """
+    return SPLITTERS.build(spec)

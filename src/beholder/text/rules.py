@@ -1,0 +1,229 @@
+"""Our own sentence rules: no model, any script, time linear in the length of the text.
+
+A text is first cut into blocks at line breaks that end something (a blank line, a heading, a list
+entry); each block is then cut after its sentence stops.
+"""
+
+from __future__ import annotations
+
+import re
+
+from beholder.text.abbreviations import (
+    BEFORE_NUMBER,
+    DATE_WORDS,
+    ENDS_BEFORE_CAPITAL,
+    MAY_BE_FINAL,
+    NEVER_FINAL,
+    SMALL_WORDS,
+    STARTERS,
+    UNITS,
+)
+from beholder.text.split import Segment, Splitter
+
+_NEWLINE = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
+# Escapes stand for the full-width and half-width forms, which look like the ASCII ones.
+_CLOSERS = r"\"'”’»›)\]}*_`〉》」』】〕〗〙〛\uff09\uff3d\uff5d\uff63"
+_OPENERS = r"\"'“‘«‹„‚(\[{*_`〈《「『【〔〖〘〚\uff08\uff3b\uff5b\uff62¿¡—–-"
+# Stops that need a space after them; then stops that end a sentence wherever they stand, with the
+# verse number between two double dandas.
+_STOP = re.compile(
+    r"(?P<spaced>[.!?…‼⁇⁈⁉]+)"
+    r"|(?P<bare>॥\s?\d{1,4}\s?॥"
+    r"|[。\uff61\uff0e\uff01\uff1f।॥؟۔።။។։][。\uff61\uff0e\uff01\uff1f।॥؟۔…!?]*)"
+)
+# Closing marks, with the thin space that French sets before », and note marks such as [12].
+_AFTER_STOP = re.compile(
+    rf"(?P<closing>(?:[ \u00a0\u202f]?[»›]|[{_CLOSERS}]|\[\d{{1,3}}\])*)"
+    rf"(?P<space>\s*)(?P<opening>[\s{_OPENERS}]*)"
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_TOKEN_START = re.compile(r"[^\s\"“”‘’«»()\[\]{}—–*_`「」()]*\Z")
+_ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_MARKER = re.compile(
+    r"\s*(?:[-*+•‣◦▪●·–—]\s|#{1,6}\s|>\s|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})\)\s|\d{1,3}\.\s|[①-⑳])"
+)
+_LONGEST_ABBREVIATION = 12
+_LONGEST_HEADING = 80
+
+
+class RuleSplitter(Splitter):
+    """Sentence splitting by rules (spec ``rules``).
+
+    Full stops, question and exclamation marks end a sentence before white space, unless they belong
+    to an abbreviation, an initial, a number, a list marker or a quotation that goes on in lower
+    case; CJK stops, dandas and the stops of other scripts end it anywhere. Closing quotes and
+    brackets stay with the sentence they close. A blank line, a heading and a list entry end a
+    sentence without a stop; any other line break is white space. A piece without letter or digit
+    joins its neighbour.
+    """
+
+    @property
+    def identity(self) -> str:
+        """``rules.v1``; a change of the rules that moves a span gets a new number."""
+        return "rules.v1"
+
+    def split(self, text: str) -> list[Segment]:
+        """See ``Splitter.split``."""
+        pieces = [piece for start, end in _blocks(text) for piece in _sentences(text, start, end)]
+        return _join_wordless(text, pieces)
+
+
+def _blocks(text: str) -> list[tuple[int, int]]:
+    """Ranges between the line breaks that end a sentence by themselves."""
+    lines: list[tuple[int, int]] = []
+    start = 0
+    for newline in _NEWLINE.finditer(text):
+        lines.append((start, newline.start()))
+        start = newline.end()
+    lines.append((start, len(text)))
+
+    blocks: list[tuple[int, int]] = []
+    for position, (start, end) in enumerate(lines):
+        if position and not _ends_block(text, lines[position - 1], (start, end)):
+            blocks[-1] = (blocks[-1][0], end)
+        else:
+            blocks.append((start, end))
+    return blocks
+
+
+def _ends_block(text: str, before: tuple[int, int], after: tuple[int, int]) -> bool:
+    if _is_blank(text, *before) or _is_blank(text, *after) or _MARKER.match(text, *after):
+        return True
+    goes_on = next((c for c in text[after[0] : after[1]] if not c.isspace()), "").islower()
+    if before[1] - before[0] <= _LONGEST_HEADING and _is_heading(text[slice(*before)], goes_on):
+        return True
+    return _MARKER.match(text, *before) is not None and not goes_on
+
+
+def _is_blank(text: str, start: int, end: int) -> bool:
+    return start == end or text[start:end].isspace()
+
+
+def _is_heading(line: str, goes_on: bool) -> bool:
+    line = line.strip()
+    is_bold = line.startswith("**") and line.endswith("**")
+    if is_bold or line.startswith("#") or line.endswith((":", "\uff1a")):
+        return True
+    words = _WORD.findall(line)
+    titled = bool(words) and all(word[0].isupper() or word in SMALL_WORDS for word in words)
+    return titled and not goes_on and len(words) <= 8 and line[-1] not in ",;-–—"
+
+
+def _sentences(text: str, start: int, end: int) -> list[Segment]:
+    """Segments of one block."""
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    found: list[Segment] = []
+    for stop in _STOP.finditer(text, start, end):
+        after = _AFTER_STOP.match(text, stop.end(), end)
+        assert after is not None  # every part of the pattern may be empty
+        if after.end() < end and _ends_sentence(text, start, stop, after):
+            found.append(Segment(start, after.start("space")))
+            start = after.end("space")
+    if start < end:
+        found.append(Segment(start, end))
+    return found
+
+
+def _ends_sentence(text: str, start: int, stop: re.Match[str], after: re.Match[str]) -> bool:
+    """Whether a stop that is not the last thing of its block ends a sentence."""
+    following = text[after.end()]
+    if stop["bare"]:
+        return _bare_ends(text, stop, after, following)
+    marks = stop["spaced"]
+    if not after["space"]:
+        return _ends_without_space(text, stop, after, following)
+    if after["closing"] and following.islower():  # "Stop!" he said.
+        return False
+    if "!" in marks or "?" in marks or marks[0] in "‼⁇⁈⁉":
+        return True
+    if marks != ".":  # an ellipsis
+        return not following.islower()
+    return after["closing"] != "" or _full_stop_ends(text, start, stop.start(), after)
+
+
+def _bare_ends(text: str, stop: re.Match[str], after: re.Match[str], following: str) -> bool:
+    before = text[stop.start() - 1] if stop.start() else ""
+    if stop["bare"] == "\uff0e" and before.isdigit() and following.isdigit() and not after["space"]:
+        return False
+    # Japanese quotations go on with a particle: 「行く。」と言った。
+    return not (after["closing"] and not after["space"] and following in "とっ")
+
+
+def _ends_without_space(
+    text: str, stop: re.Match[str], after: re.Match[str], following: str
+) -> bool:
+    """Stops that are followed by no space: CJK text with Latin stops, and a forgotten space."""
+    before = text[max(stop.start() - 2, 0) : stop.start()]
+    if _CJK.match(following) and not after["opening"]:
+        latin = stop["spaced"]
+        return "!" in latin or "?" in latin or (latin == "." and before[-1:].isalpha())
+    if after["closing"] or after["opening"] or len(stop["spaced"]) > 1:
+        return False
+    word = _WORD.match(text, after.end())
+    if word is None or not (before.islower() and before.isalpha() and len(before) == 2):
+        return False
+    # "red.The dog": a capital and a small letter, or a starter; but no name such as www.Site.org
+    left = _token_before(text, stop.start())
+    reads_as_word = left.isalpha() and following.isupper()
+    ends_plainly = text[word.end() : word.end() + 1] in ("", " ", ",", "\n")
+    return reads_as_word and ends_plainly and (word[0] in STARTERS or stop["spaced"] != ".")
+
+
+def _token_before(text: str, end: int) -> str:
+    match = _TOKEN_START.search(text[max(end - _LONGEST_ABBREVIATION - 8, 0) : end])
+    return match[0] if match else ""
+
+
+def _full_stop_ends(text: str, start: int, stop: int, after: re.Match[str]) -> bool:
+    """Whether a single full stop before white space ends a sentence."""
+    token = _token_before(text, stop)
+    following = text[after.end()]
+    match = _WORD.match(text, after.end())
+    word = match[0] if match else ""
+    at_start = stop - len(token) == start
+    if token.isdecimal():
+        is_marker = at_start and len(token) <= 3
+        is_ordinal = word in DATE_WORDS and len(token) <= 2
+        return not is_marker and not is_ordinal
+    if token in NEVER_FINAL:
+        return False
+    if token in BEFORE_NUMBER:
+        return not following.isdigit()
+    if token in ENDS_BEFORE_CAPITAL:
+        zone = word.isupper() and 2 < len(word) < 5
+        return following.isupper() and word not in DATE_WORDS and not zone
+    if len(token) == 1 and token.isupper():  # an initial, or the letter of a list
+        return not at_start and word in STARTERS
+    if token in MAY_BE_FINAL or _ACRONYM.fullmatch(token) or _is_unit(text, stop, token):
+        return word in STARTERS
+    return True
+
+
+def _is_unit(text: str, stop: int, token: str) -> bool:
+    if token not in UNITS:
+        return False
+    before = text[max(stop - len(token) - 2, 0) : stop - len(token)].rstrip()
+    return before[-1:].isdigit()
+
+
+def _join_wordless(text: str, pieces: list[Segment]) -> list[Segment]:
+    """Join pieces without letter or digit to the piece before them, or else to the one after."""
+    joined: list[Segment] = []
+    waiting: int | None = None
+    for piece in pieces:
+        has_word = any(c.isalnum() for c in piece.of(text))
+        if joined and not has_word:
+            joined[-1] = Segment(joined[-1].start, piece.end)
+        elif not has_word:
+            waiting = piece.start if waiting is None else waiting
+            last = piece.end
+        else:
+            joined.append(Segment(piece.start if waiting is None else waiting, piece.end))
+            waiting = None
+    if waiting is not None:
+        joined.append(Segment(waiting, last))
+    return joined

@@ -1,0 +1,224 @@
+"""The command line as a person meets it: output, messages, exit codes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from beholder.cli import main
+from beholder.metrics import METRICS
+from toy.metric import WordCount
+
+if "word_count" not in METRICS.names():
+    METRICS.register("word_count")(WordCount)
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Done]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+    """Runs a command in a folder of its own; gives exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["beholder", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        captured = capsys.readouterr()
+        code = exit_.value.code
+        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+
+    return run
+
+
+def _data(name: str = "d.jsonl", *texts: str) -> str:
+    rows = [{"id": str(i), "candidate": t} for i, t in enumerate(texts or ("one two", "three"))]
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return name
+
+
+def test_score_prints_a_table_and_says_where_things_are(cli: Cli) -> None:
+    done = cli("score", _data(), "-m", "word_count")
+    assert done.code == 0
+    assert "word_count" in done.out
+    assert "1.5" in done.out  # the mean of 2 and 1 words
+    assert "2 scored now, 0 failed now, 0 reused" in done.err
+    assert Path("runs/d/report.html").is_file()
+
+
+def test_score_json_is_the_run_log_alone(cli: Cli) -> None:
+    first = cli("score", _data(), "-m", "word_count", "--json")
+    log = json.loads(first.out)
+    assert log["summary"][0]["values"]["words"]["mean"] == 1.5
+    again = cli("score", "d.jsonl", "-m", "word_count", "--json")
+    assert again.out == first.out
+    assert "0 scored now, 0 failed now, 2 reused" in again.err
+
+
+def test_a_run_can_be_scored_again_with_another_metric(cli: Cli) -> None:
+    cli("score", _data(), "-m", "word_count", "-o", "a")
+    done = cli("score", "a", "-m", "word_count(factor=2)", "-o", "b", "--json")
+    assert json.loads(done.out)["summary"][0]["values"]["words"]["mean"] == 3.0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            '{"id": "1", "candidate": "x", "references": "[\'a\']"}',
+            "d.jsonl:1: references: expected a list",
+        ),
+        ('{"id": "1"}', "d.jsonl:1: candidate: is missing"),
+        ("nonsense", "d.jsonl:1: is not JSON"),
+        ("", "d.jsonl: has no item to score"),
+    ],
+)
+def test_bad_rows_exit_2_with_place_and_reason(cli: Cli, content: str, message: str) -> None:
+    Path("d.jsonl").write_text(content + "\n")
+    done = cli("score", "d.jsonl", "-m", "word_count")
+    assert done.code == 2
+    assert done.err.startswith(f"beholder: {message}")
+    assert "Traceback" not in done.err
+
+
+def test_skip_bad_rows_goes_on_and_names_them(cli: Cli) -> None:
+    Path("d.jsonl").write_text('{"id": "1", "candidate": "x"}\nnonsense\n')
+    done = cli("score", "d.jsonl", "-m", "word_count", "--skip-bad-rows")
+    assert done.code == 0
+    assert "left out: d.jsonl:2: is not JSON" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "none.jsonl"], "none.jsonl: cannot be read: No such file or directory"),
+        (["score", "d.jsonl", "-m", "vsc"], "no metric is called 'vsc'; did you mean 'vcs'?"),
+        (["score", "d.jsonl", "-m", "vcs(lct=-1)"], "lct"),
+        (["score", "d.jsonl", "-m", "vcs(rules='x')"], "rules"),
+        (["score", "d.jsonl", "-m", "vcs(embedder='nope')"], "no embedder is called 'nope'"),
+        (
+            ["score", "d.jsonl", "-m", "word_count", "--fail-under", "x"],
+            "--fail-under 'x': expected",
+        ),
+        (["score", "d.jsonl", "-m", "word_count", "-m", "word_count"], "was asked for twice"),
+        (["report", "nowhere"], "nowhere is not a run directory"),
+        (["compare", "nowhere", "elsewhere"], "nowhere is not a run directory"),
+        (["show", "vsc"], "did you mean 'vcs'?"),
+    ],
+)
+def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:
+    _data()
+    done = cli(*arguments)
+    assert done.code == 2
+    assert done.err.startswith("beholder: ")
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_failed_items_exit_1_unless_allowed(cli: Cli) -> None:
+    data = _data("d.jsonl", "one", "FAIL")
+    assert cli("score", data, "-m", "word_count").code == 1
+    assert cli("score", data, "-m", "word_count", "--allow-failed", "1").code == 0
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [
+        ("word_count=1.5", 0),
+        ("word_count=1.6", 1),
+        ("word_count.words=1.4", 0),
+        ("word_count.x=1", 2),
+    ],
+)
+def test_gates_set_the_exit_code(cli: Cli, gate: str, code: int) -> None:
+    done = cli("score", _data(), "-m", "word_count", "--fail-under", gate)
+    assert done.code == code
+    if code == 1:
+        assert "word_count.words is 1.5000, under the gate of 1.6" in done.err
+
+
+def test_a_gate_on_a_metric_with_arguments(cli: Cli) -> None:
+    done = cli(
+        "score", _data(), "-m", "word_count(factor=2)", "--fail-under", "word_count(factor=2)=4"
+    )
+    assert done.code == 1
+
+
+def test_dry_run_reads_everything_and_writes_nothing(cli: Cli) -> None:
+    done = cli("score", _data(), "-m", "word_count", "-m", "vcs", "--dry-run")
+    assert done.code == 0
+    assert "2 items" in done.out
+    assert "word_count: 2 to score, 0 done already" in done.out
+    assert "2 would fail: vcs needs references" in done.out
+    assert not Path("runs").exists()
+
+
+def test_compare_gives_the_paired_difference(cli: Cli) -> None:
+    cli("score", _data("a.jsonl", "one", "one two", "x"), "-m", "word_count", "-o", "a")
+    cli("score", _data("b.jsonl", "one two", "one two three", "x y"), "-m", "word_count", "-o", "b")
+    done = cli("compare", "a", "b", "--json")
+    assert done.code == 0
+    (difference,) = json.loads(done.out)["differences"]
+    assert difference["paired"]["mean"] == 1.0  # every candidate of b has one word more
+    table = cli("compare", "a", "b")
+    assert "word_count" in table.out
+
+
+def test_compare_refuses_runs_that_were_made_differently(cli: Cli) -> None:
+    cli("score", _data(), "-m", "word_count", "-o", "a")
+    shutil.copytree("a", "b")
+    import sqlite3
+
+    with sqlite3.connect("b/store.sqlite") as db:
+        db.execute("UPDATE scores SET signature = 'word_count|factor:1.0|v:9'")
+    db.close()
+    done = cli("compare", "a", "b")
+    assert done.code == 2
+    assert "made in different ways" in done.err
+    assert cli("compare", "a", "b", "--allow-different").code == 0
+
+
+def test_metrics_show_and_doctor_tell_what_there_is(cli: Cli) -> None:
+    assert "vcs_short" in cli("metrics").out
+    shown = cli("show", "vcs").out
+    assert "context_cutoff" in shown
+    assert "Signature" in shown
+    doctor = cli("doctor")
+    assert doctor.code == 0
+    assert "numpy" in doctor.out
+    assert "static" in doctor.out
+
+
+def test_doctor_never_prints_a_key(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-value-123")
+    done = cli("doctor")
+    assert "OPENAI_API_KEY: set" in done.out
+    assert "secret-value-123" not in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "score", "report", "compare", "metrics", "show", "doctor"]
+)
+def test_help_of_each_command_shows_an_example(cli: Cli, command: str) -> None:
+    done = cli(command, "--help")
+    assert done.code == 0
+    assert "Example" in done.out
+    assert f"beholder {command}" in done.out
+
+
+def test_version_is_printed(cli: Cli) -> None:
+    assert cli("--version").out.strip() == "beholder 0.1.0"

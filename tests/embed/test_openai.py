@@ -1,0 +1,188 @@
+"""The OpenAI-compatible embedder against a real HTTP server in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from beholder.embed import embedder
+from beholder.errors import BeholderError, ConfigError, ItemError, TransientError
+
+Reply = tuple[int, str, str]
+"""Status, content type, body."""
+
+
+class Server:
+    """Answers each request by ``reply`` and writes down what it was asked."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.reply: Callable[[list[str]], Reply] = vectors
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                server.requests.append({"path": self.path, **body})
+                server.keys.append(self.headers["Authorization"])
+                status, kind, text = server.reply(body["input"])
+                data = text.encode()
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.01,))
+        self.thread.start()
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.thread.join()
+        self.http.server_close()
+
+
+def answer(rows: list[Any], indices: list[int] | None = None) -> Reply:
+    data = [
+        {"object": "embedding", "index": i, "embedding": row}
+        for i, row in zip(indices or range(len(rows)), rows, strict=True)
+    ]
+    usage = {"prompt_tokens": 1, "total_tokens": 1}
+    body = {"object": "list", "data": data, "model": "m", "usage": usage}
+    return 200, "application/json", json.dumps(body)
+
+
+def vectors(texts: list[str]) -> Reply:
+    return answer([[3.0, 4.0 * len(text)] for text in texts])
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.close()
+
+
+def test_vectors_have_length_one_and_follow_the_index(server: Server) -> None:
+    server.reply = lambda texts: answer([[0.0, 5.0], [3.0, 4.0]], indices=[1, 0])
+    rows = asyncio.run(embedder("openai:m", base_url=server.url).embed(["a", "b"]))
+    assert rows.dtype == np.float32
+    np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, 1.0]], rtol=1e-6)
+
+
+def test_the_request_names_model_texts_and_dimensions(server: Server) -> None:
+    made = embedder("openai:org/m", base_url=server.url, api_key="k1", dimensions=2)
+    asyncio.run(made.embed(["a", "b"]))
+    (request,) = server.requests
+    assert request["path"] == "/v1/embeddings"
+    assert request["model"] == "org/m"
+    assert request["input"] == ["a", "b"]
+    assert request["dimensions"] == 2
+    assert server.keys == ["Bearer k1"]
+
+
+def test_one_embedder_serves_several_event_loops_and_many_calls(server: Server) -> None:
+    made = embedder("openai:m", base_url=server.url)
+
+    async def many() -> None:
+        await asyncio.gather(*(made.embed([str(i)]) for i in range(5)))
+
+    asyncio.run(many())
+    asyncio.run(many())
+    assert len(server.requests) == 10
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "message"),
+    [
+        ((500, "application/json", '{"error": {"message": "boom"}}'), TransientError, "status 500"),
+        ((429, "application/json", "{}"), TransientError, "status 429"),
+        ((503, "text/html", "<h1>busy</h1>"), TransientError, "status 503"),
+        ((400, "application/json", '{"error": {"message": "too long"}}'), ItemError, "too long"),
+        ((401, "application/json", "{}"), ConfigError, "status 401.*check the model"),
+        ((404, "application/json", "{}"), ConfigError, "status 404"),
+        ((200, "text/html", "<h1>hi</h1>"), TransientError, "no list of embeddings in '<h1>hi"),
+        ((200, "application/json", "{"), TransientError, "not JSON"),
+        ((200, "application/json", "{}"), TransientError, "no list of embeddings"),
+        (answer([[1.0, 2.0]]), ItemError, "asked for 2 embeddings, got 1"),
+        (answer([[1.0], [2.0]], indices=[0, 0]), ItemError, "asked for 2 embeddings"),
+        (answer([[1.0, 2.0], [1.0]]), ItemError, "no equal lists"),
+        (answer([["x"], ["y"]]), ItemError, "no equal lists"),
+        (answer([[float("nan")], [1.0]]), ItemError, "finite"),
+        (answer([[], []]), ItemError, "finite"),
+    ],
+)
+def test_a_bad_answer_is_one_clear_error_after_one_attempt(
+    server: Server, reply: Reply, error: type[BeholderError], message: str
+) -> None:
+    server.reply = lambda texts: reply
+    with pytest.raises(error, match=message) as caught:
+        asyncio.run(embedder("openai:m", base_url=server.url).embed(["a", "b"]))
+    assert type(caught.value) is error
+    assert "'m' at 127.0.0.1" in str(caught.value)
+    assert len(server.requests) == 1
+
+
+def test_vectors_of_another_length_than_before_are_refused(server: Server) -> None:
+    made = embedder("openai:m", base_url=server.url)
+    asyncio.run(made.embed(["a"]))
+    server.reply = lambda texts: answer([[1.0, 2.0, 3.0]])
+    with pytest.raises(ItemError, match=r"expected vectors of 2 .* shape \(1, 3\)"):
+        asyncio.run(made.embed(["b"]))
+
+
+def test_a_server_that_ignores_the_dimensions_is_refused(server: Server) -> None:
+    made = embedder("openai:m", base_url=server.url, dimensions=7)
+    with pytest.raises(ItemError, match="expected vectors of 7"):
+        asyncio.run(made.embed(["a"]))
+
+
+def test_no_connection_is_transient() -> None:
+    server = Server()
+    server.close()
+    with pytest.raises(TransientError, match=r"'m' at 127\.0\.0\.1"):
+        asyncio.run(embedder("openai:m", base_url=server.url).embed(["a"]))
+
+
+def test_a_slow_server_is_transient(server: Server) -> None:
+    release = threading.Event()
+
+    def wait(texts: list[str]) -> Reply:
+        release.wait(10)
+        return vectors(texts)
+
+    server.reply = wait
+    with pytest.raises(TransientError, match="timed out"):
+        asyncio.run(embedder("openai:m", base_url=server.url, timeout=0.2).embed(["a"]))
+    release.set()
+
+
+def test_identity_names_model_host_and_dimensions_but_no_secret() -> None:
+    made = embedder("openai:m", base_url="http://me:pw@host:8000/v1", api_key="k", dimensions=3)
+    assert made.identity == "openai:m@host:8000/3"
+
+
+def test_a_missing_key_is_reported_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigError, match="set OPENAI_API_KEY"):
+        embedder("openai:text-embedding-3-small")
+
+
+def test_an_address_that_is_none_is_reported() -> None:
+    with pytest.raises(ConfigError, match="base_url 'localhost:8000'"):
+        embedder("openai:m", base_url="localhost:8000")

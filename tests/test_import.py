@@ -1,0 +1,37 @@
+"""``import beholder`` is light, and its public names are what ``__all__`` says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import beholder
+
+HEAVY = ["numpy", "scipy", "pyarrow", "matplotlib", "model2vec", "tokenizers", "openai", "rich"]
+
+
+def _loaded_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_import_beholder_loads_no_heavy_module() -> None:
+    assert not _loaded_after("import beholder") & set(HEAVY)
+
+
+def test_building_a_metric_loads_no_model_and_no_plotting() -> None:
+    loaded = _loaded_after("import beholder; beholder.VCS()")
+    assert not loaded & {"scipy", "pyarrow", "matplotlib", "model2vec", "openai", "torch"}
+
+
+@pytest.mark.parametrize("name", beholder.__all__)
+def test_every_public_name_can_be_had(name: str) -> None:
+    assert getattr(beholder, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'vcs2'"):
+        _ = beholder.vcs2

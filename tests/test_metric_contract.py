@@ -1,0 +1,91 @@
+"""What every registered metric must keep; a new metric is a new row of TABLE."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from beholder.errors import ItemError
+from beholder.metrics import METRICS, metric, params
+from beholder.records import Item, ItemFailure, ItemScore
+
+TABLE = {
+    "vcs": {"identical": 1.0, "changed": "vcs(lct=2)"},
+    "vcs_short": {"identical": 1.0, "changed": "vcs_short(stop_words='none')"},
+}
+TEXT = (
+    "A woman opens a shutter. She stacks lemons on a table. A boy brings her coffee. "
+    "An old man buys three lemons."
+)
+
+
+def test_the_table_has_every_builtin_metric() -> None:
+    assert set(TABLE) == {name for name in METRICS.names() if "/" not in name}
+
+
+@pytest.mark.parametrize("name", TABLE)
+class TestContract:
+    def test_name_round_trips(self, name: str) -> None:
+        for text in (name, str(TABLE[name]["changed"])):
+            assert metric(text).name == text
+            assert metric(metric(text).name) == metric(text)
+        assert metric(name) != metric(str(TABLE[name]["changed"]))
+
+    def test_config_is_json_and_every_field_has_help(self, name: str) -> None:
+        built = metric(name)
+        assert json.loads(json.dumps(built.config())) == built.config()
+        assert all(p.metadata["help"] for p in params(built))
+
+    def test_signature_names_every_field_that_affects_the_score(self, name: str) -> None:
+        signature = metric(name).signature()
+        for p in params(metric(name)):
+            assert (f"|{p.name}:" in signature) == p.metadata["affects_score"]
+
+    def test_values_are_those_it_states_and_lie_in_their_range(self, name: str) -> None:
+        built = metric(name)
+        found = built.score_text("A dog sleeps. A red car passes by.", TEXT).values
+        assert list(found) == [value.name for value in built.values]
+        for value in built.values:
+            assert value.low <= found[value.name] <= value.high
+
+    def test_identical_texts_get_the_stated_headline(self, name: str) -> None:
+        built = metric(name)
+        found = built.score_text(TEXT, TEXT).values[built.values[0].name]
+        assert found == pytest.approx(TABLE[name]["identical"], abs=1e-6)
+
+    def test_order_of_items_does_not_matter(self, name: str) -> None:
+        items = [
+            Item("a", "A dog sleeps on a mat.", (TEXT,)),
+            Item("b", "A woman sells lemons. A boy sleeps.", (TEXT,)),
+            Item("c", "A man buys lemons.", ("A man sells a car. He waves.",)),
+        ]
+        forward = metric(name).score(items)
+        backward = metric(name).score(items[::-1])
+        assert [f.values for f in forward if isinstance(f, ItemScore)] == [
+            b.values for b in backward[::-1] if isinstance(b, ItemScore)
+        ]
+
+    @pytest.mark.parametrize(
+        ("candidate", "references"), [("", (TEXT,)), (" \n", (TEXT,)), (TEXT, ())]
+    )
+    def test_an_empty_side_is_a_failure_with_a_reason(
+        self, name: str, candidate: str, references: tuple[str, ...]
+    ) -> None:
+        (outcome,) = metric(name).score([Item("a", candidate, references)])
+        assert isinstance(outcome, ItemFailure)
+        assert outcome.message
+        with pytest.raises(ItemError):
+            metric(name).score_text(candidate, references)
+
+    @pytest.mark.parametrize(
+        "text",
+        ["word", "!!!", "🙂", "<b>bold</b> & \"quotes\"", "\x00\x01\x7f", "एक लाल स्कूटर। वह खड़ी है।",
+         "猫が座っている。犬が走る。", "a" * 5000, "dog " * 5000],
+        ids=["one word", "only punctuation", "emoji", "html", "control", "hindi", "japanese",
+             "long word", "5000 words"],
+    )  # fmt: skip
+    def test_odd_texts_get_a_score_or_a_reason(self, name: str, text: str) -> None:
+        for candidate, reference in ((text, TEXT), (TEXT, text), (text, text)):
+            (outcome,) = metric(name).score([Item("a", candidate, (reference,))])
+            assert isinstance(outcome, ItemScore) or "bug" not in outcome.message

@@ -1,0 +1,1 @@
+"""A tiny metric for tests of the frame; lives in a package so that worker processes find it."""
