@@ -7,8 +7,6 @@ import time
 
 import pytest
 
-pytest.importorskip("stamina")
-
 from beholder.backends.adaptive import AdaptiveLimit
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.errors import ConfigError, TransientError

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from PIL import Image as PILImage
 
 from beholder import judges

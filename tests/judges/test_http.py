@@ -11,10 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("openai")
-pytest.importorskip("uvicorn")
-
 from fault_server import FaultServer, Refusal, completion, serving
 
 from beholder import judges
@@ -259,7 +255,7 @@ def test_server_without_schemas_is_asked_by_tool_or_in_words(structure: str) -> 
             raise Refusal(400, "not supported")
         if "tools" in body:
             fields = body["tools"][0]["function"]["parameters"]["properties"]
-            value = {"ready": True} if "ready" in fields else {"statements": []}
+            value: dict[str, Any] = {"ready": True} if "ready" in fields else {"statements": []}
             call = {"function": {"name": "answer", "arguments": json.dumps(value)}}
             return completion(None, finish="tool_calls", tool_calls=[call])
         if "JSON schema" in body["messages"][-1]["content"]:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import openai
+
 from beholder.backends.base import (
     Answer,
     Backend,
@@ -36,7 +38,6 @@ from beholder.backends.openai_probe import (
 from beholder.backends.openai_wire import Dialect, read_samples, read_usage, to_body
 from beholder.backends.prompt_logprobs import perplexities
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError
-from beholder.optional import require
 
 _HOSTED = "https://api.openai.com/v1"
 
@@ -180,7 +181,6 @@ class OpenAI(Backend):
         return await self._caller.call(attempt, tokens)
 
     async def _send(self, body: dict[str, Any]) -> dict[str, Any]:
-        openai = require("openai", extra="openai", purpose=self.name)
         client = await self._clients.get()
         try:
             # cast_to=object: the plain JSON. Building the SDK's records would double the work.
@@ -229,7 +229,6 @@ class OpenAI(Backend):
         return None if text is None else Dialect(**json.loads(text))
 
     async def _make_client(self) -> AsyncGenerator[Any, None]:
-        openai = require("openai", extra="openai", purpose=self.name)
         key = os.environ.get(self.key_env)
         if not key and self.base_url == _HOSTED:
             raise ConfigError(

@@ -28,6 +28,7 @@ from beholder.registry import Registry
 __all__ = [
     "JUDGES",
     "AnswerFile",
+    "AnswerStore",
     "Answers",
     "Budget",
     "Category",
