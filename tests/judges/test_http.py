@@ -326,7 +326,7 @@ def test_max_cost_stops_before_the_call_that_would_pass_it_and_the_rest_resumes(
         await asyncio.gather(*(judge.rewrite(text) for text in texts))
 
     with serving(FaultServer(lambda body: completion("a phrase"))) as server:
-        options = {"base_url": server.url, "prices": str(prices)}
+        options: dict[str, Any] = {"base_url": server.url, "prices": str(prices)}
         budget = Budget(max_cost=0.5)
         judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
         with pytest.raises(RunError, match=r"pass --max-cost 0.5 .*higher --max-cost"):

@@ -169,7 +169,15 @@ class Answer:
 
     def to_json(self) -> str:
         """The answer as one line of JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+        fields = {
+            "samples": [{"text": s.text, "finish": s.finish, "first": s.first} for s in self.samples],
+            "model": self.model,
+            "fingerprint": self.fingerprint,
+            "usage": asdict(self.usage),
+            "seconds": round(self.seconds, 4),
+            "price_factor": self.price_factor,
+        }
+        return json.dumps(fields, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Answer:
