@@ -170,7 +170,9 @@ class Answer:
     def to_json(self) -> str:
         """The answer as one line of JSON."""
         fields = {
-            "samples": [{"text": s.text, "finish": s.finish, "first": s.first} for s in self.samples],
+            "samples": [
+                {"text": s.text, "finish": s.finish, "first": s.first} for s in self.samples
+            ],
             "model": self.model,
             "fingerprint": self.fingerprint,
             "usage": asdict(self.usage),

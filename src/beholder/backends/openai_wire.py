@@ -49,7 +49,7 @@ def to_body(model: str, request: Request, dialect: Dialect, n: int | None = None
         n: Answers to draw, if not ``request.sampling.n``.
     """
     sampling = request.sampling
-    messages = [_to_message(m) for m in request.messages]
+    messages = [to_message(m) for m in request.messages]
     if not dialect.system:
         messages = _merged([{**m, "role": _plain_role(m["role"])} for m in messages])
     body: dict[str, Any] = {
@@ -114,7 +114,8 @@ def _simplest(parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     return parts
 
 
-def _to_message(message: Message) -> dict[str, Any]:
+def to_message(message: Message) -> dict[str, Any]:
+    """One turn as the protocol writes it."""
     parts = [
         {"type": "text", "text": part}
         if isinstance(part, str)
