@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import subprocess
 import sys
@@ -14,6 +15,9 @@ import pytest
 from beholder.backends import Answer, Image, Message, Request, Sample, Sampling, Usage
 from beholder.errors import RunError
 from beholder.judges.answers import AnswerFile, Answers, Record
+from beholder.metrics import Tools
+from beholder.records import Item
+from beholder.run.store import FILE_NAME, Store
 
 REQUEST = Request(
     (Message("system", ("S",)), Message("user", (Image(b"1", "image/png"), "U"))),
@@ -136,3 +140,31 @@ def test_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     path.write_text("hello " * 1000)
     with pytest.raises(RunError, match=r"a\.sqlite cannot be used to keep answers"):
         AnswerFile(path)
+
+
+def test_a_runs_store_and_its_answers_share_one_file(tmp_path: Path) -> None:
+    with Store.open(tmp_path) as store:
+        store.sync_items([Item(id="a", candidate="A cat.")])
+        file = AnswerFile(tmp_path / FILE_NAME)
+        file.put_answer(RECORD)
+        store.sync_items([Item(id="a", candidate="A cat."), Item(id="b", candidate="A dog.")])
+        file.close()
+    with Store.read(tmp_path) as store:
+        assert store.n_items() == 2
+    file = AnswerFile(tmp_path / FILE_NAME)
+    assert file.get_answer(RECORD.key) == ANSWER
+    file.close()
+
+
+def test_tools_give_every_metric_the_same_judge_and_keep_its_answers(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text('{"contains": "", "answer": "a phrase"}')
+    file = AnswerFile(tmp_path / "run.sqlite")
+    tools = Tools(answers=Answers(file), options={"judge": {"samples": 2}})
+    spec = f"scripted:{rules}"
+    assert tools.judge(spec) is tools.judge(spec)
+    assert asyncio.run(tools.judge(spec).rewrite("x y")) == "a phrase"
+    assert [record.operation for record in file.records()] == ["rewrite"]
+    assert "mean of 2" in tools.identity("judge", spec)
+    assert not tools.is_cheap([("judge", spec)])
+    file.close()

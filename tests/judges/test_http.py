@@ -181,9 +181,18 @@ def test_server_that_always_fails_is_a_transient_error_with_the_reason() -> None
     assert len(server.bodies) == 3
 
 
-def test_nobody_listening_is_a_transient_error_that_names_the_address() -> None:
-    backend = OpenAI("m", base_url="http://127.0.0.1:9/v1", wait=0.001, attempts=2)
-    with pytest.raises(TransientError, match=r"openai:m@http://127.0.0.1:9/v1: no connection"):
+def test_nobody_listening_at_the_start_is_told_at_once_with_the_address() -> None:
+    backend = OpenAI("m", base_url="http://user:secret@127.0.0.1:9/v1")
+    with pytest.raises(ConfigError, match="is http://127.0.0.1:9/v1 its address") as caught:
+        asyncio.run(backend.chat(plain_request()))
+    assert "secret" not in str(caught.value)
+
+
+def test_server_that_goes_away_is_a_transient_failure() -> None:
+    with serving(FaultServer(clever)) as server:
+        backend = OpenAI("m", base_url=server.url, wait=0.001, attempts=2)
+        asyncio.run(backend.capabilities())
+    with pytest.raises(TransientError, match=r"no connection .*\(tried 2 times\)"):
         asyncio.run(backend.chat(plain_request()))
 
 
@@ -193,6 +202,7 @@ def test_nobody_listening_is_a_transient_error_that_names_the_address() -> None:
         (401, "bad key", ConfigError),
         (404, "no such model", ConfigError),
         (429, "insufficient_quota", RunError),
+        (402, "no credit", RunError),
     ],
 )
 def test_errors_that_concern_all_calls_end_the_run(

@@ -218,6 +218,11 @@ class OpenAI(Backend):
             raise CallFailed("the server took too long", strain=True) from error
         except openai.APIConnectionError as error:
             cause = self._redacted(str(error.__cause__ or error))
+            if self._dialect is None and type(error.__cause__).__name__ == "ConnectError":
+                raise ConfigError(
+                    f"{self.name} cannot be reached ({cause}); is the server running, and is"
+                    f" {self._address()} its address?"
+                ) from None
             raise CallFailed(f"no connection ({cause})") from None
         except openai.APIStatusError as error:
             raise self._failure(error) from None
@@ -227,7 +232,7 @@ class OpenAI(Backend):
     def _failure(self, error: Any) -> Exception:
         """What an HTTP error means."""
         status, reason = error.status_code, self._redacted(error.message)
-        if status == 429 and "insufficient_quota" in reason:
+        if status == 402 or (status == 429 and "insufficient_quota" in reason):
             return RunError(f"{self.name}: the account has no quota left: {reason}")
         if status in (401, 403):
             return ConfigError(f"{self.name} refused the key in {self.key_env}: {reason}")
