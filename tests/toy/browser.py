@@ -23,7 +23,8 @@ _FLAGS = (
 # The browser reads commands from file 3 and answers on file 4.
 _PLACE_PIPES = (
     "import os, sys; pipes = [os.dup(int(sys.argv[i])) for i in (1, 2)]; "
-    "os.dup2(pipes[0], 3); os.dup2(pipes[1], 4); os.execv(sys.argv[3], sys.argv[3:])"
+    "os.dup2(pipes[0], 3); os.dup2(pipes[1], 4); "
+    "os.set_inheritable(3, True); os.set_inheritable(4, True); os.execv(sys.argv[3], sys.argv[3:])"
 )
 
 

@@ -16,7 +16,8 @@ from beholder.run.store import Store
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MAX_ITEMS = 24
+MAX_ITEMS = 12
+"""Items per metric whose alignments are drawn: a drawing takes about half a second."""
 
 
 def write_figures(
