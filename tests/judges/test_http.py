@@ -146,6 +146,19 @@ def test_second_run_with_the_cache_costs_no_call_and_is_complete_alone(tmp_path:
         file.close()
 
 
+def test_extra_fields_are_sent_and_are_part_of_key_and_identity() -> None:
+    kept = Answers()
+    with serving(FaultServer(clever)) as server:
+        plain = judges.judge("openai:m", base_url=server.url, answers=kept)
+        extra = {"chat_template_kwargs": {"enable_thinking": False}}
+        other = judges.judge("openai:m", base_url=server.url, answers=kept, extra=extra)
+        for judge in (plain, other, other):
+            asyncio.run(judge.rewrite("man holds cup"))
+        sent = [b for b in server.bodies if "noun phrase" in str(b["messages"])]
+        assert [b.get("chat_template_kwargs") for b in sent] == [None, {"enable_thinking": False}]
+        assert plain.identity != other.identity
+
+
 def test_another_loop_per_call_works_and_remembers() -> None:
     with serving(FaultServer(clever)) as server:
         judge = judges.judge("openai:m", base_url=server.url, requests_per_minute=60000)

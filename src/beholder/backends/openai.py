@@ -26,6 +26,7 @@ from beholder.backends.base import (
     Request,
     Sample,
     Usage,
+    mark,
 )
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.loops import PerLoop
@@ -83,6 +84,7 @@ class OpenAI(Backend):
         self.base_url = (base_url or _HOSTED).rstrip("/")
         self.key_env = key_env
         self.extra = dict(extra or {})
+        self.variant = mark(self.extra)
         self.context = context
         self.name = f"openai:{model}" if base_url is None else f"openai:{model}@{self._address()}"
         try:
@@ -256,7 +258,7 @@ class OpenAI(Backend):
 
     @property
     def _note(self) -> str:
-        return f"dialect of {self.name} with {json.dumps(self.extra, sort_keys=True)}"
+        return f"dialect of {self.name}{self.variant}"
 
     def _remembered(self) -> Dialect | None:
         text = self._notes.get_note(self._note)
