@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import email.utils
 import hashlib
 import json
 import math
@@ -11,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_server import FaultServer, Refusal, completion, serving
 
 from beholder import judges
 from beholder.backends import Message, Request, Sampling
-from beholder.backends.openai import OpenAI
+from beholder.backends.openai import OpenAI, retry_after
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Question
+from servers.faults import FaultServer, Refusal, completion, serving
 
-HURRY: dict[str, Any] = {"wait": 0.01, "max_wait": 0.2, "timeout": 0.7}
+HURRY: dict[str, Any] = {"wait": 0.01, "max_wait": 0.2, "timeout": 1.5}
 
 
 def plain_request(text: str = "hello", **sampling: Any) -> Request:
@@ -183,6 +184,26 @@ def test_retry_after_is_waited_for() -> None:
         backend = OpenAI("m", base_url=server.url, wait=0.001, max_wait=1.0)
         asyncio.run(backend.capabilities())
     assert times[0] - start >= 0.05
+
+
+@pytest.mark.parametrize(
+    ("header", "low", "high"),
+    [
+        ("7", 7, 7),
+        ("0.5", 0.5, 0.5),
+        ("-1", 0, 0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),  # long ago: at once
+        (email.utils.formatdate(time.time() + 3600, usegmt=True), 3500, 3600),
+        ("soon", None, None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(
+    header: str, low: float | None, high: float | None
+) -> None:
+    found = retry_after({"retry-after": header})
+    assert (found is None) == (low is None)
+    if found is not None and low is not None and high is not None:
+        assert low <= found <= high
 
 
 def test_server_that_always_fails_is_a_transient_error_with_the_reason() -> None:

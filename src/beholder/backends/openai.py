@@ -241,7 +241,7 @@ class OpenAI(Backend):
         if status == 404:
             return ConfigError(f"{self.name} is not there: {reason}")
         if status in (408, 409, 425, 429) or status >= 500:
-            wait = _retry_after(error.response.headers)
+            wait = retry_after(error.response.headers)
             return CallFailed(
                 f"HTTP {status}: {reason}", strain=status in (408, 429), retry_after=wait
             )
@@ -296,7 +296,7 @@ def _sum(a: Usage, b: Usage) -> Usage:
     )
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that the server asks to wait: a number, or a date."""
     value = headers.get("retry-after")
     if value is None:
