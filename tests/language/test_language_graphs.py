@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from toy.graphs import normal, written
 
 from beholder.language import parse, scene_graph
+from toy.graphs import normal, written
 
 TABLE = Path(__file__).with_name("graphs.txt")
 KNOWN_FAILURES: frozenset[str] = frozenset(
