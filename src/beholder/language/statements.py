@@ -65,13 +65,8 @@ def graph_statements(graph: SceneGraph) -> tuple[Statement, ...]:
 
 
 def _introduced(graph: SceneGraph) -> set[int]:
-    """Entities whose existence is told by a relation to what was there before: "has a chimney"."""
-    return {
-        r.object
-        for r in graph.relations
-        if r.polarity
-        and graph.entities[r.subject].mentions[0].span < graph.entities[r.object].mentions[0].span
-    }
+    """Entities whose existence is told by a relation of something else to them: "has a chimney"."""
+    return {r.object for r in graph.relations if r.polarity}
 
 
 def _existence(entity: Entity, graph: SceneGraph) -> Statement:
