@@ -102,7 +102,8 @@ class Edges:
 
     def _bytes(self) -> int:
         itemsize: int = self._space.vectors.dtype.itemsize
-        return itemsize * sum((t.stop - t.start) * (s.stop - s.start) for t, s in self._spans())
+        cells: int = sum((t.stop - t.start) * (s.stop - s.start) for t, s in self._spans())
+        return itemsize * cells
 
     def _tiles(self) -> Iterator[Tile]:
         for targets, sources in self._spans():
