@@ -108,7 +108,7 @@ def test_candidate_matches_and_ideal_paths_are_those_of_the_package(case: dict[s
     for side, oriented, band in zip(
         ("precision", "recall"), (similarity.T, similarity), bands, strict=True
     ):
-        least = similarity_band(oriented, case["cutoff"], case["window_ctrl"])
+        least = similarity_band(oriented.max(axis=1), case["cutoff"], case["window_ctrl"])
         found = [
             np.flatnonzero(row >= low).tolist() for row, low in zip(oriented, least, strict=True)
         ]

@@ -54,7 +54,7 @@ def test_similarity_band_is_the_excess_over_the_cutoff_shared_by_control() -> No
     # (0.9 - 0.6) / (0.9 * 4) = 0.08333; at or below the cutoff the band has no width.
     similarity = np.array([[0.9, 0.1], [0.6, 0.2], [0.3, 0.3]])
     expected = [0.9 - 0.3 / 3.6, 0.6, 0.3]
-    assert similarity_band(similarity, 0.6, 4.0) == pytest.approx(expected, abs=1e-15)
+    assert similarity_band(similarity.max(axis=1), 0.6, 4.0) == pytest.approx(expected, abs=1e-15)
 
 
 def test_match_near_the_best_and_inside_the_window_wins() -> None:
@@ -104,15 +104,17 @@ def test_ideal_band_of_a_wide_window_by_enumeration() -> None:
     assert recall.ceil_path.tolist() == [0, 5]
 
 
-def test_ideal_band_is_the_same_when_the_step_table_is_built_in_blocks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    whole = ideal_bands(3, 40)
-    monkeypatch.setattr("beholder.metrics.vcs.band._BLOCK", 20)
-    ideal_bands.cache_clear()
-    blocks = ideal_bands(3, 40)
-    assert blocks[1].floor == whole[1].floor
-    assert blocks[1].ceil_path.tolist() == whole[1].ceil_path.tolist()
+def test_ideal_band_is_the_same_in_lists_and_in_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    for sizes in ((3, 40), (7, 20), (12, 13)):
+        found = []
+        for narrow in (0, 100):
+            monkeypatch.setattr("beholder.metrics.vcs.band._NARROW", narrow)
+            ideal_bands.cache_clear()
+            found.append(ideal_bands(*sizes))
+        for lists, arrays in zip(*found, strict=True):
+            assert (lists.floor, lists.ceil) == (arrays.floor, arrays.ceil)
+            assert lists.floor_path.tolist() == arrays.floor_path.tolist()
+            assert lists.ceil_path.tolist() == arrays.ceil_path.tolist()
     ideal_bands.cache_clear()
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from beholder.metrics.vcs.windows import IntArray, mapping_windows
+from beholder.records import Span
 
-_BLOCK = 1 << 20  # cells of one step table; bounds memory when one text is far longer
+_NARROW = 24  # up to this height of windows, lists are faster than arrays
+
+_Pick: TypeAlias = Callable[[list[float]], float]
+_Column: TypeAlias = tuple[list[float], list[int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,50 +49,56 @@ def _band(starts: IntArray, ends: IntArray) -> IdealBand:
     if len(starts) < 2:
         nothing = np.empty(0, dtype=np.int64)
         return IdealBand(0.0, 0.0, nothing, nothing)
-    shortest = longest = np.zeros(ends[0] - starts[0])
+    extend = _extend if int((ends - starts).max()) <= _NARROW else _extend_wide
+    first, last = starts.tolist(), ends.tolist()
+    shortest = longest = [0.0] * (last[0] - first[0])
     back_shortest, back_longest = [], []
-    for column in range(1, len(starts)):
-        # Sums are built from left to right in float64 and the first of equal ones wins, as in the
-        # published code: which of several shortest paths is taken depends on it.
-        rows = np.arange(starts[column], ends[column])
-        before = np.arange(starts[column - 1], ends[column - 1])
-        (shortest, step), (longest, stride) = _extend(rows, before, shortest, longest)
+    for column in range(1, len(first)):
+        before, rows = (first[column - 1], last[column - 1]), (first[column], last[column])
+        shortest, step = extend(before, rows, shortest, min)
+        longest, stride = extend(before, rows, longest, max)
         back_shortest.append(step)
         back_longest.append(stride)
+    floor, ceil = min(shortest), max(longest)
     return IdealBand(
-        float(shortest.min()),
-        float(longest.max()),
-        _walk_back(int(shortest.argmin()), back_shortest, starts),
-        _walk_back(int(longest.argmax()), back_longest, starts),
+        floor,
+        ceil,
+        _walk_back(shortest.index(floor), back_shortest, starts),
+        _walk_back(longest.index(ceil), back_longest, starts),
     )
 
 
-_Column = tuple[npt.NDArray[np.float64], IntArray]
+# Sums are built from left to right in float64 and the first of equal ones wins, as in the published
+# code: which of several shortest paths is taken depends on it.
 
 
-def _extend(
-    rows: IntArray,
-    before: IntArray,
-    shortest: npt.NDArray[np.float64],
-    longest: npt.NDArray[np.float64],
-) -> tuple[_Column, _Column]:
-    """Best sums at each row of a column, and the offset in the column before they come from."""
-    low, high = np.empty(len(rows)), np.empty(len(rows))
-    low_from = np.empty(len(rows), dtype=np.int64)
-    high_from = np.empty(len(rows), dtype=np.int64)
-    height = max(1, _BLOCK // len(before))
-    for top in range(0, len(rows), height):
-        part = slice(top, top + height)
-        step = np.sqrt(1.0 + (rows[part, None] - before) ** 2)
-        sums = shortest + step
-        low_from[part], low[part] = sums.argmin(axis=1), sums.min(axis=1)
-        sums = longest + step
-        high_from[part], high[part] = sums.argmax(axis=1), sums.max(axis=1)
-    return (low, low_from), (high, high_from)
+def _extend(before: Span, rows: Span, sums: list[float], pick: _Pick) -> _Column:
+    """Best sum at each row of a column, and the offset in the column before it comes from."""
+    best, origin = [], []
+    for row in range(*rows):
+        reached = [
+            so_far + math.sqrt(1.0 + (row - from_row) ** 2)
+            for so_far, from_row in zip(sums, range(*before), strict=True)
+        ]
+        best.append(pick(reached))
+        origin.append(reached.index(best[-1]))
+    return best, origin
 
 
-def _walk_back(end: int, back: list[IntArray], starts: IntArray) -> IntArray:
+def _extend_wide(before: Span, rows: Span, sums: list[float], pick: _Pick) -> _Column:
+    """The same for wide windows, a row at a time in numpy."""
+    so_far, from_rows = np.array(sums), np.arange(*before)
+    locate = np.argmin if pick is min else np.argmax
+    best, origin = [], []
+    for row in range(*rows):
+        reached = so_far + np.sqrt(1.0 + (row - from_rows) ** 2)
+        origin.append(int(locate(reached)))
+        best.append(float(reached[origin[-1]]))
+    return best, origin
+
+
+def _walk_back(end: int, back: list[list[int]], starts: IntArray) -> IntArray:
     offsets = [end]
     for column in reversed(back):
-        offsets.append(int(column[offsets[-1]]))
+        offsets.append(column[offsets[-1]])
     return np.array(offsets[::-1], dtype=np.int64) + starts

@@ -11,26 +11,28 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.metrics.vcs.windows import IntArray, Windows
 
+_BLOCK = 1 << 15  # cells looked at together: stays in cache, and bounds memory
 
-def similarity_band(similarity: FloatArray, cutoff: float, control: float) -> FloatArray:
-    """Least similarity at which a chunk is a candidate match, per source chunk.
+
+def similarity_band(best: FloatArray, cutoff: float, control: float) -> FloatArray:
+    """Least similarity at which a chunk is a candidate match.
 
     The band below the best similarity m is ``(m - cutoff) / (m * control)`` wide, and has no width
     when m is not above the cutoff (exact ties of the best are candidates all the same).
 
     Args:
-        similarity: (n_source, n_target).
+        best: Highest similarity of each source chunk, (n_source,).
         cutoff: Best similarity from which the band opens, 0..1.
         control: Divides the band; larger is stricter.
     """
-    best = similarity.max(axis=1)
     # Written in the order of the published code, in the dtype of the similarities: ties at the edge
     # of the band depend on the rounding.
     margin = (1 - cutoff) - (1 - best)
     np.maximum(margin, 0, out=margin)
     margin /= np.where(margin > 0, best, 1)
     margin /= control
-    return best - margin  # type: ignore[no-any-return]
+    band: FloatArray = best - margin
+    return band
 
 
 def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control: float) -> IntArray:
@@ -45,26 +47,27 @@ def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control:
         cutoff: See ``similarity_band``.
         control: See ``similarity_band``.
     """
-    candidate = similarity >= similarity_band(similarity, cutoff, control)[:, None]
     matches: IntArray = similarity.argmax(axis=1)
-    open_rows = np.flatnonzero(np.count_nonzero(candidate, axis=1) > 1)
-    if open_rows.size:
-        matches[open_rows] = _nearest(
-            similarity[open_rows],
-            candidate[open_rows],
-            windows.starts[open_rows],
-            windows.ends[open_rows],
-        )
+    band = similarity_band(similarity[windows.index, matches], cutoff, control)
+    candidate = similarity >= band[:, None]
+    if np.count_nonzero(candidate) > len(matches):
+        open_rows = (np.add.reduce(candidate, axis=1) > 1).nonzero()[0]
+        block = max(1, _BLOCK // similarity.shape[1])
+        for top in range(0, len(open_rows), block):
+            rows = open_rows[top : top + block]
+            starts, ends = windows.starts[rows, None], windows.ends[rows, None]
+            matches[rows] = _nearest(similarity[rows], candidate[rows], starts, ends)
     return matches
 
 
 def _nearest(
     similarity: FloatArray, candidate: np.ndarray, starts: IntArray, ends: IntArray
 ) -> IntArray:
-    positions = np.arange(similarity.shape[1], dtype=np.int64)
-    distance = np.maximum(starts[:, None] - positions, positions - (ends[:, None] - 1))
+    n_target = similarity.shape[1]
+    positions = np.arange(n_target)
+    distance = np.maximum(starts - positions, positions - (ends - 1))
     np.maximum(distance, 0, out=distance)
-    distance[~candidate] = similarity.shape[1]
-    nearest = distance == distance.min(axis=1, keepdims=True)
+    distance = np.where(candidate, distance, n_target)
+    nearest = distance == np.minimum.reduce(distance, axis=1, keepdims=True)
     best: IntArray = np.where(nearest, similarity, -np.inf).argmax(axis=1)
     return best

@@ -63,13 +63,13 @@ def published_steps(
     matches: IntArray, windows: Windows, band: IdealBand, lct: float
 ) -> npt.NDArray[np.float64]:
     """Counted length of each step between neighbouring matches, (n_source - 1,)."""
-    steps = np.diff(matches)
+    steps = matches[1:] - matches[:-1]
     limit, extra = _step_limits(windows)
     length = np.sqrt(1.0 + steps**2)
     if lct == 0:
         return np.where((steps >= 0) & (steps <= limit), length, 0.0)
     size = np.abs(steps)
-    capped = np.sqrt(1.0 + np.diff(band.floor_path) ** 2)
+    capped = np.sqrt(1.0 + (band.floor_path[1:] - band.floor_path[:-1]) ** 2)
     return np.where(size <= limit, length, np.where(size <= limit + lct * extra, capped, 0.0))
 
 
@@ -113,7 +113,7 @@ def mended_line(pulled: Positions, windows: Windows, lct: float) -> float:
     """
     if windows.n_source < 2:
         return 1.0
-    steps = np.diff(pulled)
+    steps = pulled[1:] - pulled[:-1]
     shortest = np.maximum(windows.starts[1:] - windows.ends[:-1] + 1, -lct * windows.unit)
     longest = windows.ends[1:] - 1 - windows.starts[:-1]
     nearest = np.minimum(np.maximum(steps, shortest), longest)

@@ -79,7 +79,7 @@ def _direction(similarity: FloatArray, windows: Windows, setting: Setting) -> Di
     matches = best_match(
         similarity, windows, setting.context_cutoff, setting.context_window_control
     )
-    return Direction(windows, matches, similarity[np.arange(len(matches)), matches])
+    return Direction(windows, matches, similarity[windows.index, matches])
 
 
 def cosine(a: FloatArray, b: FloatArray) -> float:
@@ -109,8 +109,8 @@ def vcs_values(alignment: Alignment, gas: float, setting: Setting) -> dict[str, 
     bounded = clip if setting.rules == "fixed" else float
     n_reference, n_candidate = alignment.similarity.shape
     gas = bounded(gas)
-    las_precision = bounded(float(alignment.precision.similarities.mean()))
-    las_recall = bounded(float(alignment.recall.similarities.mean()))
+    las_precision = bounded(_mean(alignment.precision.similarities))
+    las_recall = bounded(_mean(alignment.recall.similarities))
     las = harmonic(las_precision, las_recall)
     if setting.rules == "paper" and las_precision + las_recall <= 0:
         las = 0.0
@@ -137,6 +137,10 @@ def vcs_values(alignment: Alignment, gas: float, setting: Setting) -> dict[str, 
         "regularizer": regularizer,
         "nas": nas,
     }
+
+
+def _mean(similarities: FloatArray) -> float:
+    return float(np.add.reduce(similarities)) / len(similarities)
 
 
 def narrative(

@@ -25,6 +25,7 @@ class Windows:
         starts: First target position of each window, (n_source,).
         ends: One past the last target position, (n_source,).
         ranges: Both side by side, (n_source, 2).
+        index: 0 .. n_source - 1.
         n_target: Chunks of the side that is looked into.
         unit: One step of tolerance in target positions: the length ratio rounded to the nearest
             integer (halves down), at least 1.
@@ -34,6 +35,7 @@ class Windows:
     starts: IntArray
     ends: IntArray
     ranges: IntArray
+    index: IntArray
     n_target: int
     unit: int
     max_penalty: int
@@ -87,6 +89,7 @@ def _windows(starts: IntArray, ends: IntArray, n_target: int) -> Windows:
     unit = 1 if ratio <= 1 else math.ceil(ratio) - (0 < ratio % 1 <= 0.5)
     worst = int(np.maximum(starts, n_target - ends).sum())
     ranges = np.stack([starts, ends], axis=1)
-    for array in (starts, ends, ranges):  # shared by all pairs of texts of these lengths
+    index = np.arange(len(starts))
+    for array in (starts, ends, ranges, index):  # shared by all pairs of texts of these lengths
         array.setflags(write=False)
-    return Windows(starts, ends, ranges, n_target, unit, worst)
+    return Windows(starts, ends, ranges, index, n_target, unit, worst)

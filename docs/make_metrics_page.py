@@ -1,0 +1,23 @@
+"""Write docs/metrics.md from the registry; ``make docs`` runs it, a test compares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from beholder.metrics import METRICS
+from beholder.metrics.describe import describe
+
+PAGE = Path(__file__).with_name("metrics.md")
+
+
+def page() -> str:
+    """The whole page: every built-in metric, as ``beholder show`` prints it."""
+    parts = [
+        "<!-- Made by `make docs` from the registry; change the metric, not this page. -->",
+        *(describe(METRICS.get(name)) for name in METRICS.names() if "/" not in name),
+    ]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

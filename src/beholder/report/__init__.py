@@ -1,0 +1,21 @@
+"""What people see of a run: one HTML page, figures, tables, and one score in a terminal.
+
+Everything is drawn from a run's folder, or from the records given; no metric or judge is called.
+"""
+
+from __future__ import annotations
+
+from beholder.report.figures import write_figures
+from beholder.report.html import write_report
+from beholder.report.notebook import to_html
+from beholder.report.show import show
+from beholder.report.tables import comparison_table, summary_table
+
+__all__ = [
+    "comparison_table",
+    "show",
+    "summary_table",
+    "to_html",
+    "write_figures",
+    "write_report",
+]

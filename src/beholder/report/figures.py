@@ -1,0 +1,94 @@
+"""``beholder report --figures``: a run's drawings as image files, from its store alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beholder.records import ItemScore, Side
+from beholder.report.load import load
+from beholder.report.sample import choose
+from beholder.run.store import Store
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAX_ITEMS = 24
+
+
+def write_figures(
+    run_folder: Path,
+    figures_dir: Path,
+    formats: Sequence[str] = ("png", "svg"),
+    *,
+    max_items: int = MAX_ITEMS,
+) -> list[Path]:
+    """Write the distribution of each metric, and the alignments of its worst and best items.
+
+    Args:
+        run_folder: A run directory.
+        figures_dir: Folder for the files, made if need be.
+        formats: Endings that matplotlib knows.
+        max_items: Items per metric to draw; the worst and best ones, and an even sample.
+
+    Returns:
+        The files, in the order they were written. Equal runs give equal files.
+
+    Raises:
+        RunError: The folder holds no run.
+    """
+    from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
+    from beholder.plots.distribution import distribution_figure
+
+    figures_dir.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    with Store.read(run_folder) as store:
+        run = load(store)
+        for number, metric in enumerate(run.metrics):
+            stem = f"{number + 1}-{safe_name(metric.name)}"
+            value = metric.headline
+            scores = metric.finite(value.name)
+            if not len(scores):
+                continue
+            figure = distribution_figure(scores, name=value.name, low=value.low, high=value.high)
+            written += _save(figure, figures_dir / f"{stem}-distribution", formats)
+            ranking = metric.ranking().tolist()
+            for position in sorted(choose(run.n_items, [ranking, ranking[::-1]], max_items)):
+                score = store.score(metric.name, position)
+                if not isinstance(score, ItemScore) or score.detail.get("view") != "alignment":
+                    continue
+                [(_, item)] = store.items([position])
+                title = f"{value.name} {score.values[value.name]:.3f}"
+                figure = alignment_figure(score.detail, chunk_verdicts(score), title)
+                name = f"{stem}-{position:06d}-{safe_name(item.id)}"
+                written += _save(figure, figures_dir / name, formats)
+    return written
+
+
+def chunk_verdicts(score: ItemScore) -> dict[Side, list[str]]:
+    """Verdict per chunk of each side of an alignment."""
+    found: dict[Side, list[str]] = {"candidate": [], "reference": []}
+    for unit in score.units:
+        if unit.kind == "chunk":
+            found[unit.side].append(unit.verdict or "match")
+    return found
+
+
+def safe_name(text: str) -> str:
+    """Part of a file name: letters and digits of a hostile text, never empty, never a path."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", text)[:48].strip("-").lower() or "item"
+
+
+def _save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
+    from matplotlib import rc_context
+
+    paths = []
+    for ending in formats:
+        path = stem.with_name(f"{stem.name}.{ending}")
+        metadata = {"Date": None} if ending == "svg" else {"Software": None}
+        with rc_context({"svg.hashsalt": "beholder"}):  # else ids in the file are random
+            figure.savefig(path, dpi=160, metadata=metadata)
+        paths.append(path)
+    return paths

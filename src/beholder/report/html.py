@@ -1,0 +1,169 @@
+"""``report.html``: a run as one page that opens offline and asks the network for nothing.
+
+The page is the same, byte for byte, for the same run. Texts, ids and names of the data are never
+trusted: templates escape them, the script only ever sets text, and a content security policy lets
+run nothing but the script and the style sheet that stand in the page, by their hashes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from beholder.records import Estimate
+from beholder.report import charts
+from beholder.report.groups import Breakdown, breakdowns
+from beholder.report.load import Metric, Run, Value, load
+from beholder.report.marking import visible
+from beholder.report.numbers import show_number
+from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
+from beholder.report.tables import show_interval
+from beholder.run.store import Store
+
+_HERE = Path(__file__).parent
+_SCRIPTS = ("base.js", "texts.js", "view_alignment.js", "units.js", "items.js")
+_N_EXTREME = 8
+_SNIPPET = 180
+
+
+@dataclass(frozen=True)
+class ValueRow:
+    """A value's line in a metric's table."""
+
+    value: Value
+    estimate: Estimate | None
+    bar: charts.RangeBar | None
+    spark: list[float]
+    n: int
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """An item in a list of the worst or the best."""
+
+    position: int
+    id: str
+    score: float
+    text: str
+
+
+@dataclass(frozen=True)
+class MetricSection:
+    """All that the page says of one metric."""
+
+    metric: Metric
+    rows: list[ValueRow]
+    histogram: charts.Histogram | None
+    breakdowns: list[tuple[Breakdown, list[charts.RangeBar]]]
+    low: float
+    high: float
+    worst: list[Extreme]
+    best: list[Extreme]
+
+
+def write_report(run_folder: Path, output: Path | None = None) -> Path:
+    """Draw a run as one HTML file.
+
+    Args:
+        run_folder: A run directory.
+        output: The file to write; ``report.html`` in the run directory if None.
+
+    Returns:
+        The file.
+
+    Raises:
+        RunError: The folder holds no run.
+    """
+    target = output or run_folder / "report.html"
+    with Store.read(run_folder) as store:
+        page = render(store)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.part")
+    unfinished.write_text(page, encoding="utf-8", newline="\n")
+    unfinished.replace(target)
+    return target
+
+
+def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYTES) -> str:
+    """The page of a run.
+
+    Args:
+        store: The run's store.
+        max_items: Items to embed at most.
+        max_bytes: Size of the embedded items at most; one is always embedded.
+    """
+    run = load(store)
+    sources = store.sources(run.n_items)
+    items = item_data(store, run, max_items=max_items, max_bytes=max_bytes)
+    style = (_HERE / "templates" / "page.css").read_text(encoding="utf-8")
+    parts = [(_HERE / "scripts" / name).read_text(encoding="utf-8") for name in _SCRIPTS]
+    script = '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
+    environment = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=show_number, interval=show_interval, visible=visible)
+    return environment.get_template("page.html.j2").render(
+        run=run,
+        name=run.log["data"]["source"],
+        sections=[_section(store, run, metric, sources) for metric in run.metrics],
+        items=items,
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def _section(store: Store, run: Run, metric: Metric, sources: list[bytes]) -> MetricSection:
+    scores = metric.finite(metric.headline.name)
+    low, high = charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
+    ranking = metric.ranking().tolist()
+    n_each = min(_N_EXTREME, (len(ranking) + 1) // 2)
+    return MetricSection(
+        metric=metric,
+        rows=[_value_row(metric, value) for value in metric.values],
+        histogram=charts.histogram(metric.headline, scores) if len(scores) else None,
+        breakdowns=[
+            (found, [charts.range_bar(estimate, low, high) for _, estimate in found.rows])
+            for found in breakdowns(run, metric, sources)
+        ],
+        low=low,
+        high=high,
+        worst=_extremes(store, metric, ranking[:n_each]),
+        best=_extremes(store, metric, ranking[n_each:][::-1][:n_each]),
+    )
+
+
+def _value_row(metric: Metric, value: Value) -> ValueRow:
+    scores = metric.finite(value.name)
+    estimate = metric.result.values.get(value.name) if metric.result else None
+    if not len(scores):
+        return ValueRow(value, estimate, None, [], 0)
+    bar = charts.range_bar(estimate, *charts.scale(value, scores)) if estimate else None
+    return ValueRow(value, estimate, bar, charts.sparkline(value, scores), len(scores))
+
+
+def _extremes(store: Store, metric: Metric, positions: list[int]) -> list[Extreme]:
+    scores: dict[int, float] = metric.headline_at()
+    return [
+        Extreme(position, item.id, scores[position], _snippet(item.candidate))
+        for position, item in store.items(positions)
+    ]
+
+
+def _snippet(text: str) -> str:
+    words = " ".join(text[: 2 * _SNIPPET].split())
+    return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"

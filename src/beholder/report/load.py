@@ -1,0 +1,154 @@
+"""A run as the report needs it: scores as arrays, everything else on demand from the store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.records import MetricResult
+from beholder.run import manifest
+from beholder.run.store import Store
+
+
+@dataclass(frozen=True)
+class Value:
+    """One of a metric's values, as the run log describes it.
+
+    Attributes:
+        name: Key in the scores.
+        help: One line on what it measures.
+        low: Lowest possible value, or None if there is no bound.
+        high: Highest possible value, or None.
+        higher_is_better: Direction.
+    """
+
+    name: str
+    help: str = ""
+    low: float | None = None
+    high: float | None = None
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric's outcomes over a run.
+
+    Attributes:
+        name: Canonical name.
+        signature: How the numbers are made.
+        values: What it gives; the first is the headline.
+        positions: (n,) positions of the scored items, ascending.
+        columns: (n,) scores by value name; NaN where an item lacks the value.
+        failures: Reason by position.
+        result: Means with intervals; None while the run is not complete.
+    """
+
+    name: str
+    signature: str
+    values: tuple[Value, ...]
+    positions: NDArray[np.int64]
+    columns: Mapping[str, NDArray[np.float64]]
+    failures: Mapping[int, str]
+    result: MetricResult | None
+
+    @property
+    def headline(self) -> Value:
+        """The value that stands for the metric."""
+        return self.values[0]
+
+    def finite(self, name: str) -> NDArray[np.float64]:
+        """The scores of a value that items have."""
+        column = self.columns[name]
+        return column[np.isfinite(column)]
+
+    def ranking(self) -> NDArray[np.int64]:
+        """Positions from the worst headline to the best; equal ones in the order of the data."""
+        column = self.columns[self.headline.name]
+        known = np.isfinite(column)
+        key = column[known] if self.headline.higher_is_better else -column[known]
+        return self.positions[known][np.argsort(key, kind="stable")]
+
+    def headline_at(self) -> dict[int, float]:
+        """Headline score by position."""
+        column = self.columns[self.headline.name]
+        return {
+            int(position): float(value)
+            for position, value in zip(self.positions, column, strict=True)
+            if np.isfinite(value)
+        }
+
+    def reasons(self) -> list[tuple[str, int]]:
+        """Reasons of failures with their counts, the most frequent first."""
+        return Counter(self.failures.values()).most_common()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a report draws.
+
+    Attributes:
+        log: The content of ``run.json``.
+        n_items: Items of the run.
+        metrics: Outcomes per metric, in the order of the run.
+        groups: Per group column, the value of each item, or None.
+    """
+
+    log: Mapping[str, Any]
+    n_items: int
+    metrics: tuple[Metric, ...]
+    groups: Mapping[str, list[str | None]]
+
+
+def load(store: Store) -> Run:
+    """Read a run.
+
+    Raises:
+        RunError: The folder holds no run log, or a damaged one.
+    """
+    log = manifest.read(store.folder)
+    n_items = int(log["data"]["n_items"])
+    results = manifest.results(log)
+    return Run(
+        log=log,
+        n_items=n_items,
+        metrics=tuple(_metric(store, entry, n_items, results) for entry in log["metrics"]),
+        groups=_groups(store, n_items),
+    )
+
+
+def _metric(
+    store: Store, entry: Mapping[str, Any], n_items: int, results: Mapping[str, MetricResult]
+) -> Metric:
+    name = entry["name"]
+    values = tuple(Value(**described) for described in entry["values"])
+    positions: list[int] = []
+    columns: dict[str, list[float]] = {value.name: [] for value in values}
+    for position, numbers in store.values(name, n_items):
+        positions.append(position)
+        for column, scores in columns.items():
+            scores.append(numbers.get(column, np.nan))
+    result = results.get(name)
+    return Metric(
+        name=name,
+        signature=result.signature if result else entry["signature"],
+        values=values,
+        positions=np.array(positions, dtype=np.int64),
+        columns={column: np.array(scores) for column, scores in columns.items()},
+        failures={p: failure.message for p, failure in store.failures(name) if p < n_items},
+        result=result,
+    )
+
+
+def _groups(store: Store, n_items: int) -> dict[str, list[str | None]]:
+    columns: dict[str, list[str | None]] = {}
+    for position, item in store.items():
+        if position >= n_items:
+            break
+        for name, value in item.group.items():
+            columns.setdefault(name, [None] * n_items)[position] = value
+    return dict(sorted(columns.items()))

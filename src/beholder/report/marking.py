@@ -1,0 +1,93 @@
+"""Where units stand in a text: cut it so that overlapping and nested spans can all be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from beholder.records import Side, Span, Unit
+
+_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
+_PICTURES |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text that the same units cover.
+
+    Attributes:
+        text: The stretch.
+        units: Keys of the units that cover it, widest first, so that the last is the most specific.
+    """
+
+    text: str
+    units: tuple[int, ...] = ()
+
+
+def pieces(text: str, spans: Iterable[tuple[int, Span]]) -> list[Piece]:
+    """Cut a text at every border of a span; the pieces joined are the text.
+
+    Args:
+        text: The original text.
+        spans: Pairs of a unit's key and a character range; ranges may overlap, nest and repeat.
+            What lies outside the text is left out.
+    """
+    starts: dict[int, list[tuple[int, int, int]]] = {}
+    borders = {0, len(text)}
+    for key, (start, end) in spans:
+        start, end = max(0, start), min(end, len(text))
+        if start < end:
+            starts.setdefault(start, []).append((start - end, key, end))
+            borders |= {start, end}
+    ordered = sorted(borders)
+    found: list[Piece] = []
+    active: list[tuple[int, int, int]] = []
+    for start, end in pairwise(ordered):
+        active = [span for span in active if span[2] > start]
+        active = sorted(active + starts.get(start, []))
+        units = tuple(dict.fromkeys(key for _, key, _ in active))
+        found.append(Piece(text[start:end], units))
+    return found
+
+
+def mark(text: str, units: Sequence[Unit], side: Side, reference_index: int = 0) -> list[Piece]:
+    """Pieces of one text of an item, with control characters made visible.
+
+    Args:
+        text: The candidate or one reference.
+        units: All units of the item; a piece's keys are positions in it.
+        side: Which side the text is of.
+        reference_index: Which reference it is. A unit that names none stands in the first.
+    """
+    spans = [
+        (key, span)
+        for key, unit in enumerate(units)
+        if stands_in(unit, side, reference_index)
+        for span in unit.spans
+    ]
+    return pieces(visible(text), spans)
+
+
+def heights(marked: Iterable[Piece]) -> dict[int, int]:
+    """How many marks stand inside each unit's, at most: its line goes below theirs."""
+    found: dict[int, int] = {}
+    for piece in marked:
+        for height, key in enumerate(reversed(piece.units)):
+            found[key] = max(height, found.get(key, 0))
+    return found
+
+
+def stands_in(unit: Unit, side: Side, reference_index: int = 0) -> bool:
+    """Whether a unit is of that text; one that names no reference is of the first."""
+    if unit.side != side:
+        return False
+    return side == "candidate" or (unit.reference_index or 0) == reference_index
+
+
+def visible(text: str) -> str:
+    """The text with control characters as pictures, character for character.
+
+    Left as they are, they could move a terminal's cursor or hide what stands there.
+    """
+    return text.replace("\r\n", " \n").translate(_PICTURES)

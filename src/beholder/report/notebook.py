@@ -1,0 +1,69 @@
+"""One score as an HTML fragment for notebooks: inline style only, no script, everything escaped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from beholder.records import Item, ItemScore, Unit
+from beholder.report.marking import Piece, heights, mark, visible
+from beholder.report.numbers import show_number
+from beholder.report.tones import by_tone, label, notable, strength, tone
+
+
+def to_html(item: Item, score: ItemScore) -> str:
+    """The fragment: values, both texts with their units marked, the units to look at.
+
+    Colours are half transparent, so that it reads on a light and on a dark page.
+
+    Args:
+        item: The item that was scored.
+        score: What a metric found.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=show_number, visible=visible, label=label)
+    verdicts = by_tone(unit.verdict for unit in score.units)
+    return environment.get_template("notebook.html.j2").render(
+        score=score,
+        sides=_sides(item, score),
+        legend=[(verdict, tone(verdict)) for verdict in verdicts],
+        notable=notable(score.units),
+        tone=tone,
+        mark_style=_mark_style,
+        unit_title=_unit_title,
+    )
+
+
+def _sides(item: Item, score: ItemScore) -> list[tuple[str, list[Piece], dict[int, int]]]:
+    sides = [("candidate", mark(item.candidate, score.units, "candidate"))]
+    for index, text in enumerate(item.references):
+        title = "reference" if len(item.references) == 1 else f"reference {index + 1}"
+        sides.append((title, mark(text, score.units, "reference", index)))
+    return [(title, marked, heights(marked)) for title, marked in sides]
+
+
+def _mark_style(unit: Unit, height: int) -> str:
+    """Style of a mark; its line goes below those of the ``height`` marks inside it."""
+    drawn = tone(unit.verdict)
+    red, green, blue = drawn.rgb
+    tint = 0.04 + 0.2 * strength(unit)
+    width = 3 if drawn.line in ("double", "dotted") else 2
+    return (
+        f"background: rgba({red}, {green}, {blue}, {tint:.2f});"
+        f" border-bottom: {width}px {drawn.line} rgb({red}, {green}, {blue});"
+        f" padding-bottom: {4 * height}px"
+    )
+
+
+def _unit_title(unit: Unit) -> str:
+    """What a mark says when pointed at."""
+    score = "" if unit.score is None else f" {show_number(unit.score)}"
+    facts = "".join(f"\n{key.replace('_', ' ')}: {value}" for key, value in unit.detail.items())
+    return visible(f"{label(unit.verdict)}{score} ({unit.kind}){facts}")

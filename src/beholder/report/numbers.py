@@ -1,0 +1,49 @@
+"""Numbers as people read them, and axes that end on round ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import count
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def show_number(value: float) -> str:
+    """A score with three decimals; large values with fewer."""
+    size = abs(value)
+    digits = 3 if size < 10 else 1 if size < 1000 else 0
+    text = f"{value:.{digits}f}"
+    if float(text) == 0.0:
+        text = text.removeprefix("-")
+    return text.replace("-", MINUS)
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers from at most ``low`` to at least ``high``, about as many as asked for."""
+    if not low < high:
+        low, high = low - 0.5, high + 0.5
+    raw = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
+    return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def count_ticks(most: int) -> list[int]:
+    """Round counts from 0 to at least ``most``, about three steps."""
+    step = next(n for n in _steps() if 3 * n >= most)
+    return list(range(0, most + step, step))
+
+
+def _steps() -> Iterator[int]:
+    for power in count():
+        yield from (10**power, 2 * 10**power, 5 * 10**power)
+
+
+def show_tick(value: float, values: list[float]) -> str:
+    """A tick's label, with as many decimals as its axis needs."""
+    step = values[1] - values[0] if len(values) > 1 else 1.0
+    digits = next((d for d in range(7) if abs(round(step, d) - step) < 1e-9), 7)
+    return f"{value:.{digits}f}".replace("-", MINUS)

@@ -1,0 +1,176 @@
+"""The items of a page as JSON, and how JSON stands inside HTML."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from beholder.records import Item, ItemFailure, ItemScore, Unit
+from beholder.report.load import Run
+from beholder.report.marking import Piece, heights, mark, visible
+from beholder.report.sample import choose
+from beholder.report.tones import by_tone, label, strength, tone
+from beholder.report.views import view_of
+from beholder.run.store import Store
+
+MAX_ITEMS = 200
+MAX_BYTES = 6_000_000
+"""Beyond these the page shows a choice of the items and says so."""
+
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+@dataclass(frozen=True)
+class ItemData:
+    """The embedded items.
+
+    Attributes:
+        json: The page's data, ready to stand in a script element.
+        positions: Positions of the items in it, ascending.
+    """
+
+    json: str
+    positions: Sequence[int]
+
+
+def item_data(store: Store, run: Run, *, max_items: int, max_bytes: int) -> ItemData:
+    """Choose items and encode them, the most telling first, until the page is full."""
+    lists: list[Sequence[int]] = []
+    for metric in run.metrics:
+        ranking = metric.ranking().tolist()
+        lists += [ranking, ranking[::-1], sorted(metric.failures)]
+    encoded: dict[int, str] = {}
+    size = 0
+    for position in choose(run.n_items, lists, max_items):
+        text = _dumps(_item(store, run, position))
+        size += len(text.encode("utf-8"))
+        if encoded and size > max_bytes:
+            break
+        encoded[position] = text
+    positions = sorted(encoded)
+    head = _dumps({"metrics": [_metric(metric.name, metric.values) for metric in run.metrics]})
+    items = ",\n".join(encoded[position] for position in positions)
+    return ItemData(json=f'{head[:-1]},"items":[{items}]}}', positions=positions)
+
+
+def script_json(text: str) -> str:
+    """JSON that is safe inside a script element: no ``</script>``, no line separators."""
+    return text.translate(_ESCAPES)
+
+
+def _dumps(value: object) -> str:
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return script_json(text)
+
+
+def _metric(name: str, values: Sequence[Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "values": [
+            {
+                "name": value.name,
+                "help": value.help,
+                "low": value.low,
+                "high": value.high,
+                "up": value.higher_is_better,
+            }
+            for value in values
+        ],
+    }
+
+
+def _item(store: Store, run: Run, position: int) -> dict[str, Any]:
+    _, item = next(iter(store.items([position])))
+    return {
+        "position": position,
+        "id": visible(item.id),
+        "group": {visible(k): visible(v) for k, v in item.group.items()},
+        "outcomes": [_outcome(item, store.score(metric.name, position)) for metric in run.metrics],
+        "candidate": visible(item.candidate),
+        "references": [visible(text) for text in item.references],
+    }
+
+
+def _outcome(item: Item, outcome: ItemScore | ItemFailure | None) -> dict[str, Any] | None:
+    if outcome is None:
+        return None
+    if isinstance(outcome, ItemFailure):
+        return {"failure": visible(outcome.message), "error": outcome.error}
+    units = outcome.units
+    candidate = mark(item.candidate, units, "candidate")
+    references = [
+        mark(text, units, "reference", index) for index, text in enumerate(item.references)
+    ]
+    height = heights(chain(candidate, *references))
+    return {
+        "values": dict(outcome.values),
+        "candidate": _pieces(candidate),
+        "references": [_pieces(reference) for reference in references],
+        "units": [_unit(unit, item, height.get(key, 0)) for key, unit in enumerate(units)],
+        "verdicts": _verdicts(units),
+        "view": view_of(outcome),
+    }
+
+
+def _pieces(pieces: Sequence[Piece]) -> list[list[Any]]:
+    """Length of each piece and the units over it: the page cuts its own copy of the text."""
+    return [[_utf16(piece.text), *piece.units] for piece in pieces]
+
+
+def _utf16(text: str) -> int:
+    """Length as a browser counts it."""
+    return len(text) + sum(ord(c) > 0xFFFF for c in text)
+
+
+def _unit(unit: Unit, item: Item, height: int) -> dict[str, Any]:
+    own = {
+        "kind": unit.kind,
+        "side": "candidate" if unit.side == "candidate" else (unit.reference_index or 0),
+        "verdict": label(unit.verdict),
+        "score": unit.score,
+        "strength": round(strength(unit), 2),
+        "height": height or None,
+        "detail": {visible(key): value for key, value in unit.detail.items()},
+    }
+    text = item.candidate
+    if unit.side == "reference":
+        index = unit.reference_index or 0
+        text = item.references[index] if index < len(item.references) else ""
+    if len(unit.spans) != 1 or text[slice(*unit.spans[0])] != unit.text:
+        own["text"] = visible(unit.text)  # else the page takes it from its place
+    return own
+
+
+def _verdicts(units: Sequence[Unit]) -> list[dict[str, Any]]:
+    """The verdicts of an item with their counts, the notable ones first."""
+    counts = Counter(unit.verdict for unit in units)
+    return [
+        {
+            "name": label(verdict),
+            "tone": tone(verdict).name,
+            "symbol": tone(verdict).symbol,
+            "notable": tone(verdict).notable,
+            "count": counts[verdict],
+        }
+        for verdict in by_tone(counts)
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """JSON values with floats rounded: a page needs no more digits than people read."""
+    if isinstance(value, float):
+        return round(value, 4) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    return value

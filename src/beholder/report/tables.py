@@ -1,0 +1,121 @@
+"""Tables for a terminal; without colours and lines where the output is not one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from beholder.records import Interval
+from beholder.report.marking import visible
+from beholder.report.numbers import show_number
+from beholder.run import manifest
+from beholder.run.compare import Comparison
+
+
+def summary_table(log: Mapping[str, Any]) -> Table:
+    """Means with intervals per metric and value.
+
+    Args:
+        log: The content of a run's ``run.json``.
+    """
+    table = _table("metric", "value")
+    for name in ("mean", "95 % interval", "scored", "failed"):
+        table.add_column(name, justify="right", no_wrap=True)
+    results = manifest.results(log)
+    for entry in log["metrics"]:
+        result = results.get(entry["name"])
+        if result is None:
+            table.add_row(_cell(entry["name"]), _cell(f"no result: run {log['status']}"))
+            continue
+        counts = (f"{result.n_scored:,}", f"{result.n_failed:,}")
+        if not result.values:
+            table.add_row(_cell(result.metric, "bold"), "", "none", "", *counts)
+        for row, value in enumerate(entry["values"]):
+            estimate = result.values.get(value["name"])
+            if estimate is None:
+                continue
+            first = row == 0
+            table.add_row(
+                _cell(result.metric, "bold") if first else "",
+                _cell(value["name"], "bold" if first else ""),
+                Text(show_number(estimate.mean), style="bold" if first else ""),
+                show_interval(estimate.interval),
+                *(counts if first else ("", "")),
+            )
+        for reason, count in result.failures.items():
+            table.add_row("", _cell(reason, "yellow"), "", "", "", f"{count:,}")
+        table.add_section()
+    signatures = "\n".join(result.signature for result in results.values())
+    table.caption = Text(signatures, style="dim", overflow="fold")
+    table.caption_justify = "left"
+    return table
+
+
+def comparison_table(comparison: Comparison, label_a: str, label_b: str) -> Table:
+    """Paired differences, second run minus first.
+
+    Args:
+        comparison: The two runs side by side.
+        label_a: Name of the first run.
+        label_b: Name of the second run.
+    """
+    table = _table("metric", "value")
+    for name in (label_a, label_b, "difference", "95 % interval", "p", "n"):
+        table.add_column(_cell(name), justify="right", overflow="fold")
+    metric = None
+    for row in comparison.differences:
+        difference = row.paired
+        interval = difference.interval
+        clear = interval is not None and (interval.low > 0 or interval.high < 0)
+        table.add_row(
+            _cell(row.metric, "bold") if row.metric != metric else "",
+            _cell(row.value),
+            show_number(row.mean_a),
+            show_number(row.mean_b),
+            Text(show_signed(difference.mean), style="bold" if clear else ""),
+            show_interval(interval),
+            show_p(difference.p_value),
+            f"{difference.n:,}",
+        )
+        metric = row.metric
+    counts = f"{comparison.n_common:,} items in both runs"
+    for label, n_only in ((label_a, comparison.n_only_a), (label_b, comparison.n_only_b)):
+        if n_only:
+            counts += f", {n_only:,} only in {visible(label)}"
+    table.caption = Text(f"{counts}; difference is the second minus the first", style="dim")
+    table.caption_justify = "left"
+    return table
+
+
+def show_interval(interval: Interval | None) -> str:
+    """An interval as text, or a dash."""
+    if interval is None:
+        return "\N{EN DASH}"
+    return f"{show_number(interval.low)} to {show_number(interval.high)}"
+
+
+def show_signed(value: float) -> str:
+    """A difference with its sign."""
+    text = show_number(value)
+    return f"+{text}" if value > 0 else text
+
+
+def show_p(value: float) -> str:
+    """A p-value with three decimals, never as 0."""
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _cell(text: str, style: str = "") -> Text:
+    """Text as it is: never read as markup, control characters visible."""
+    return Text(visible(text), style=style, overflow="fold")

@@ -1,0 +1,84 @@
+"""What a verdict looks like: one small table for terminal, notebook, page and figures.
+
+Metrics are free in their verdict words; each word falls under one tone. A tone is never shown by
+colour alone: it has a line style, a symbol and its word as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from beholder.records import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Tone:
+    """How units of one kind of verdict are drawn.
+
+    Attributes:
+        name: Name in the page's style sheet.
+        symbol: A sign beside the word.
+        rich: Style in a terminal.
+        rgb: Colour, apart from the others for colour-blind readers.
+        line: CSS line style under the words.
+        notable: Whether people should look at it first.
+    """
+
+    name: str
+    symbol: str
+    rich: str
+    rgb: tuple[int, int, int]
+    line: str
+    notable: bool = True
+
+
+# Colours after Okabe and Ito, "Color Universal Design" (2008).
+GOOD = Tone("good", "✓", "cyan", (0, 114, 178), "solid", notable=False)
+WRONG = Tone("wrong", "✗", "bold red", (213, 94, 0), "double")
+MISSING = Tone("missing", "∅", "yellow", (200, 138, 0), "dashed")
+MOVED = Tone("moved", "↕", "magenta", (170, 80, 140), "dotted")
+OTHER = Tone("other", "•", "green", (0, 128, 98), "solid", notable=False)
+
+TONES = (WRONG, MISSING, MOVED, OTHER, GOOD)
+"""In the order in which people should look."""
+
+_BY_VERDICT: Mapping[str, Tone] = {
+    **dict.fromkeys(("match", "present", "supported", "correct", "covered"), GOOD),
+    **dict.fromkeys(("mistake", "unmatched", "unsupported", "contradiction", "wrong"), WRONG),
+    **dict.fromkeys(("omission", "missing", "absent"), MISSING),
+    **dict.fromkeys(("out_of_order", "moved"), MOVED),
+}
+
+
+def tone(verdict: str | None) -> Tone:
+    """The tone of a verdict; an unknown word is neutral."""
+    return _BY_VERDICT.get(verdict or "", OTHER)
+
+
+def by_tone(verdicts: Iterable[str | None]) -> list[str | None]:
+    """The distinct verdicts in the order in which people should look."""
+    return sorted(set(verdicts), key=lambda verdict: (TONES.index(tone(verdict)), verdict or ""))
+
+
+def notable(units: Iterable[Unit]) -> list[Unit]:
+    """The units to look at, by verdict."""
+    found = [unit for unit in units if tone(unit.verdict).notable]
+    order = by_tone(unit.verdict for unit in found)
+    return sorted(found, key=lambda unit: order.index(unit.verdict))
+
+
+def strength(unit: Unit) -> float:
+    """How strongly a unit is tinted, 0..1: a clear finding more than a doubtful one.
+
+    A good unit grows with its score, any other with what is missing to 1.
+    """
+    if unit.score is None:
+        return 0.5
+    score = min(1.0, max(0.0, unit.score))
+    return score if tone(unit.verdict) is GOOD else 1.0 - score
+
+
+def label(verdict: str | None) -> str:
+    """A verdict as people read it."""
+    return (verdict or "no verdict").replace("_", " ")

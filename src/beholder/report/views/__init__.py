@@ -1,0 +1,23 @@
+"""Views of a score's detail, by the name that the metric gives in ``detail["view"]``.
+
+A view is two halves of one name: a function here that turns a score into JSON for the page, and a
+drawing function that ``scripts/view_NAME.js`` adds to the page's ``VIEWS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from beholder.records import ItemScore
+from beholder.report.views.alignment import alignment
+
+VIEWS: Mapping[str, Callable[[ItemScore], dict[str, Any]]] = {"alignment": alignment}
+
+
+def view_of(score: ItemScore) -> dict[str, Any] | None:
+    """What the page draws of a score's detail; None if no view knows it."""
+    name = score.detail.get("view")
+    if not isinstance(name, str) or name not in VIEWS:
+        return None
+    return {"name": name, **VIEWS[name](score)}

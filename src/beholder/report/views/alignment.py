@@ -1,0 +1,62 @@
+"""The alignment of two texts chunk by chunk: similarity matrix, mapping windows, matches."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.records import ItemScore, Side
+from beholder.report.marking import stands_in
+
+MAX_SIDE = 120
+"""Cells a side of the drawn matrix; a longer side is drawn in blocks by their highest cell."""
+
+
+def alignment(score: ItemScore) -> dict[str, Any]:
+    """The page's data of an alignment.
+
+    ``rows`` are the reference's chunks, ``columns`` the candidate's. ``cells`` are bytes in
+    base64, 0 at ``low`` and 255 at ``high``, in ``shape``. ``units`` gives per side the place of
+    each chunk's unit in the item's list of units.
+    """
+    detail = score.detail
+    matrix = np.asarray(detail["similarity"], dtype=np.float32)
+    reference_index = int(detail["reference_index"])
+    pooled = _pool(matrix)
+    low, high = float(pooled.min()), float(pooled.max())
+    cells = np.rint((pooled - low) / ((high - low) or 1.0) * 255).astype(np.uint8)
+    return {
+        "rows": matrix.shape[0],
+        "columns": matrix.shape[1],
+        "reference": reference_index,
+        "shape": list(cells.shape),
+        "cells": base64.b64encode(cells.tobytes()).decode("ascii"),
+        "low": low,
+        "high": high,
+        "windows": detail["windows"],
+        "matches": detail["matches"],
+        "units": {
+            "candidate": _chunks(score, "candidate", 0),
+            "reference": _chunks(score, "reference", reference_index),
+        },
+    }
+
+
+def _chunks(score: ItemScore, side: Side, reference_index: int) -> list[int]:
+    return [
+        key
+        for key, unit in enumerate(score.units)
+        if unit.kind == "chunk" and stands_in(unit, side, reference_index)
+    ]
+
+
+def _pool(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    for axis in (0, 1):
+        n = matrix.shape[axis]
+        if n > MAX_SIDE:
+            starts = np.arange(MAX_SIDE) * n // MAX_SIDE
+            matrix = np.maximum.reduceat(matrix, starts, axis=axis)
+    return matrix
