@@ -20,6 +20,7 @@ from beholder.errors import (
     ConfigError,
     ItemError,
     MissingExtraError,
+    RunError,
     TransientError,
 )
 from beholder.metrics.params import params
@@ -185,10 +186,11 @@ async def attempt(metric: Metric[Any], item: Item, tools: Tools) -> ItemScore | 
     Raises:
         ConfigError: A parameter or tool is wrong for all items alike.
         MissingExtraError: Likewise, a package is missing.
+        RunError: The run cannot go on, for instance because its budget is spent.
     """
     try:
         return await metric.evaluate(item, tools)
-    except (ConfigError, MissingExtraError):
+    except (ConfigError, MissingExtraError, RunError):
         raise
     except BeholderError as error:
         return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError))
