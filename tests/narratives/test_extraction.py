@@ -166,6 +166,20 @@ def test_trails_on_the_tree_may_step_back_and_in_order_do_not() -> None:
         trail(space, source=3, target=0)
 
 
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_an_ordered_trail_is_the_widest_and_then_the_shortest(seed: int) -> None:
+    space = _space(8, seed)
+    theta = space.theta()
+    widest = max(_value(theta, path)[0] for k in range(2, 9) for path in _paths(8, k))
+    fewest = next(
+        k for k in range(2, 9) if any(_value(theta, p)[0] == widest for p in _paths(8, k))
+    )
+    found = trail(space, source=0, target=7)
+    assert found.weakest == pytest.approx(widest, abs=1e-12)
+    assert len(found.positions) == fewest
+
+
 def test_trails_in_blocks_find_what_whole_matrices_find(monkeypatch: pytest.MonkeyPatch) -> None:
     import beholder.narratives.trails as module
 

@@ -34,6 +34,8 @@ def chronology(
     *,
     spread: bool = False,
     seed: int | None = None,
+    first: int | None = None,
+    last: int | None = None,
 ) -> Chronology:
     """Order pictures by date; those of one date keep the order of the file.
 
@@ -42,6 +44,8 @@ def chronology(
         embeddings: (n, D) their vectors; used to spread dates.
         spread: Give undated pictures a date from similar dated ones.
         seed: Shuffles pictures of one date instead; replications of an extraction differ by it.
+        first: Position of the picture that comes first among those of its date.
+        last: Position of the picture that comes last among those of its date.
 
     Raises:
         ConfigError: Some pictures have no date and ``spread`` is not set.
@@ -64,6 +68,10 @@ def chronology(
     ties = np.arange(len(frames))
     if seed is not None:
         ties = np.random.default_rng(seed).permutation(len(frames))
+    if first is not None:
+        ties[first] = -1
+    if last is not None:
+        ties[last] = len(frames)
     order = np.lexsort((ties, np.zeros(len(frames)) if days is None else days))
     in_order = None if days is None else np.floor(days[order]).astype(np.int64)
     return Chronology(order, in_order, note)

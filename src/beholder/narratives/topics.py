@@ -16,6 +16,7 @@ from beholder.dates import PartialDate
 from beholder.errors import ConfigError
 from beholder.narratives.space import Floats, Space
 from beholder.optional import require
+from beholder.records import Frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +128,31 @@ def spread_dates(
     expected = topics.memberships @ days
     known = [None if d is None else d.first.toordinal() for d in dates]
     return np.array([e if k is None else k for e, k in zip(expected, known, strict=True)])
+
+
+def topics_by(spec: str, frames: Sequence[Frame], embeddings: ArrayLike) -> Topics:
+    """Topics by their text form.
+
+    Args:
+        spec: ``labels:NAME`` spreads the label of that name; ``clusters`` finds topics.
+        frames: n pictures with their labels.
+        embeddings: (n, D) their vectors.
+
+    Raises:
+        ConfigError: An unknown form, no picture with such a label, or as the functions say.
+    """
+    kind, _, name = spec.partition(":")
+    if spec == "clusters":
+        return topic_clusters(embeddings)
+    if kind != "labels" or not name:
+        raise ConfigError(f"topics {spec!r}: expected 'labels:NAME' or 'clusters'")
+    labels = [frame.labels.get(name) for frame in frames]
+    if not any(labels):
+        known = sorted({key for frame in frames for key in frame.labels})
+        raise ConfigError(
+            f"topics {spec!r}: no picture has that label; there are: {', '.join(known) or 'none'}"
+        )
+    return spread_labels(embeddings, labels)
 
 
 def topic_clusters(embeddings: ArrayLike, *, min_cluster_size: int = 8) -> Topics:

@@ -18,8 +18,8 @@ def trail(space: Space, *, source: int, target: int, ordered: bool = True) -> St
 
     Without order of time it is the path in the maximum spanning tree (German, Keith, North 2025).
     With it, the same over steps that go forward: there is no tree then, so the widest path is found
-    directly, and it exists for every pair of ends. Between equally wide ways into a picture the one
-    with the strongest last step is taken, as the tree does.
+    directly, and it exists for every pair of ends. Of the many paths that are equally wide it is
+    one with the fewest pictures; what remains equal is decided by the strongest step.
 
     O(n^2) time; memory of one matrix up to about 10,000 pictures, of a few rows beyond.
 
@@ -72,17 +72,29 @@ def _forward(space: Space, first: int, last: int) -> list[int]:
     n = len(inside)
     capacity = np.full(n, -np.inf)
     capacity[0] = np.inf
-    step = np.full(n, -np.inf)
+    for i in range(n - 1):
+        reached = np.minimum(rows[i][i + 1 :], capacity[i])
+        np.maximum(capacity[i + 1 :], reached, out=capacity[i + 1 :])
+    return [first + p for p in _fewest(rows, n, float(capacity[-1]))]
+
+
+def _fewest(rows: _Rows, n: int, least: float) -> list[int]:
+    """The path of fewest pictures whose steps are all at least ``least``."""
+    hops = np.full(n, np.inf)
+    hops[0] = 0.0
+    step = np.zeros(n)
     came_from = np.zeros(n, dtype=np.intp)
     for i in range(n - 1):
-        theta = rows[i][i + 1 :]
-        reached = np.minimum(theta, capacity[i])
-        rest = slice(i + 1, n)
-        wider = (reached > capacity[rest]) | ((reached == capacity[rest]) & (theta > step[rest]))
-        capacity[rest][wider] = reached[wider]
-        step[rest][wider] = theta[wider]
-        came_from[rest][wider] = i
-    return [first + p for p in _traced(came_from, 0, n - 1)]
+        if hops[i] == np.inf:
+            continue
+        theta, rest = rows[i][i + 1 :], slice(i + 1, n)
+        fewer = hops[i] + 1 < hops[rest]
+        stronger = (hops[i] + 1 == hops[rest]) & (theta > step[rest])
+        better = (theta >= least) & (fewer | stronger)
+        hops[rest][better] = hops[i] + 1
+        step[rest][better] = theta[better]
+        came_from[rest][better] = i
+    return _traced(came_from, 0, n - 1)
 
 
 def _on_tree(space: Space, source: int, target: int) -> list[int]:
