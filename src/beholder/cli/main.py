@@ -11,7 +11,7 @@ import sys
 import typer
 
 from beholder._version import __version__
-from beholder.cli import compare, demo, doctor, metrics, report, score
+from beholder.cli import compare, demo, doctor, metrics, narrate, report, score
 from beholder.errors import BeholderError
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ for command in (
     doctor.doctor,
 ):
     app.command()(command)
+app.add_typer(narrate.app, name="narrate")
 
 
 @app.callback(invoke_without_command=True)

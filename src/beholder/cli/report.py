@@ -21,8 +21,12 @@ def report(
 
     Example: [bold]beholder report runs/first --figures figures[/bold]
     """
-    from beholder.report import write_figures, write_report
+    from beholder.report import write_figures, write_report, write_study
+    from beholder.run.narrate.results import STUDY
 
+    if (run / STUDY).is_file():
+        typer.echo(write_study(run, out))
+        return
     typer.echo(write_report(run, out))
     if figures is not None:
         for path in write_figures(run, figures):
