@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import time
+from itertools import pairwise
 
 from beholder.backends import Answer, Backend, Capabilities, Request, Sample, Usage
 
@@ -46,11 +47,11 @@ class Storyteller(Backend):
 
     def _score(self, request: Request, text: str, kind: str) -> int:
         places = _PLACES.findall(text)
-        changes = sum(a != b for a, b in zip(places, places[1:], strict=False))
+        changes = sum(a != b for a, b in pairwise(places))
         share = changes / max(1, len(places) - 1)
-        digest = hashlib.sha256(f"{request.digest}{request.replicate}".encode()).digest()
+        digest: bytes = hashlib.sha256(f"{request.digest}{request.replicate}".encode()).digest()
         noise = (digest[0] / 255 - 0.5) * (1.5 if kind == "sight" else 4.0)
-        return max(1, min(10, round(9.5 - 7 * share + noise)))
+        return int(max(1, min(10, round(9.5 - 7 * share + noise))))
 
 
 _BROKEN = (

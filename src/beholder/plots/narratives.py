@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
+_SOURCE_COLOURS = ("#1b1f23", "#c88a00", "#3aa0d8", "#8b949e", "#7a4f9a", "#5f7a2a")
 _GREY = "#5b646d"
 
 
@@ -54,7 +54,9 @@ def eight_panels(
     return figure
 
 
-def theta_figure(theta: ArrayLike, paths: Mapping[str, Sequence[int]], title: str) -> Figure:
+def theta_figure(
+    theta: ArrayLike, paths: Mapping[str, Sequence[int]], title: str, order: str
+) -> Figure:
     """A matrix of theta with paths drawn into it.
 
     A step from i to j is a corner at (j, i), above the diagonal when it goes forward.
@@ -63,11 +65,12 @@ def theta_figure(theta: ArrayLike, paths: Mapping[str, Sequence[int]], title: st
         theta: (n, n) in 0..1, pictures in order.
         paths: Positions in the matrix, by name.
         title: Stands above, as it is.
+        order: What the order of the pictures is.
     """
     matrix = np.asarray(theta, dtype=np.float64)
     inner = matrix[~np.eye(len(matrix), dtype=bool)]
     low, high = (float(inner.min()), float(inner.max())) if inner.size else (0.0, 1.0)
-    figure = Figure(figsize=(7.2, 6.2), layout="constrained")
+    figure = Figure(figsize=(9.0, 7.6), layout="constrained")
     axes = figure.add_subplot()
     image = axes.imshow(matrix, cmap="Greys", vmin=low, vmax=high, interpolation="nearest")
     for number, (name, path) in enumerate(paths.items()):
@@ -78,7 +81,7 @@ def theta_figure(theta: ArrayLike, paths: Mapping[str, Sequence[int]], title: st
         axes.plot(corners_x, corners_y, color=colour, linewidth=1.0, alpha=0.8)
         axes.plot(columns, rows, marker, color=colour, markersize=4.5, markeredgecolor="white",
                   markeredgewidth=0.5, label=name, linestyle="none")  # fmt: skip
-    axes.set_xlabel("picture, in order of time")
+    axes.set_xlabel(f"picture, {order}")
     axes.set_ylabel("picture before")
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     figure.colorbar(image, ax=axes, label="theta", shrink=0.7)
@@ -88,17 +91,20 @@ def theta_figure(theta: ArrayLike, paths: Mapping[str, Sequence[int]], title: st
     return figure
 
 
-def timeline_figure(rows: Sequence[tuple[str, Sequence[tuple[float, float] | None]]]) -> Figure:
+def timeline_figure(
+    rows: Sequence[tuple[str, str, Sequence[tuple[float, float] | None]]],
+) -> Figure:
     """Dates of the pictures of narratives: a dot where a day is known, a band where it is not.
 
     Args:
-        rows: Name of a narrative, and per picture its first and last possible day as fractions of
-            a year (1928.25), or None.
+        rows: Name of a narrative, its source, and per picture its first and last possible day as
+            fractions of a year (1928.25), or None.
     """
     figure = Figure(figsize=(11.0, 1.2 + 0.3 * len(rows)), layout="constrained")
     axes = figure.add_subplot()
-    for y, (_, spans) in enumerate(rows):
-        colour = _colour(y)
+    sources = list(dict.fromkeys(source for _, source, _ in rows))
+    for y, (_, source, spans) in enumerate(rows):
+        colour = _source_colour(sources.index(source))
         for order, span in enumerate(spans):
             if span is None:
                 continue
@@ -106,21 +112,29 @@ def timeline_figure(rows: Sequence[tuple[str, Sequence[tuple[float, float] | Non
             lift = 0.5 * (order / max(1, len(spans) - 1) - 0.5)
             axes.plot([first, last], [y + lift] * 2, color=colour, linewidth=2.2, alpha=0.55)
             axes.plot((first + last) / 2, y + lift, ".", color=colour, markersize=5)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows], fontsize=8)
+    axes.set_yticks(range(len(rows)), [name for name, _, _ in rows], fontsize=8)
     for label in axes.get_yticklabels():
         label.set_parse_math(False)
     axes.invert_yaxis()
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=9))
-    axes.xaxis.set_major_formatter(lambda value, _: _year_month(value))
+    days = [day for _, _, spans in rows for span in spans if span is not None for day in span]
+    _name_months(axes, min(days), max(days))
     axes.grid(axis="x", color="#dfe2e0", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
     return figure
 
 
-def _year_month(value: float) -> str:
-    month = min(12, int((value % 1.0) * 12 + 1e-6) + 1)
-    return f"{int(value)}-{month:02d}"
+def _name_months(axes: Axes, first: float, last: float) -> None:
+    """Ticks at starts of months, or of years when there are many."""
+    months = range(int(first * 12), int(np.ceil(last * 12)) + 1)
+    step = next(s for s in (1, 2, 3, 6, 12, 60, 120, 600, len(months)) if len(months) / s <= 14)
+    starts = [month for month in months if month % step == 0]
+    names = [f"{m // 12}-{m % 12 + 1:02d}" if step < 12 else f"{m // 12}" for m in starts]
+    axes.set_xticks([month / 12 for month in starts], names, fontsize=8)
+
+
+def _source_colour(index: int) -> str:
+    return _SOURCE_COLOURS[index % len(_SOURCE_COLOURS)]
 
 
 def _colour(index: int) -> str:
@@ -219,8 +233,8 @@ def _scatter(axes: Axes, tables: Mapping[str, Any]) -> None:
     for number, (source, points) in enumerate(pairs["points"].items()):
         if points:
             x, y = zip(*points, strict=True)
-            axes.plot(x, y, _MARKERS[number % len(_MARKERS)], color=_colour(number), alpha=0.6,
-                      markersize=4, linestyle="none", label=source)  # fmt: skip
+            marker, colour = _MARKERS[number % len(_MARKERS)], _source_colour(number)
+            axes.plot(x, y, marker, color=colour, alpha=0.6, markersize=4, label=source)
     axes.set(xlim=(0, 10.4), ylim=(0, 10.4), xlabel=x_name, ylabel=y_name)
     axes.plot([1, 10], [1, 10], color="#dfe2e0", linewidth=1, zorder=0)
     if axes.has_data() and pairs["points"]:

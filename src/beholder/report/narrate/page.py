@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 _N_DRAWN = 4
-"""Narratives drawn into the theta matrix and, three times as many, the timeline."""
+"""Sources drawn into the theta matrix, and three times as many narratives in the timeline."""
 
 
 def write_study(run_folder: Path, output: Path | None = None) -> Path:
@@ -68,12 +68,14 @@ def figures(run_folder: Path, study: Mapping[str, Any]) -> dict[str, Figure]:
         ids = [frame["id"] for frame in study["frames"]]
         paths = {
             narrative["id"]: [places[ids[f]] for f in narrative["frames"] if ids[f] in places]
-            for narrative in chosen[:_N_DRAWN]
+            for narrative in chosen[: min(_N_DRAWN, len(study["tables"]["sources"]))]
         }
-        title = f"{study['theta']['embedder']}, {study['theta']['signature']}"
-        found["theta"] = theta_figure(matrix, paths, title)
-    rows = [(n["id"], [_span(study["frames"][f]) for f in n["frames"]]) for n in chosen]
-    dated = [(name, spans) for name, spans in rows if any(spans)]
+        title = f"{study['theta']['embedder']}\n{study['theta']['signature']}"
+        found["theta"] = theta_figure(matrix, paths, title, study["theta"]["order"])
+    rows = [
+        (n["id"], n["source"], [_span(study["frames"][f]) for f in n["frames"]]) for n in chosen
+    ]
+    dated = [row for row in rows if any(row[2])]
     if dated:
         found["timeline"] = timeline_figure(dated)
     return found

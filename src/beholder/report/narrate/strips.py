@@ -209,11 +209,18 @@ def _failures(narrative: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _breaks(shots: Sequence[Shot], steps: Sequence[Step]) -> tuple[str, ...]:
+    def named(places: Sequence[int]) -> str:
+        words = [f"{i + 1} ({shots[i].id} → {shots[i + 1].id})" for i in places[:3]]
+        return ", ".join(words) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+
     found = []
-    for number, step in enumerate(steps):
-        place = f"{shots[number].id} → {shots[number + 1].id}"
-        if step.weakest and step.theta is not None:
-            found.append(f"weakest by coherence: step {number + 1}, {place} (θ {step.theta:.3f})")
-        if step.lowest and step.vote is not None:
-            found.append(f"lowest by judges: step {number + 1}, {place} ({step.vote:.1f} of 10)")
+    weakest = [i for i, step in enumerate(steps) if step.weakest]
+    lowest = [i for i, step in enumerate(steps) if step.lowest]
+    if weakest:
+        found.append(
+            f"weakest by coherence, θ {steps[weakest[0]].theta:.3f}: step {named(weakest)}"
+        )
+    if lowest:
+        vote = steps[lowest[0]].vote
+        found.append(f"lowest by judges, {vote:.1f} of 10: step {named(lowest)}")
     return tuple(found)

@@ -33,6 +33,7 @@ class Measures:
             none for human ones.
         matrix: Theta of the pictures of ``matrix_frames`` in order.
         matrix_frames: Ids.
+        matrix_order: What their order is: by date when all are dated, else that of the file.
         notes: What was left out.
     """
 
@@ -43,6 +44,7 @@ class Measures:
     nearest: dict[int, tuple[int, Alignment]] = field(default_factory=dict)
     matrix: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     matrix_frames: tuple[str, ...] = ()
+    matrix_order: str = "in order of the file"
     notes: tuple[str, ...] = ()
 
 
@@ -70,6 +72,9 @@ def measure(
         found.coherence[position] = _coherence(space, narrative, rows)
     _nearest(found, narratives, config.human, rows, vectors)
     chosen = _drawn(narratives, kept, rows)
+    if all(kept[row].date is not None for row in chosen):
+        chosen.sort(key=lambda row: (_first_day(kept[row]), row))
+        found.matrix_order = "in order of time"
     found.matrix = space.subset(chosen).theta()
     found.matrix_frames = tuple(kept[row].id for row in chosen)
     return found
@@ -109,15 +114,13 @@ def _nearest(
 def _drawn(
     narratives: Sequence[Narrative], kept: Sequence[Frame], rows: dict[str, int]
 ) -> list[int]:
-    """Pictures of the matrix, in time: those of the narratives, then an even sample of the rest."""
+    """Pictures of the matrix: those of the narratives, then an even sample of the rest."""
     used = {rows[f.id] for narrative in narratives for f in narrative.frames if f.id in rows}
     rest = [row for row in range(len(kept)) if row not in used]
     room = max(0, MATRIX_SIDE - len(used))
     step = max(1, -(-len(rest) // room)) if room else len(rest) + 1
-    chosen = sorted(used)[:MATRIX_SIDE] + rest[::step][:room]
+    return sorted(sorted(used)[:MATRIX_SIDE] + rest[::step][:room])
 
-    def when(row: int) -> tuple[bool, int, int]:
-        date = kept[row].date
-        return (date is None, 0 if date is None else date.first.toordinal(), row)
 
-    return sorted(chosen, key=when)
+def _first_day(frame: Frame) -> int:
+    return 0 if frame.date is None else frame.date.first.toordinal()

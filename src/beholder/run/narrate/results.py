@@ -28,7 +28,7 @@ STUDY = "study.json"
 MATRIX = "theta.npz"
 THUMBS = "thumbs"
 FORMAT = 1
-THUMB_SIDE = 220
+THUMB_SIDE = 190
 
 
 def build(
@@ -113,7 +113,7 @@ def write(
             picture = load_image(root / frame.image, max_side=THUMB_SIDE)
         except ItemError:
             continue  # its failure is in the study, where it was judged or measured
-        path.write_bytes(encode_jpeg(picture, quality=72))
+        path.write_bytes(encode_jpeg(picture, quality=68))
     text = json.dumps(study, ensure_ascii=False, allow_nan=False)
     unfinished = folder / f".{STUDY}.part"
     unfinished.write_text(text, encoding="utf-8")
@@ -257,8 +257,9 @@ def _hybrid(config: NarrateConfig, judged: Judged, n: int) -> tuple[Hybrid | Non
 
 def _hybrid_row(hybrid: Hybrid, config: NarrateConfig, judged: Judged, n: int) -> dict[str, Any]:
     sight = judged.stages.get("sight")
-    asked = len(judged.votes["sight"]) * config.voting.judges
-    per_call = (sight.seconds / asked, sight.tokens / asked) if sight and asked else (0.0, 0.0)
+    per_call = (0.0, 0.0)
+    if sight is not None and sight.calls:
+        per_call = (sight.seconds / sight.calls, sight.tokens / sight.calls)
     spared = (n - hybrid.n_seen) * config.voting.judges
     return {
         "rule": config.rule,
@@ -292,6 +293,7 @@ def _theta(measures: Measures) -> dict[str, Any]:
         "learned": measures.learned,
         "notes": measures.notes,
         "frames": measures.matrix_frames,
+        "order": measures.matrix_order,
     }
 
 
