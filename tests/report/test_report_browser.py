@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,16 @@ def test_texts_of_all_kinds_are_drawn(shared_page: Page, tmp_path: Path) -> None
         assert len(page_text) == len(text), number
         shared_page.press("j")
     assert shared_page.evaluate("document.documentElement.scrollWidth") <= 800
+    assert shared_page.problems == []
+
+
+def test_an_alignment_without_units_is_still_drawn(shared_page: Page, tmp_path: Path) -> None:
+    item = lemons(1)[0]
+    bare = replace(sentence_score(item, 0.5), units=())
+    run = write_run(tmp_path / "run", [item], {"vcs": [bare]})
+    shared_page.problems.clear()
+    shared_page.open(write_report(run).as_uri())
+    assert len(texts(shared_page, ".matrix circle.match")) == 3
     assert shared_page.problems == []
 
 

@@ -7,16 +7,19 @@ import hashlib
 import json
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report import write_report
 from beholder.report.html import render
+from beholder.report.views import view_of
 from beholder.run.store import Store
 from toy.runs import Outcome, lemon_run, lemons, sentence_score, write_run
 
@@ -157,6 +160,24 @@ def test_item_data_carries_texts_units_and_the_matrix(page: str) -> None:
     assert view["units"] == {"candidate": [0, 1, 2], "reference": [3, 4, 5]}
 
 
+def test_title_is_the_name_of_the_file_and_its_path_stands_below(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", [], {"vcs": []}, source="some/folder/captions.jsonl")
+    page = write_report(run).read_text(encoding="utf-8")
+    assert "<title>captions.jsonl · beholder</title>" in page
+    assert (
+        element(page, '<section id="about">', "</section>").count("some/folder/captions.jsonl") == 1
+    )
+
+
+def test_units_of_any_kind_stand_for_the_chunks_of_their_alignment() -> None:
+    item = Item("1", "One two.", ("Three four.", "Five six."))
+    score = sentence_score(item, 0.5, reference_index=1)
+    words = tuple(replace(unit, kind="word") for unit in score.units)
+    view = view_of(replace(score, units=words))
+    assert view is not None
+    assert view["units"] == {"candidate": [0, 1, 2], "reference": [3, 4, 5]}
+
+
 def test_lengths_of_pieces_count_as_a_browser_counts(tmp_path: Path) -> None:
     text = "😀 cat"  # one character, two UTF-16 units
     unit = Unit("entity", "cat", "candidate", ((2, 5),), 1.0, "match")
@@ -192,8 +213,6 @@ def test_page_stays_small_however_long_the_texts_are(tmp_path: Path) -> None:
 
 
 def test_hundred_items_of_30_by_30_chunks_take_less_than_3_mb(tmp_path: Path) -> None:
-    import numpy as np
-
     rng = np.random.default_rng(0)
     sentences = [f"Here stands the sentence of a text with number {i:02d}." for i in range(30)]
     text = " ".join(sentences)
@@ -221,10 +240,6 @@ def test_hundred_items_of_30_by_30_chunks_take_less_than_3_mb(tmp_path: Path) ->
 
 
 def test_a_huge_matrix_is_drawn_in_blocks_by_their_highest_cell(tmp_path: Path) -> None:
-    import numpy as np
-
-    from beholder.report.views import view_of
-
     similarity = np.zeros((240, 2))
     similarity[7, 1] = 1.0  # in block 3 of two rows each
     windows = np.zeros((240, 2), dtype=int)

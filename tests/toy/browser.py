@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,13 @@ _FLAGS = (
     "--disable-component-update", "--disable-sync", "--no-first-run", "--hide-scrollbars",
     "--remote-debugging-pipe",
 )  # fmt: skip
+
+# The browser reads commands from file 3 and answers on file 4.
+_PLACE_PIPES = (
+    "import os, sys; pipes = [os.dup(int(sys.argv[i])) for i in (1, 2)]; "
+    "os.dup2(pipes[0], 3); os.dup2(pipes[1], 4); "
+    "os.set_inheritable(3, True); os.set_inheritable(4, True); os.execv(sys.argv[3], sys.argv[3:])"
+)
 
 
 class Page:
@@ -114,15 +122,10 @@ def browser(folder: Path) -> Iterator[Page]:
     to_read, to_write = os.pipe()
     from_read, from_write = os.pipe()
 
-    def place_pipes() -> None:  # the browser reads commands from 3 and answers on 4
-        saved_in, saved_out = os.dup(to_read), os.dup(from_write)
-        os.dup2(saved_in, 3)
-        os.dup2(saved_out, 4)
-
     process = subprocess.Popen(
-        [EXECUTABLE, *_FLAGS, f"--user-data-dir={folder}", "about:blank"],
-        preexec_fn=place_pipes, close_fds=False,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [sys.executable, "-c", _PLACE_PIPES, str(to_read), str(from_write),
+         EXECUTABLE, *_FLAGS, f"--user-data-dir={folder}", "about:blank"],
+        pass_fds=(to_read, from_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(to_read)
     os.close(from_write)

@@ -6,7 +6,7 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
   const outcome = item.outcomes[metricIndex];
   const marked = Boolean(outcome && outcome.units);
   const node = document.getElementById("item");
-  const verdict = (key) => outcome.verdicts.find((known) => known.name === outcome.units[key].verdict);
+  const verdict = (key) => outcome.verdicts.find((known) => known.name === outcome.units[key]?.verdict);
   let view = null;
   const light = (keys) => {
     const lit = new Set(keys.map(String));
@@ -16,7 +16,7 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
   const themes = [];
   if (marked && outcome.view && VIEWS[outcome.view.name]) {
     view = VIEWS[outcome.view.name](outcome.view, {
-      light, tone: (key) => verdict(key).tone, notable: (key) => verdict(key).notable, onTheme: (react) => themes.push(react),
+      light, tone: (key) => verdict(key)?.tone ?? "good", notable: (key) => verdict(key)?.notable, onTheme: (react) => themes.push(react),
     });
   }
   const numbers = view ? view.numbers : new Map();
