@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server in a thread, with faults on demand, that counts what it was paid for."""
+"""An OpenAI-compatible server in a thread: faults on demand, and it counts what is paid for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import uvicorn
 
@@ -170,8 +170,20 @@ async def _send(send: Any, status: int, body: bytes, *more: tuple[bytes, bytes])
     await send({"type": "http.response.body", "body": body})
 
 
+class Served(Protocol):
+    """An ASGI application that wants to know its address."""
+
+    url: str
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+
+
+S = TypeVar("S", bound=Served)
+
+
 @contextmanager
-def serving(server: FaultServer) -> Iterator[FaultServer]:
+def serving(server: S) -> Iterator[S]:
     """Run the server on a free port."""
     config = uvicorn.Config(
         server, port=0, log_level="critical", lifespan="off", ws="none", access_log=False

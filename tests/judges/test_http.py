@@ -11,10 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("openai")
-pytest.importorskip("uvicorn")
-
 from fault_server import FaultServer, Refusal, completion, serving
 
 from beholder import judges
@@ -23,7 +19,7 @@ from beholder.backends.openai import OpenAI
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Question
 
-HURRY = {"wait": 0.01, "max_wait": 0.2, "timeout": 0.7}
+HURRY: dict[str, Any] = {"wait": 0.01, "max_wait": 0.2, "timeout": 0.7}
 
 
 def plain_request(text: str = "hello", **sampling: Any) -> Request:
@@ -185,9 +181,18 @@ def test_server_that_always_fails_is_a_transient_error_with_the_reason() -> None
     assert len(server.bodies) == 3
 
 
-def test_nobody_listening_is_a_transient_error_that_names_the_address() -> None:
-    backend = OpenAI("m", base_url="http://127.0.0.1:9/v1", wait=0.001, attempts=2)
-    with pytest.raises(TransientError, match=r"openai:m@http://127.0.0.1:9/v1: no connection"):
+def test_nobody_listening_at_the_start_is_told_at_once_with_the_address() -> None:
+    backend = OpenAI("m", base_url="http://user:secret@127.0.0.1:9/v1")
+    with pytest.raises(ConfigError, match="is http://127.0.0.1:9/v1 its address") as caught:
+        asyncio.run(backend.chat(plain_request()))
+    assert "secret" not in str(caught.value)
+
+
+def test_server_that_goes_away_is_a_transient_failure() -> None:
+    with serving(FaultServer(clever)) as server:
+        backend = OpenAI("m", base_url=server.url, wait=0.001, attempts=2)
+        asyncio.run(backend.capabilities())
+    with pytest.raises(TransientError, match=r"no connection .*\(tried 2 times\)"):
         asyncio.run(backend.chat(plain_request()))
 
 
@@ -197,6 +202,7 @@ def test_nobody_listening_is_a_transient_error_that_names_the_address() -> None:
         (401, "bad key", ConfigError),
         (404, "no such model", ConfigError),
         (429, "insufficient_quota", RunError),
+        (402, "no credit", RunError),
     ],
 )
 def test_errors_that_concern_all_calls_end_the_run(
@@ -259,7 +265,7 @@ def test_server_without_schemas_is_asked_by_tool_or_in_words(structure: str) -> 
             raise Refusal(400, "not supported")
         if "tools" in body:
             fields = body["tools"][0]["function"]["parameters"]["properties"]
-            value = {"ready": True} if "ready" in fields else {"statements": []}
+            value: dict[str, Any] = {"ready": True} if "ready" in fields else {"statements": []}
             call = {"function": {"name": "answer", "arguments": json.dumps(value)}}
             return completion(None, finish="tool_calls", tool_calls=[call])
         if "JSON schema" in body["messages"][-1]["content"]:
@@ -330,7 +336,7 @@ def test_max_cost_stops_before_the_call_that_would_pass_it_and_the_rest_resumes(
         await asyncio.gather(*(judge.rewrite(text) for text in texts))
 
     with serving(FaultServer(lambda body: completion("a phrase"))) as server:
-        options = {"base_url": server.url, "prices": str(prices)}
+        options: dict[str, Any] = {"base_url": server.url, "prices": str(prices)}
         budget = Budget(max_cost=0.5)
         judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
         with pytest.raises(RunError, match=r"pass --max-cost 0.5 .*higher --max-cost"):

@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import multiprocessing
 import random
 import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("openai")
-pytest.importorskip("uvicorn")
-
 from fault_server import FaultServer, completion, serving
+from killed_run import CONCURRENCY, N_QUESTIONS, run
 
-N_QUESTIONS = 300
-CONCURRENCY = 8
+from beholder import judges
+
 N_KILLS = 20
-
-
-def run(url: str, path: str) -> None:
-    """The whole run; killed from outside."""
-    from beholder import judges
-
-    file = judges.AnswerFile(Path(path))
-    judge = judges.judge(
-        "openai:m", base_url=url, answers=judges.Answers(file), concurrency=CONCURRENCY
-    )
-
-    async def ask_all() -> None:
-        await asyncio.gather(*(judge.rewrite(f"thing {i}") for i in range(N_QUESTIONS)))
-
-    asyncio.run(ask_all())
-    file.close()
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +23,7 @@ def reply(body: dict[str, Any]) -> dict[str, Any]:
 def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(tmp_path: Path) -> None:
     # A fork server that has imported everything starts a run in milliseconds.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["beholder.judges", "beholder.backends.openai", "openai"])
+    context.set_forkserver_preload(["killed_run", "beholder.backends.openai"])
     rng = random.Random(0)
     path = tmp_path / "run.sqlite"
     n_killed = 0
@@ -70,8 +49,6 @@ def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(tmp_path: Pat
     assert n_questions == N_QUESTIONS + 1  # and the probe
     assert 0 < n_calls - n_questions <= N_KILLS * CONCURRENCY
     assert max(server.paid.values()) <= 1 + N_KILLS // 2, "no question is stuck"
-
-    from beholder import judges
 
     file = judges.AnswerFile(path)
     assert sum(record.operation == "rewrite" for record in file.records()) == N_QUESTIONS

@@ -169,7 +169,17 @@ class Answer:
 
     def to_json(self) -> str:
         """The answer as one line of JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+        fields = {
+            "samples": [
+                {"text": s.text, "finish": s.finish, "first": s.first} for s in self.samples
+            ],
+            "model": self.model,
+            "fingerprint": self.fingerprint,
+            "usage": asdict(self.usage),
+            "seconds": round(self.seconds, 4),
+            "price_factor": self.price_factor,
+        }
+        return json.dumps(fields, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Answer:
@@ -218,6 +228,14 @@ class Perplexity:
     nll: float
     n_tokens: int
     n_characters: int
+
+
+def in_words(schema: Mapping[str, Any]) -> str:
+    """The request for JSON, for servers that cannot be held to a schema."""
+    return (
+        "Answer with one JSON object and nothing else: no introduction, no code fence. It must"
+        f" follow this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
+    )
 
 
 class Notes(Protocol):

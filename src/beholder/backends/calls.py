@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+import aiolimiter
+import stamina
+
 from beholder.backends.adaptive import AdaptiveLimit
 from beholder.backends.loops import PerLoop
 from beholder.errors import ConfigError, TransientError
-from beholder.optional import require
 
 T = TypeVar("T")
 
@@ -93,7 +94,6 @@ class Caller:
         Raises:
             TransientError: All tries failed.
         """
-        stamina = require("stamina", extra="openai", purpose=self.name)
         gates = await self._gates.get()
         tries = stamina.retry_context(
             on=self._backoff,
@@ -138,19 +138,18 @@ class Caller:
             return result
 
     async def _make_gates(self) -> AsyncGenerator[_Gates, None]:
-        yield _Gates(self.limits, self.name)
+        yield _Gates(self.limits)
 
 
 class _Gates:
     """What calls of one loop pass: the adaptive bound and the two rates."""
 
-    def __init__(self, limits: Limits, name: str) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.places = AdaptiveLimit(int(limits.concurrency))
         rates = (limits.requests_per_minute, limits.tokens_per_minute)
         if rates == (None, None):
             self._requests = self._tokens = None
             return
-        aiolimiter = require("aiolimiter", extra="openai", purpose=name)
         # Buckets of a few seconds: a bucket of a minute would let the whole minute's calls burst.
         self._requests, self._tokens = (
             None
@@ -168,8 +167,3 @@ class _Gates:
 
 # stamina logs every retry; without a handler Python would print each to the terminal.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
-
-
-def seconds_since(start: float) -> float:
-    """Seconds on the monotonic clock since ``start``."""
-    return time.monotonic() - start

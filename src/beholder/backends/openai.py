@@ -7,11 +7,14 @@ import email.utils
 import json
 import os
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
+
+import openai
 
 from beholder.backends.base import (
     Answer,
@@ -27,6 +30,7 @@ from beholder.backends.base import (
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.loops import PerLoop
 from beholder.backends.money import Price, load_prices, price_of
+from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
 from beholder.backends.openai_probe import (
     Refused,
     probe_images,
@@ -36,7 +40,6 @@ from beholder.backends.openai_probe import (
 from beholder.backends.openai_wire import Dialect, read_samples, read_usage, to_body
 from beholder.backends.prompt_logprobs import perplexities
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError
-from beholder.optional import require
 
 _HOSTED = "https://api.openai.com/v1"
 
@@ -54,7 +57,10 @@ class OpenAI(Backend):
         context: Tokens that fit; a longer prompt is refused before it is sent. For servers that
             cut long prompts without a word.
         prices: A price table of your own (see ``prices.json``).
-        notes: Where to remember what the server can do.
+        notes: Where to remember what the server can do, and open batches.
+        batch: Collect requests and send them as batches: half the price, within a day.
+        batch_quiet: Seconds without a new request after which a batch is sent.
+        batch_poll: Seconds between looks at a batch.
         limits: Fields of ``Limits``: concurrency, timeout, rates...
     """
 
@@ -68,6 +74,9 @@ class OpenAI(Backend):
         context: int | None = None,
         prices: str | None = None,
         notes: Notes | None = None,
+        batch: bool = False,
+        batch_quiet: float = 5.0,
+        batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
         self.model = model
@@ -85,6 +94,11 @@ class OpenAI(Backend):
         self._dialect: Dialect | None = None
         self._clients = PerLoop(self._make_client)
         self._probing = PerLoop(_make_lock)
+        self.batch = batch
+        service = OpenAIBatches(self._clients.get, self._called)
+        self._batches = PerLoop(
+            lambda: batch_queue(service, self._notes, self.name, batch_quiet, batch_poll)
+        )
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Dialect:
         """What the server can do; asked once, then remembered."""
@@ -131,6 +145,7 @@ class OpenAI(Backend):
             fingerprint=data.get("system_fingerprint"),
             usage=usage,
             seconds=time.monotonic() - start,
+            price_factor=PRICE_FACTOR if self.batch else 1.0,
         )
 
     async def perplexity(
@@ -149,6 +164,8 @@ class OpenAI(Backend):
 
     async def _ask(self, body: dict[str, Any], request: Request) -> dict[str, Any]:
         try:
+            if self.batch:
+                return await (await self._batches.get()).ask({**body, **self.extra})
             return await self._post(body, tokens=request.estimated_tokens())
         except Refused as refusal:
             words = str(refusal).lower()
@@ -180,15 +197,32 @@ class OpenAI(Backend):
         return await self._caller.call(attempt, tokens)
 
     async def _send(self, body: dict[str, Any]) -> dict[str, Any]:
-        openai = require("openai", extra="openai", purpose=self.name)
         client = await self._clients.get()
-        try:
+        with self._translated():
             # cast_to=object: the plain JSON. Building the SDK's records would double the work.
             return await client.post("/chat/completions", body=body, cast_to=object)  # type: ignore[no-any-return]
+
+    async def _called(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        async def attempt() -> Any:
+            with self._translated():
+                return await call()
+
+        return await self._caller.call(attempt)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Errors of the SDK as ours."""
+        try:
+            yield
         except openai.APITimeoutError as error:
             raise CallFailed("the server took too long", strain=True) from error
         except openai.APIConnectionError as error:
             cause = self._redacted(str(error.__cause__ or error))
+            if self._dialect is None and type(error.__cause__).__name__ == "ConnectError":
+                raise ConfigError(
+                    f"{self.name} cannot be reached ({cause}); is the server running, and is"
+                    f" {self._address()} its address?"
+                ) from None
             raise CallFailed(f"no connection ({cause})") from None
         except openai.APIStatusError as error:
             raise self._failure(error) from None
@@ -198,7 +232,7 @@ class OpenAI(Backend):
     def _failure(self, error: Any) -> Exception:
         """What an HTTP error means."""
         status, reason = error.status_code, self._redacted(error.message)
-        if status == 429 and "insufficient_quota" in reason:
+        if status == 402 or (status == 429 and "insufficient_quota" in reason):
             return RunError(f"{self.name}: the account has no quota left: {reason}")
         if status in (401, 403):
             return ConfigError(f"{self.name} refused the key in {self.key_env}: {reason}")
@@ -229,7 +263,6 @@ class OpenAI(Backend):
         return None if text is None else Dialect(**json.loads(text))
 
     async def _make_client(self) -> AsyncGenerator[Any, None]:
-        openai = require("openai", extra="openai", purpose=self.name)
         key = os.environ.get(self.key_env)
         if not key and self.base_url == _HOSTED:
             raise ConfigError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from beholder.backends.base import (
     Request,
     Sample,
     Usage,
+    in_words,
 )
 from beholder.backends.calls import CallFailed
 
@@ -49,7 +49,7 @@ def to_body(model: str, request: Request, dialect: Dialect, n: int | None = None
         n: Answers to draw, if not ``request.sampling.n``.
     """
     sampling = request.sampling
-    messages = [_to_message(m) for m in request.messages]
+    messages = [to_message(m) for m in request.messages]
     if not dialect.system:
         messages = _merged([{**m, "role": _plain_role(m["role"])} for m in messages])
     body: dict[str, Any] = {
@@ -88,14 +88,6 @@ def _add_schema(body: dict[str, Any], schema: Mapping[str, Any], dialect: Dialec
         body["messages"] = _merged(body["messages"])
 
 
-def in_words(schema: Mapping[str, Any]) -> str:
-    """The request for JSON, for servers that cannot be held to a schema."""
-    return (
-        "Answer with one JSON object and nothing else: no introduction, no code fence. It must"
-        f" follow this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
-    )
-
-
 def _merged(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Consecutive turns of one role joined: many chat templates insist on taking turns."""
     merged: list[dict[str, Any]] = []
@@ -122,7 +114,8 @@ def _simplest(parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     return parts
 
 
-def _to_message(message: Message) -> dict[str, Any]:
+def to_message(message: Message) -> dict[str, Any]:
+    """One turn as the protocol writes it."""
     parts = [
         {"type": "text", "text": part}
         if isinstance(part, str)

@@ -20,6 +20,7 @@ from beholder.judges.base import (
     Shot,
     Statement,
 )
+from beholder.judges.dry import Tally
 from beholder.judges.grades import Grade
 from beholder.judges.llm import LLMJudge
 from beholder.judges.panel import Panel
@@ -28,6 +29,7 @@ from beholder.registry import Registry
 __all__ = [
     "JUDGES",
     "AnswerFile",
+    "AnswerStore",
     "Answers",
     "Budget",
     "Category",
@@ -40,6 +42,7 @@ __all__ = [
     "Rating",
     "Shot",
     "Statement",
+    "Tally",
     "judge",
 ]
 
@@ -59,6 +62,7 @@ def judge(
     *,
     answers: AnswerStore | None = None,
     budget: Budget | None = None,
+    tally: Tally | None = None,
     **options: Any,
 ) -> Judge:
     """Build a judge from its text form.
@@ -68,6 +72,7 @@ def judge(
             ``"panel(openai:a, hf:b)"``.
         answers: Where answers are kept; in memory if None.
         budget: What may be spent; no limit if None.
+        tally: Counts what would be asked, and nothing is asked.
         options: Options of the judge (``prompts``, ``temperature``, ``samples``, ``replicates``)
             and of its backend (``base_url``, ``concurrency``, ``timeout``...); those in the text
             go first.
@@ -79,8 +84,8 @@ def judge(
     spent = budget or Budget()
     members = _panel_members(text)
     if members is not None:
-        made = [judge(member, answers=kept, budget=spent, **options) for member in members]
-        return Panel(made, kept)
+        shared: dict[str, Any] = {"answers": kept, "budget": spent, "tally": tally, **options}
+        return Panel([judge(member, **shared) for member in members], kept)
     parsed = spec.parse(text)
     if parsed.name not in BACKENDS.names():
         return _other(parsed)
@@ -95,7 +100,8 @@ def judge(
         own["prompts"] = Path(own["prompts"])
     if "notes" in inspect.signature(BACKENDS.get(parsed.name)).parameters:
         given.setdefault("notes", kept)
-    one = LLMJudge(backend(parsed.name, model, **given), answers=kept, budget=spent, **own)
+    made = backend(parsed.name, model, **given)
+    one = LLMJudge(made, answers=kept, budget=spent, tally=tally, **own)
     if not isinstance(replicates, int) or replicates < 1:
         raise ConfigError(f"{text!r}: replicates={replicates!r}: expected a number above 0")
     return one if replicates == 1 else Panel([one] * replicates, kept)

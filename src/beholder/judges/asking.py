@@ -38,6 +38,7 @@ class Ask(Generic[T]):
         messages: The rendered prompt.
         sampling: How to draw the answer.
         parse: Makes the answer a value, or raises ``BadAnswer``.
+        typical: An answer as it could be, for estimates.
         schema: JSON schema of the answer, or None.
         replicate: Index of the repeat.
         whole: Whether the answer must be complete: False where only its first token is read.
@@ -48,6 +49,7 @@ class Ask(Generic[T]):
     messages: tuple[Message, ...]
     sampling: Sampling
     parse: Callable[[Answer], T]
+    typical: str
     schema: Mapping[str, Any] | None = None
     replicate: int = 0
     whole: bool = True

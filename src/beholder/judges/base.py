@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NoReturn, TypeAlias
+from typing import ClassVar, Literal, NoReturn, TypeAlias
 
 from beholder.backends import Image, Perplexity
 from beholder.errors import ConfigError
@@ -91,6 +91,9 @@ class Judge(ABC):
     In every operation ``replicate`` is the index of a repeat (repeats are asked separately and kept
     apart), and ``temperature`` replaces the judge's own.
     """
+
+    cheap: ClassVar[bool] = False
+    """Whether it may be made anew in every worker process; a model may not."""
 
     @property
     @abstractmethod

@@ -13,6 +13,7 @@ from beholder.judges import pictures, presence, statements
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Asker
 from beholder.judges.base import Category, Clause, Judge, Question, Rating, Shot, Statement
+from beholder.judges.dry import DryAsker, Tally
 from beholder.judges.grades import Grade
 from beholder.judges.templates import Templates
 
@@ -27,6 +28,7 @@ class LLMJudge(Judge):
         prompts: Folder with prompts of your own, or None.
         temperature: For all operations that do not say otherwise.
         samples: Answers per grade where a server tells no log-probabilities.
+        tally: Counts what would be asked; nothing is asked then.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class LLMJudge(Judge):
         prompts: Path | None = None,
         temperature: float = 0.0,
         samples: int = 5,
+        tally: Tally | None = None,
     ) -> None:
         if not 0.0 <= temperature <= 2.0:
             raise ConfigError(f"temperature={temperature!r}: expected a number from 0 to 2")
@@ -47,7 +50,10 @@ class LLMJudge(Judge):
         self.templates = Templates(prompts)
         self._temperature = temperature
         self._samples = samples
-        self._asker = Asker(backend, answers or Answers(), budget or Budget())
+        if tally is None:
+            self._asker = Asker(backend, answers or Answers(), budget or Budget())
+        else:
+            self._asker = DryAsker(backend, tally)
 
     @property
     def identity(self) -> str:
@@ -55,7 +61,7 @@ class LLMJudge(Judge):
 
         Asks the server who it is, the first time.
         """
-        able = run_sync(self.backend.capabilities())
+        able = run_sync(self._asker.backend.capabilities())
         read = "logprobs" if able.top_logprobs else f"mean of {self._samples}"
         kind = self.backend.name.partition(":")[0]
         temperature = f",t={self._temperature:g}" if self._temperature else ""

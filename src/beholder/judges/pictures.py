@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal, cast
@@ -59,6 +60,7 @@ async def caption(
             messages=template.render({"note": note}, settings, parts=parts, images=images),
             sampling=Sampling(temperature, max_tokens=256 + 8 * max_words),
             parse=lambda answer: read_text(answer.text),
+            typical="word " * ((min_words + max_words) // 2),
             replicate=replicate,
         )
     )
@@ -96,6 +98,7 @@ async def rate(
             ),
             sampling=Sampling(temperature, max_tokens=512),
             parse=_read_rating,
+            typical=json.dumps({"reason": "word " * 40, "score": 5}),
             schema=_RATING,
             replicate=replicate,
         )
@@ -132,6 +135,7 @@ async def rank(
             messages=template.render({"review": texts}, settings, parts=parts, images=images),
             sampling=Sampling(temperature, max_tokens=64 + 8 * len(texts)),
             parse=partial(_read_ranks, n=len(texts)),
+            typical=json.dumps({"ranks": list(range(1, len(texts) + 1))}),
             schema=obj(ranks=array(integer(range(1, len(texts) + 1)))),
             replicate=replicate,
         )
@@ -174,6 +178,9 @@ async def classify(
             ),
             sampling=Sampling(temperature, max_tokens=256),
             parse=partial(_read_categories, names=tuple(categories)),
+            typical=json.dumps(
+                {"categories": [{"name": next(iter(categories)), "rating": "High"}]}
+            ),
             schema=obj(
                 categories=array(obj(name=one_of(list(categories)), rating=one_of(_RATINGS)))
             ),
@@ -217,6 +224,7 @@ async def translate(
             messages=template.render({"text": text}, settings),
             sampling=Sampling(temperature, max_tokens=512 + 3 * len(text.encode("utf-8"))),
             parse=_read_clauses,
+            typical=json.dumps({"clauses": [{"source": text or "-", "translation": text or "-"}]}),
             schema=_CLAUSES,
             replicate=replicate,
         )

@@ -48,6 +48,7 @@ async def presence(
             messages=render(template, question, target, source),
             sampling=sampling,
             parse=parse,
+            typical="5",
             replicate=replicate,
             whole=False,
         )
@@ -92,6 +93,7 @@ async def rewrite(
             messages=template.render({"phrase": phrase}),
             sampling=Sampling(temperature=temperature, max_tokens=48),
             parse=_noun_phrase,
+            typical="the thing that is meant",
             replicate=replicate,
         )
     )

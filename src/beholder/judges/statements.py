@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -47,10 +48,21 @@ async def decompose(
             # Each statement repeats words of the text and carries some JSON around them.
             sampling=Sampling(temperature, max_tokens=1024 + 2 * len(text.encode("utf-8"))),
             parse=_read_statements,
+            typical=_typical_statements(text),
             schema=_STATEMENTS,
             replicate=replicate,
         )
     )
+
+
+def _typical_statements(text: str) -> str:
+    """One statement per five words, each a little longer than these."""
+    words = text.split()
+    rows = [
+        {"text": " ".join(["The", *words[i : i + 5]]), "subject": "thing_0", "relevant": True}
+        for i in range(0, len(words), 5)
+    ]
+    return json.dumps({"statements": rows})
 
 
 def _read_statements(answer: Answer) -> list[Statement]:
@@ -95,6 +107,7 @@ async def match(
             messages=template.render(texts, **_language(language)),
             sampling=Sampling(temperature, max_tokens=128 + 32 * len(rows)),
             parse=lambda answer: _by_id(_rows(answer, "matches"), rows, read),
+            typical=json.dumps({"matches": [{"id": i, "reference": None} for i, _ in rows]}),
             schema=schema,
             replicate=replicate,
         )
@@ -133,6 +146,7 @@ async def verify(
             parse=lambda answer: _by_id(
                 _rows(answer, "rows"), rows, lambda row: get_flag(row, "supported")
             ),
+            typical=json.dumps({"rows": [{"id": i, "supported": True} for i, _ in rows]}),
             schema=schema,
             replicate=replicate,
         )
