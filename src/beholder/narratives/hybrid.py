@@ -62,7 +62,7 @@ def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
     mean = np.where(known, table, 0.0).sum(axis=1) / count
     spread = np.where(known, (table - mean[:, None]) ** 2, 0.0).sum(axis=1) / count
     key = spread if rule == "uncertain" else mean
-    key = np.where(known.any(axis=1), key, np.inf)
+    key = np.where(known.any(axis=1), np.round(key, 9), np.inf)  # ties stay ties
     n_chosen = math.ceil(share * len(table) - 1e-9)
     return sorted(int(i) for i in np.argsort(-key, kind="stable")[:n_chosen])
 

@@ -237,7 +237,7 @@ def _scatter(axes: Axes, tables: Mapping[str, Any]) -> None:
             axes.plot(x, y, marker, color=colour, alpha=0.6, markersize=4, label=source)
     axes.set(xlim=(0, 10.4), ylim=(0, 10.4), xlabel=x_name, ylabel=y_name)
     axes.plot([1, 10], [1, 10], color="#dfe2e0", linewidth=1, zorder=0)
-    if axes.has_data() and pairs["points"]:
+    if any(pairs["points"].values()):
         for text in axes.legend(frameon=False, fontsize=7).get_texts():
             text.set_parse_math(False)
     found = tables["between_methods"][0]
