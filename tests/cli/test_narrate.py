@@ -191,6 +191,7 @@ def test_transitions_name_the_weakest_links_with_theta_beside(cli: Cli) -> None:
         "--embedder", "npz:data/vectors.npz", "--judges", "2",
     )  # fmt: skip
     assert done.code == 0, done.err
+    assert "weakest links" in done.out
     study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
     for narrative in study["narratives"]:
         assert len(narrative["steps"]) == len(narrative["frames"]) - 1

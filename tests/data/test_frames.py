@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from beholder.data import read_frames, read_sequences, write_sequences
+from beholder.data import read_frames, read_sequences, with_exif_dates, write_sequences
 from beholder.dates import PartialDate
 from beholder.errors import DataError
 from beholder.records import Frame, Sequence
@@ -115,6 +116,27 @@ def test_written_sequences_come_back_equal(tmp_path: Path) -> None:
     sequences = [Sequence("s", (frame, Frame("b")), "random", {"length": "2"})]
     write_sequences(tmp_path / "s.jsonl", sequences)
     assert list(read_sequences(tmp_path / "s.jsonl")) == sequences
+
+
+def _photo(path: Path, taken: str | None) -> None:
+    exif = Image.Exif()
+    if taken is not None:
+        exif.get_ifd(0x8769)[0x9003] = taken
+    Image.new("L", (2, 2)).save(path, exif=exif)
+
+
+def test_exif_dates_stand_in_where_no_picture_is_dated(tmp_path: Path) -> None:
+    _photo(tmp_path / "a.jpg", "2015:06:01 12:00:00")
+    _photo(tmp_path / "b.jpg", "0000:00:00 00:00:00")  # a clock that was never set
+    (tmp_path / "c.jpg").write_bytes(b"x")
+    frames = with_exif_dates(_good(list(read_frames(tmp_path))), tmp_path)
+    assert [frame.date for frame in frames] == [PartialDate(2015, 6, 1), None, None]
+
+
+def test_exif_dates_of_scans_do_not_mix_with_given_dates(tmp_path: Path) -> None:
+    _photo(tmp_path / "a.jpg", "2015:06:01 12:00:00")
+    frames = [Frame("a", "a.jpg"), Frame("b", date=PartialDate(1928))]
+    assert with_exif_dates(frames, tmp_path) == frames
 
 
 def test_the_real_index_reads_without_a_bad_row(shared_data: Path) -> None:

@@ -29,9 +29,10 @@ def test_theta_is_the_root_of_the_angular_similarity() -> None:
         ("distance", 2.0, 0.0),
         ("divergence", math.e, 1 - math.log(2)),
         ("distance", math.e, 1 - math.sqrt(math.log(2))),
+        ("distance", "e", 1 - math.sqrt(math.log(2))),
     ],
 )
-def test_disjoint_topics_in_each_reading(jsd: Any, base: float, topic: float) -> None:
+def test_disjoint_topics_in_each_reading(jsd: Any, base: Any, topic: float) -> None:
     found = coherence([[1.0, 0.0]] * 2, [[1.0, 0.0], [0.0, 3.0]], jsd=jsd, base=base)
     assert found.minimum == pytest.approx(math.sqrt(topic), abs=1e-7)
 
@@ -88,7 +89,8 @@ def test_the_scale_and_reading_are_in_the_signature() -> None:
         ({"embeddings": TURN, "distributions": [[1, 0], [0, 0], [1, 0], [1, 0]]}, "row 1 is neg"),
         ({"embeddings": TURN, "jsd": "js"}, "expected 'divergence' or 'distance'"),
         ({"embeddings": TURN, "scale": "max"}, "expected 'raw' or 'minmax'"),
-        ({"embeddings": TURN, "base": 1}, "expected 2 or math.e"),
+        ({"embeddings": TURN, "base": 1}, "expected 2 or 'e'"),
+        ({"embeddings": TURN, "base": "10"}, "expected 2 or 'e'"),
         ({"embeddings": [[1.0, 0], [1.0, 0]], "scale": "minmax"}, "equally similar"),
     ],
 )

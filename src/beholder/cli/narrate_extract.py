@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from beholder.data import read_frames, read_sequences, write_sequences
+from beholder.data import read_frames, read_sequences, with_exif_dates, write_sequences
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
 from beholder.narratives.extract import Extraction, Task, extract
@@ -44,6 +44,7 @@ def extract_and_print(
     )
     if not frames:
         raise DataError(pictures, "has no picture")
+    frames = with_exif_dates(frames, root)
     maker = image_embedder(embedder)
     kept, vectors, reasons = usable_frames(maker, frames, root)
     _say_left_out(reasons)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from beholder.narratives.study import mean_vote
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import read_inputs
 from beholder.run.narrate.results import cost_table
@@ -84,10 +85,28 @@ def print_study(study: Mapping[str, Any], console: Console) -> None:
                 str(row["n_failed"]),
             )
         console.print(steps)
+        _print_breaks(study, console)
     if study["hybrid_missing"]:
         console.print(study["hybrid_missing"], markup=False)
 
 
+def _print_breaks(study: Mapping[str, Any], console: Console) -> None:
+    """The steps that judges rated lowest, with their coherence."""
+    found = []
+    for narrative in study["narratives"]:
+        ids = [study["frames"][frame]["id"] for frame in narrative["frames"]]
+        for i, votes in enumerate(narrative["steps"]):
+            mean = mean_vote([vote["value"] for vote in votes])
+            if mean is not None:
+                theta = narrative["coherence"]["steps"][i] if narrative["coherence"] else None
+                found.append((mean, narrative["id"], f"{ids[i]} → {ids[i + 1]}", theta))
+    table = Table("weakest links", "step", "judges", "theta")
+    for mean, narrative_id, step, theta in sorted(found, key=lambda row: row[0])[:_N_BREAKS]:
+        table.add_row(escape(narrative_id), escape(step), _two(mean), _two(theta))
+    console.print(table)
+
+
+_N_BREAKS = 10
 _COEFFICIENTS = ("icc_single", "icc_average", "alpha")
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Sequence_
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from beholder.data.read import read_rows
 from beholder.data.row import RowError, identifier, labels, media_path, plain_text, shorten
 from beholder.dates import PartialDate
-from beholder.errors import DataError
+from beholder.errors import DataError, ItemError
+from beholder.media import check_image
 from beholder.records import Frame, Sequence
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
@@ -110,6 +112,27 @@ def read_sequences(
             continue
         seen[sequence.id] = number
         yield sequence
+
+
+def with_exif_dates(frames: Sequence_[Frame], root: Path) -> list[Frame]:
+    """The frames with the EXIF dates of their pictures, if none of them has a date of its own.
+
+    Beside given dates EXIF is left alone: scans of old photographs carry the date of the scan. A
+    picture that cannot be read stays undated; its failure is told where it is used.
+    """
+    if any(frame.date is not None for frame in frames):
+        return list(frames)
+    return [replace(frame, date=_exif_date(frame, root)) for frame in frames]
+
+
+def _exif_date(frame: Frame, root: Path) -> PartialDate | None:
+    if frame.image is None:
+        return None
+    try:
+        written = check_image(root / frame.image).date
+        return None if written is None else PartialDate.parse(written)
+    except (ItemError, ValueError):  # no picture, or cameras that never had their clock set
+        return None
 
 
 def frame_row(frame: Frame) -> dict[str, Any]:

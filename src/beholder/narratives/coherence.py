@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
-from beholder.narratives.space import JSD, Floats, Scale, Space
+from beholder.narratives.space import JSD, Base, Floats, Scale, Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class Coherence:
 def coherence(
     embeddings: ArrayLike,
     distributions: ArrayLike | None = None,
-    *,
     jsd: JSD = "divergence",
-    base: float = 2.0,
+    base: Base = 2.0,
     scale: Scale = "raw",
+    *,
     limits: tuple[float, float] | None = None,
 ) -> Coherence:
     """Coherence of a sequence from its vectors in order.
@@ -52,7 +52,7 @@ def coherence(
         embeddings: (n, D) vectors, n >= 2.
         distributions: (n, C) cluster memberships, or None.
         jsd: ``divergence`` or its root, ``distance``.
-        base: Base of the logarithm: 2 or ``math.e``.
+        base: Base of the logarithm: 2 or ``"e"``.
         scale: ``raw``, or ``minmax`` over all pairs *given here* unless ``limits`` says otherwise.
         limits: Lowest and highest S of the whole collection (``Space.range``), for ``minmax``.
 

@@ -14,7 +14,7 @@ from beholder.narratives.chronology import chronology
 from beholder.narratives.maps import narrative_map
 from beholder.narratives.maxmin import maxmin
 from beholder.narratives.sample import random_storyline
-from beholder.narratives.space import JSD, Scale, Space
+from beholder.narratives.space import JSD, Base, Scale, Space
 from beholder.narratives.storyline import Storyline
 from beholder.narratives.topics import topics_by
 from beholder.narratives.trails import trail
@@ -71,7 +71,7 @@ class Extraction:
     near_duplicate: float | None = None
     topics: str | None = None
     jsd: JSD = "divergence"
-    base: float = 2.0
+    base: Base = 2.0
     scale: Scale = "raw"
     spread_dates: bool = False
     seed: int = 12345

@@ -21,6 +21,7 @@ from beholder.errors import ConfigError
 Floats: TypeAlias = NDArray[np.floating[Any]]
 JSD: TypeAlias = Literal["divergence", "distance"]
 Scale: TypeAlias = Literal["raw", "minmax"]
+Base: TypeAlias = float | Literal["e"]
 
 FLOAT32_FROM = 3000
 """Collections of more pictures are kept in single precision: theta is then good to about 1e-6."""
@@ -57,7 +58,7 @@ class Space:
         distributions: ArrayLike | None = None,
         *,
         jsd: JSD = "divergence",
-        base: float = 2.0,
+        base: Base = 2.0,
         scale: Scale = "raw",
         limits: tuple[float, float] | None = None,
     ) -> Space:
@@ -68,7 +69,7 @@ class Space:
             distributions: (n, C) non-negative cluster memberships, not all 0 in a row; rows are
                 scaled to sum to 1.
             jsd: See the class.
-            base: See the class; 2 or ``math.e``.
+            base: See the class; 2 or ``"e"``.
             scale: See the class.
             limits: See the class; to put sequences of one collection on the same scale.
 
@@ -79,8 +80,9 @@ class Space:
             raise ConfigError(f"jsd={jsd!r}: expected 'divergence' or 'distance'")
         if scale not in ("raw", "minmax"):
             raise ConfigError(f"scale={scale!r}: expected 'raw' or 'minmax'")
-        if not base > 1.0:
-            raise ConfigError(f"base={base!r}: expected 2 or math.e")
+        number = math.e if base == "e" else base
+        if isinstance(number, str) or not number > 1.0:
+            raise ConfigError(f"base={base!r}: expected 2 or 'e'")
         vectors = _matrix(embeddings, "embeddings")
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not length.all():
@@ -94,7 +96,7 @@ class Space:
             vectors=np.ascontiguousarray(vectors / length, dtype=dtype),
             distributions=None if memberships is None else memberships.astype(dtype),
             jsd=jsd,
-            base=float(base),
+            base=float(number),
             scale=scale,
             limits=limits,
         )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.narratives.hybrid import Rule
 from beholder.narratives.judging import Voting
-from beholder.narratives.space import JSD, Scale
+from beholder.narratives.space import JSD, Base, Scale
 from beholder.narratives.views import Method
 
 Part: TypeAlias = Literal["captions", "sight", "hybrid", "transitions", "coherence"]
@@ -63,7 +63,7 @@ class NarrateConfig:
     media_root: Path | None = None
     judge: str | None = None
     caption_judge: str | None = None
-    judge_options: Mapping[str, object] = field(default_factory=dict)
+    judge_options: Mapping[str, Any] = field(default_factory=dict)
     voting: Voting = field(default_factory=Voting)
     max_side: int = 512
     words: tuple[int, int] = (150, 200)
@@ -74,7 +74,7 @@ class NarrateConfig:
     steps_by: Method = "sight"
     embedder: str | None = None
     jsd: JSD = "divergence"
-    base: float = 2.0
+    base: Base = 2.0
     scale: Scale = "raw"
     topics: str | None = None
     human: str = "human"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from beholder.data import read_frames, read_sequences, sequence_row
+from beholder.data import read_frames, read_sequences, sequence_row, with_exif_dates
 from beholder.errors import DataError
 from beholder.records import Frame, Sequence
 from beholder.run.engine import bad_rows_error
@@ -47,7 +47,7 @@ def read_inputs(config: NarrateConfig) -> Inputs:
         rows = read_frames(
             config.collection, columns=config.columns, year=config.year, media_root=config.root
         )
-        collection = _sorted_out(rows, bad)
+        collection = with_exif_dates(_sorted_out(rows, bad), config.root)
     narratives = _sorted_out(
         read_sequences(config.sequences, collection, media_root=config.root), bad
     )
