@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_server import completion, serving
 
 from beholder import judges
 from beholder.errors import ItemError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
+from servers.faults import completion, serving
 
 QUICK: dict[str, Any] = {"batch": True, "batch_quiet": 0.05, "batch_poll": 0.02}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import email.utils
 import hashlib
 import json
 import math
@@ -11,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_server import FaultServer, Refusal, completion, serving
 
 from beholder import judges
 from beholder.backends import Message, Request, Sampling
-from beholder.backends.openai import OpenAI
+from beholder.backends.openai import OpenAI, retry_after
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Question
+from servers.faults import FaultServer, Refusal, completion, serving
 
-HURRY: dict[str, Any] = {"wait": 0.01, "max_wait": 0.2, "timeout": 0.7}
+HURRY: dict[str, Any] = {"wait": 0.01, "max_wait": 0.2, "timeout": 1.5}
 
 
 def plain_request(text: str = "hello", **sampling: Any) -> Request:
@@ -146,6 +147,19 @@ def test_second_run_with_the_cache_costs_no_call_and_is_complete_alone(tmp_path:
         file.close()
 
 
+def test_extra_fields_are_sent_and_are_part_of_key_and_identity() -> None:
+    kept = Answers()
+    with serving(FaultServer(clever)) as server:
+        plain = judges.judge("openai:m", base_url=server.url, answers=kept)
+        extra = {"chat_template_kwargs": {"enable_thinking": False}}
+        other = judges.judge("openai:m", base_url=server.url, answers=kept, extra=extra)
+        for judge in (plain, other, other):
+            asyncio.run(judge.rewrite("man holds cup"))
+        sent = [b for b in server.bodies if "noun phrase" in str(b["messages"])]
+        assert [b.get("chat_template_kwargs") for b in sent] == [None, {"enable_thinking": False}]
+        assert plain.identity != other.identity
+
+
 def test_another_loop_per_call_works_and_remembers() -> None:
     with serving(FaultServer(clever)) as server:
         judge = judges.judge("openai:m", base_url=server.url, requests_per_minute=60000)
@@ -172,6 +186,26 @@ def test_retry_after_is_waited_for() -> None:
     assert times[0] - start >= 0.05
 
 
+@pytest.mark.parametrize(
+    ("header", "low", "high"),
+    [
+        ("7", 7, 7),
+        ("0.5", 0.5, 0.5),
+        ("-1", 0, 0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),  # long ago: at once
+        (email.utils.formatdate(time.time() + 3600, usegmt=True), 3500, 3600),
+        ("soon", None, None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(
+    header: str, low: float | None, high: float | None
+) -> None:
+    found = retry_after({"retry-after": header})
+    assert (found is None) == (low is None)
+    if found is not None and low is not None and high is not None:
+        assert low <= found <= high
+
+
 def test_server_that_always_fails_is_a_transient_error_with_the_reason() -> None:
     server = FaultServer(clever, fault_rate=1.0, faults=("500",), most_in_a_row=99)
     with serving(server):
@@ -183,7 +217,7 @@ def test_server_that_always_fails_is_a_transient_error_with_the_reason() -> None
 
 def test_nobody_listening_at_the_start_is_told_at_once_with_the_address() -> None:
     backend = OpenAI("m", base_url="http://user:secret@127.0.0.1:9/v1")
-    with pytest.raises(ConfigError, match="is http://127.0.0.1:9/v1 its address") as caught:
+    with pytest.raises(ConfigError, match=r"is http://127\.0\.0\.1:9/v1 its address") as caught:
         asyncio.run(backend.chat(plain_request()))
     assert "secret" not in str(caught.value)
 

@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fault_server import FaultServer, completion, serving
-from killed_run import CONCURRENCY, N_QUESTIONS, run
-
 from beholder import judges
+from servers.faults import FaultServer, completion, serving
+from servers.killed_run import CONCURRENCY, N_QUESTIONS, run
 
 N_KILLS = 20
 
@@ -23,7 +22,7 @@ def reply(body: dict[str, Any]) -> dict[str, Any]:
 def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(tmp_path: Path) -> None:
     # A fork server that has imported everything starts a run in milliseconds.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["killed_run", "beholder.backends.openai"])
+    context.set_forkserver_preload(["servers.killed_run", "beholder.backends.openai"])
     rng = random.Random(0)
     path = tmp_path / "run.sqlite"
     n_killed = 0

@@ -263,15 +263,25 @@ class NoteBook:
         self._notes[name] = text
 
 
+def mark(options: Mapping[str, Any]) -> str:
+    """A short mark for options that change answers; nothing for none."""
+    if not options:
+        return ""
+    text = json.dumps(options, sort_keys=True, default=str)
+    return "+" + hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
+
+
 class Backend(ABC):
     """A way to reach a model.
 
     Attributes:
         name: What the user asked for, with the address when it is not the default one; never a
             key. Part of every answer's key.
+        variant: Mark of further options that change answers, or nothing; part of the key, too.
     """
 
     name: str
+    variant: str = ""
 
     @abstractmethod
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:

@@ -26,6 +26,7 @@ from beholder.backends.base import (
     Request,
     Sample,
     Usage,
+    mark,
 )
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.loops import PerLoop
@@ -83,6 +84,7 @@ class OpenAI(Backend):
         self.base_url = (base_url or _HOSTED).rstrip("/")
         self.key_env = key_env
         self.extra = dict(extra or {})
+        self.variant = mark(self.extra)
         self.context = context
         self.name = f"openai:{model}" if base_url is None else f"openai:{model}@{self._address()}"
         try:
@@ -239,7 +241,7 @@ class OpenAI(Backend):
         if status == 404:
             return ConfigError(f"{self.name} is not there: {reason}")
         if status in (408, 409, 425, 429) or status >= 500:
-            wait = _retry_after(error.response.headers)
+            wait = retry_after(error.response.headers)
             return CallFailed(
                 f"HTTP {status}: {reason}", strain=status in (408, 429), retry_after=wait
             )
@@ -256,7 +258,7 @@ class OpenAI(Backend):
 
     @property
     def _note(self) -> str:
-        return f"dialect of {self.name} with {json.dumps(self.extra, sort_keys=True)}"
+        return f"dialect of {self.name}{self.variant}"
 
     def _remembered(self) -> Dialect | None:
         text = self._notes.get_note(self._note)
@@ -294,7 +296,7 @@ def _sum(a: Usage, b: Usage) -> Usage:
     )
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that the server asks to wait: a number, or a date."""
     value = headers.get("retry-after")
     if value is None:

@@ -75,7 +75,7 @@ def judge(
         tally: Counts what would be asked, and nothing is asked.
         options: Options of the judge (``prompts``, ``temperature``, ``samples``, ``replicates``)
             and of its backend (``base_url``, ``concurrency``, ``timeout``...); those in the text
-            go first.
+            go first. Beside a panel they go to all its members.
 
     Raises:
         ConfigError: An unknown judge, model or option; the message names what there is.

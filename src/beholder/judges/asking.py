@@ -22,6 +22,7 @@ from beholder.backends import (
 from beholder.backends.money import Budget
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
+from beholder.judges.fences import neutral
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template
 
@@ -105,7 +106,7 @@ class Asker:
                 request=Request((question, Message("assistant", (text,)))).digest,
                 operation="perplexity",
                 template="perplexity.v1@none",
-                backend=self.backend.name,
+                backend=self.backend.name + self.backend.variant,
                 model=able.model,
                 replicate=0,
                 answer=Answer((), able.model),
@@ -140,7 +141,7 @@ class Asker:
                 request=_asked(request, able),
                 operation=ask.operation,
                 template=template,
-                backend=self.backend.name,
+                backend=self.backend.name + self.backend.variant,
                 model=able.model,
                 replicate=ask.replicate,
                 answer=Answer((), able.model),
@@ -193,9 +194,10 @@ def _asked(request: Request, able: Capabilities) -> str:
 
 def _complaint(answer: Answer, bad: BadAnswer) -> tuple[Message, Message]:
     said = answer.text.strip() or "(nothing)"
+    why = neutral(str(bad))  # it may quote the answer, and the answer a text under judgment
     return (
         Message("assistant", (said,)),
-        Message("user", (f"That answer cannot be used: {bad}. Answer the same question again.",)),
+        Message("user", (f"That answer cannot be used: {why}. Answer the same question again.",)),
     )
 
 

@@ -65,7 +65,8 @@ class LLMJudge(Judge):
         read = "logprobs" if able.top_logprobs else f"mean of {self._samples}"
         kind = self.backend.name.partition(":")[0]
         temperature = f",t={self._temperature:g}" if self._temperature else ""
-        return f"{kind}:{able.model}({read}{temperature},prompts@{self.templates.digest})"
+        how = f"{read}{temperature},prompts@{self.templates.digest}"
+        return f"{kind}:{able.model}{self.backend.variant}({how})"
 
     async def presence(
         self,

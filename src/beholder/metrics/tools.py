@@ -6,6 +6,7 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from beholder import embed, judges, text
 from beholder.embed.base import Embedder, FloatArray
@@ -53,11 +54,9 @@ class Tools:
     def judge(self, spec: str) -> Judge:
         """The judge of a spec such as ``openai:MODEL``."""
         if spec not in self._judges:
+            options: dict[str, Any] = dict(self._options.get("judge", {}))
             self._judges[spec] = judges.judge(
-                spec,
-                answers=self._answers,
-                budget=self._budget,
-                **self._options.get("judge", {}),
+                spec, answers=self._answers, budget=self._budget, **options
             )
         return self._judges[spec]
 

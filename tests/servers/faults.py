@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 import uvicorn
 
 # Those that cost a test time are rarer.
-TRANSPORT_FAULTS = ("429", "500", "reset", "truncated", "empty") * 3 + ("429-later", "hang")
+TRANSPORT_FAULTS = ("429", "500", "reset", "truncated", "empty") * 5 + ("429-later", "hang")
 Reply = Callable[[dict[str, Any]], dict[str, Any]]
 
 
