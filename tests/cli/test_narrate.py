@@ -44,6 +44,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     """Runs a command in a folder with a small collection; gives exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("BEHOLDER_CACHE", "off")
     make_collection(Path("data"))
 
     def run(*arguments: str) -> Done:
@@ -184,6 +185,20 @@ def test_hybrid_looks_at_a_share_and_says_what_it_spared(cli: Cli) -> None:
     assert [row["n"] for row in study["tables"]["reliability"] if row["method"] == "hybrid"] == [26]
 
 
+def test_another_run_takes_shared_answers_from_the_cache(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 1)
+    for out in ("first", "second"):
+        done = cli(
+            "judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "captions", "-o", out,
+            "--cache", "shared", "--judge", "story(model='steady', log='calls.txt')",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        calls = Path("calls.txt").read_text("utf-8").split()
+        assert len(calls) == len(set(calls))  # the second run made none
+    first, second = (Path(out, "study.json").read_bytes() for out in ("first", "second"))
+    assert first == second
+
+
 def test_transitions_name_the_weakest_links_with_theta_beside(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 2)
     done = cli(
@@ -288,7 +303,8 @@ def test_a_study_of_126_narratives_goes_on_after_sigkill_and_pays_nothing_twice(
     make_collection(tmp_path / "data")
     write_narratives(tmp_path / "s.jsonl", 60)
     tests = str(Path(__file__).parents[1])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, *sys.path])}
+    paths = os.pathsep.join([tests, *sys.path])
+    environment = {**os.environ, "PYTHONPATH": paths, "BEHOLDER_CACHE": "off"}
     for wanted in (60, 900):
         process = subprocess.Popen(
             _study_command("killed", 0.002), cwd=tmp_path, env=environment,

@@ -70,6 +70,13 @@ def test_the_range_over_blocks_is_the_range_over_all_pairs() -> None:
     assert high == pytest.approx(1 - math.acos(cosine.max()) / math.pi, abs=1e-6)
 
 
+def test_many_pairs_are_the_entries_of_the_matrix() -> None:
+    rng = np.random.default_rng(2)
+    space = Space.of(rng.normal(size=(50, 4)), rng.random((50, 3)))
+    i, j = rng.integers(0, 50, (2, 20_000))
+    np.testing.assert_allclose(space.theta_of_pairs(i, j), space.theta()[i, j], atol=1e-9)
+
+
 def test_the_scale_and_reading_are_in_the_signature() -> None:
     signature = coherence([[1, 0], [0, 1], [1, 1]], jsd="distance", base=math.e, scale="minmax")
     assert signature.signature == "theta|jsd:distance|base:e|scale:minmax|topics:none"

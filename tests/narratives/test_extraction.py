@@ -216,6 +216,13 @@ def test_a_map_without_room_to_split_is_not_at_its_bound() -> None:
     assert found.warnings == ()
 
 
+def test_a_map_of_too_many_steps_asks_for_a_window() -> None:
+    with pytest.raises(ConfigError, match="7998000 steps"):
+        narrative_map(_space(4000), 5, source=0, target=3999)
+    small = narrative_map(_space(400), 150, source=0, target=399, window=4)
+    assert max(np.diff(small.positions)) <= 4
+
+
 def test_a_map_with_a_k_that_no_flow_has_is_refused() -> None:
     with pytest.raises(ConfigError, match="no solution for k=2"):
         narrative_map(_space(5), 2, source=0, target=4, window=1)

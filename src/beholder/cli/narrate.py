@@ -58,6 +58,9 @@ Weight = Annotated[float | None, typer.Option(help="Weight of sight. [default: l
 StepsBy = Annotated[str, typer.Option(help="Judges of steps see: sight or captions.")]
 Concurrency = Annotated[int, typer.Option(help="Narratives judged at once.")]
 MaxCost = Annotated[float | None, typer.Option(help="Stop before spending more, in US dollars.")]
+Cache = Annotated[
+    str | None, typer.Option(help="Folder of the answers that all runs share, or off.")
+]
 SkipBad = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave wrong rows out; count them.")]
 AllowFailed = Annotated[int, typer.Option(help="Failed narratives that still count as success.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check all input and print the costs.")]
@@ -161,6 +164,7 @@ def judge(
     weight: Weight = None,
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
+    cache: Cache = None,
     skip_bad_rows: SkipBad = False,
     allow_failed: AllowFailed = 0,
     dry_run: DryRun = False,
@@ -196,6 +200,7 @@ def transitions(
     human: Human = "human",
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
+    cache: Cache = None,
     skip_bad_rows: SkipBad = False,
     allow_failed: AllowFailed = 0,
     dry_run: DryRun = False,
@@ -242,6 +247,7 @@ def compare(
     human: Human = "human",
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
+    cache: Cache = None,
     skip_bad_rows: SkipBad = False,
     allow_failed: AllowFailed = 0,
     dry_run: DryRun = False,
@@ -271,6 +277,7 @@ def _columns(pairs: list[str] | None) -> dict[str, str]:
 
 def _run(given: dict[str, Any], parts: tuple[str, ...]) -> None:
     """Build the run from the options of a command, carry it out, print and draw it."""
+    from beholder.cli.cache import cache_file
     from beholder.cli.narrate_print import print_plan, print_study, problems
     from beholder.cli.progress import TerminalProgress
     from beholder.narratives.judging import Voting
@@ -301,7 +308,8 @@ def _run(given: dict[str, Any], parts: tuple[str, ...]) -> None:
     if given["dry_run"]:
         return
     with TerminalProgress() as progress:
-        study = carry_out(config, progress)
+        cache = cache_file(given["cache"]) if config.judged else None
+        study = carry_out(config, progress, cache=cache)
     report = write_study(config.out)
     if given["as_json"]:
         typer.echo(json.dumps({name: study[name] for name in _PRINTED}, ensure_ascii=False))

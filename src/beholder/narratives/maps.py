@@ -55,14 +55,17 @@ def narrative_map(
         raise ConfigError(f"k={k}: between the ends there are 2 to {n} pictures to choose")
     inside = space.subset(np.arange(first, last + 1))
     earliest = earliest_sources(n, window=window, days=None, dates=None)
-    allowed = (np.arange(n)[:, None] < np.arange(n)) & (np.arange(n)[:, None] >= earliest)
-    tail, head = np.nonzero(allowed)
-    if len(tail) > MAX_EDGES:
+    n_steps = int((np.arange(n) - earliest).sum())
+    if n_steps > MAX_EDGES:
         raise ConfigError(
-            f"a narrative map over {n} pictures has {len(tail)} steps, more than {MAX_EDGES};"
+            f"a narrative map over {n} pictures has {n_steps} steps, more than {MAX_EDGES};"
             " give a window, or use maxmin"
         )
-    coherence = np.minimum(inside.theta()[tail, head], 1.0)
+    head = np.repeat(np.arange(n), np.arange(n) - earliest)
+    tail = np.concatenate([np.arange(first, j) for j, first in enumerate(earliest)])
+    by_tail = np.lexsort((head, tail))
+    tail, head = tail[by_tail], head[by_tail]
+    coherence = np.minimum(inside.theta_of_pairs(tail, head), 1.0)
     objective, flow = _solve(n, k, tail, head, coherence)
     path = _likeliest_route(n, k, tail, head, flow)
     warnings = []
@@ -150,7 +153,7 @@ def _likeliest_route(
 def _outflows(
     tail: NDArray[np.intp], head: NDArray[np.intp], flow: Floats, n: int
 ) -> Iterator[tuple[int, NDArray[np.intp], Floats]]:
-    starts = np.searchsorted(tail, np.arange(n + 1))  # np.nonzero gave the steps by tail
+    starts = np.searchsorted(tail, np.arange(n + 1))
     for position in range(n - 1):
         part = slice(starts[position], starts[position + 1])
         yield position, head[part], flow[part]

@@ -28,6 +28,7 @@ FLOAT32_FROM = 3000
 
 _NEAR = 0.999  # beyond it arccos loses digits, and angles come from differences of vectors
 _BLOCK = 1024
+_PAIRS = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +157,10 @@ class Space:
     def theta_of_pairs(self, first: ArrayLike, second: ArrayLike) -> Floats:
         """Theta of pairs, given the positions of both pictures, shape (n_pairs,)."""
         i, j = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
+        if len(i) > _PAIRS:  # so that memory does not grow with the number of pairs
+            starts = range(0, len(i), _PAIRS)
+            parts = [self.theta_of_pairs(i[s : s + _PAIRS], j[s : s + _PAIRS]) for s in starts]
+            return np.concatenate(parts)
         similar = self._scaled(_angles_to_similarity(_angles(self.vectors[i], self.vectors[j])))
         if self.distributions is None:
             return np.sqrt(similar)

@@ -9,29 +9,30 @@ from threadpoolctl import threadpool_limits
 
 from beholder.aio import run_sync
 from beholder.errors import RunError
-from beholder.judges import AnswerFile, Answers, Budget, Judge, judge
+from beholder.judges import Budget, Judge, judge
 from beholder.judges.answers import AnswerStore
 from beholder.run import manifest
+from beholder.run.answers import run_answers
 from beholder.run.execute import Progress
 from beholder.run.narrate import results
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs, read_inputs
 from beholder.run.narrate.judge import Bench, Judged, judge_all, n_jobs
 from beholder.run.narrate.measure import Measures, measure
-from beholder.run.store import FILE_NAME, locked
+from beholder.run.store import locked
 
 KIND = "narratives"
 
 
 def carry_out(
-    config: NarrateConfig, progress: Progress, *, cache: AnswerFile | None = None
+    config: NarrateConfig, progress: Progress, *, cache: Path | None = None
 ) -> dict[str, Any]:
     """Do what a NarrateConfig asks, or go on with it.
 
     Args:
         config: The run.
         progress: Hears how it goes on.
-        cache: Answers that all runs share, or None.
+        cache: File of the answers that all runs share, or None.
 
     Returns:
         The study, as ``study.json`` holds it.
@@ -45,13 +46,8 @@ def carry_out(
     inputs = read_inputs(config)
     with locked(config.out), threadpool_limits(1):  # rounding may depend on the number of threads
         _check_same(config, inputs)
-        file = AnswerFile(config.out / FILE_NAME)
-        try:
-            return _within(
-                config, inputs, Answers(file, cache), Budget(config.max_cost, file.cost()), progress
-            )
-        finally:
-            file.close()
+        with run_answers(config.out, cache, config.max_cost) as (store, budget):
+            return _within(config, inputs, store, budget, progress)
 
 
 def _within(

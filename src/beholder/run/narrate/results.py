@@ -17,6 +17,7 @@ from beholder.narratives.coherence import Coherence
 from beholder.narratives.cost import PUBLISHED_SECONDS, Rates, estimated_tokens, measured
 from beholder.narratives.hybrid import Hybrid, combine
 from beholder.narratives.judging import Vote
+from beholder.narratives.steps import steps_table
 from beholder.narratives.study import Subject, tables
 from beholder.records import Frame, ItemFailure
 from beholder.records import Sequence as Narrative
@@ -300,8 +301,6 @@ def _theta(measures: Measures) -> dict[str, Any]:
 def _steps_table(
     narratives: Sequence[Narrative], judged: Judged, measures: Measures | None
 ) -> dict[str, Any]:
-    from beholder.narratives.steps import steps_table
-
     coherence = {} if measures is None else measures.coherence
     rows = []
     for position, votes in judged.steps.items():
