@@ -162,6 +162,16 @@ def test_judge_prints_costs_before_and_scores_after(cli: Cli) -> None:
     assert Path("runs/s/report.html").is_file()
 
 
+def test_repeated_narratives_are_judged_once_and_told(cli: Cli) -> None:
+    rows = [{"id": str(i), "source": "maps", "frames": ["p000", "p010", "p020"]} for i in range(3)]
+    Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "--judge", "story:steady")  # fmt: skip
+    assert done.code == 0, done.err
+    study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
+    assert study["cost"]["stages"]["sight"]["calls"] == 3
+    assert study["tables"]["cautions"][0].startswith("2 of 3 narratives repeat another")
+
+
 def test_dry_run_asks_nobody_and_writes_nothing(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 1)
     done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady", "--dry-run")  # fmt: skip

@@ -115,6 +115,8 @@ def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
     found = tables(subjects)
     assert found["sources"] == ["human", "maps", "random"]
     assert any("human: only 1 narratives" in caution for caution in found["cautions"])
+    assert not any("repeat another" in caution for caution in found["cautions"])
+    assert "2 of 3 narratives repeat another" in tables(subjects, n_repeated=2)["cautions"][0]
 
 
 def test_correlations_with_distance_leave_human_narratives_out() -> None:

@@ -42,12 +42,15 @@ class Subject:
     votes: Mapping[str, Sequence[float | None]]
 
 
-def tables(subjects: Sequence[Subject], human: str = "human") -> dict[str, Any]:
+def tables(
+    subjects: Sequence[Subject], human: str = "human", *, n_repeated: int = 0
+) -> dict[str, Any]:
     """All tables, as JSON values.
 
     Args:
         subjects: The narratives.
         human: Name of the human source; it comes first.
+        n_repeated: Narratives that are equal to another one, for a caution.
 
     Returns:
         ``sources``, ``methods``, ``scores`` (per method and source), ``coherence`` (per source),
@@ -67,7 +70,7 @@ def tables(subjects: Sequence[Subject], human: str = "human") -> dict[str, Any]:
         "reliability": [_reliability(subjects, m, sources) for m in methods],
         "comparisons": [row for m in methods for row in _comparisons(subjects, m, sources)],
         "between_methods": [_between(subjects, a, b) for a, b in combinations(methods, 2)],
-        "cautions": _cautions(subjects, sources),
+        "cautions": _cautions(subjects, sources, n_repeated),
     }
 
 
@@ -235,8 +238,14 @@ def _comparison(a: list[float], b: list[float]) -> dict[str, Any]:
     }
 
 
-def _cautions(subjects: Sequence[Subject], sources: Sequence[str]) -> list[str]:
+def _cautions(subjects: Sequence[Subject], sources: Sequence[str], n_repeated: int) -> list[str]:
     notes = []
+    if n_repeated:
+        notes.append(
+            f"{n_repeated} of {len(subjects)} narratives repeat another picture by picture. Each is"
+            " judged once and counts as often as it stands here: n is too large and p-values too"
+            " small."
+        )
     for source in sources:
         n = sum(s.source == source for s in subjects)
         if n < FEW:

@@ -54,7 +54,7 @@ def build(
             _narrative(position, narrative, subjects[position], judged, measures, index)
             for position, narrative in enumerate(narratives)
         ],
-        "tables": tables(subjects, config.human),
+        "tables": tables(subjects, config.human, n_repeated=_n_repeated(narratives)),
         "steps": _steps_table(narratives, judged, measures) if judged.steps else None,
         "cost": cost_table(config, narratives, judged),
         "hybrid": None if hybrid is None else _hybrid_row(hybrid, config, judged, len(narratives)),
@@ -140,6 +140,13 @@ def read(folder: Path) -> dict[str, Any]:
     if not isinstance(study, dict) or study.get("format") != FORMAT:
         raise RunError(f"{path} is not a study of format {FORMAT}")
     return study
+
+
+def _n_repeated(narratives: Sequence[Narrative]) -> int:
+    """Narratives that show the same pictures in the same order as one before them."""
+    return len(narratives) - len(
+        {tuple(f.id for f in narrative.frames) for narrative in narratives}
+    )
 
 
 def _votes(votes: Sequence[Vote]) -> list[dict[str, Any]]:
