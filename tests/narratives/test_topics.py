@@ -19,6 +19,7 @@ from beholder.narratives import (
     topic_clusters,
 )
 from beholder.narratives.space import Floats
+from beholder.narratives.topics import topics_by, umap_vectors
 from beholder.records import Frame
 
 pytest.importorskip("sklearn")
@@ -145,3 +146,19 @@ def test_partly_dated_collections_need_a_decision() -> None:
     found = chronology(frames, _arc([0, 20, 40]), spread=True)
     assert list(found.order) == [0, 1, 2]
     assert "1 got dates by label spreading" in found.note
+
+
+def test_umap_keeps_groups_apart_for_clusters() -> None:
+    pytest.importorskip("umap")
+    rng = np.random.default_rng(0)
+    groups = np.concatenate([c + 0.05 * rng.normal(size=(25, 3)) for c in np.eye(3)])
+    topics = topics_by("clusters:umap", [Frame(str(i)) for i in range(75)], groups)
+    assert topics.method.startswith("umap|hdbscan")
+    assert [len(set(topics.assigned[i : i + 25])) for i in (0, 25, 50)] == [1, 1, 1]
+    with pytest.raises(ConfigError, match="needs more pictures"):
+        umap_vectors(groups[:10])
+
+
+def test_an_unknown_form_of_topics_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'clusters:tsne': expected 'labels:NAME'"):
+        topics_by("clusters:tsne", [], [[1.0]])

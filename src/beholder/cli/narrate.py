@@ -50,7 +50,7 @@ Embedder = Annotated[
 ]
 Scale = Annotated[str, typer.Option(help="Scale of theta: raw or minmax (over the collection).")]
 Jsd = Annotated[str, typer.Option(help="Topic term of theta: divergence or distance.")]
-Topics = Annotated[str | None, typer.Option(help="Topics: labels:NAME or clusters.")]
+Topics = Annotated[str | None, typer.Option(help="Topics: labels:NAME, clusters or clusters:umap.")]
 Human = Annotated[str, typer.Option(help="Name of the human source.")]
 Share = Annotated[float, typer.Option(help="Share of narratives that hybrid judging looks at.")]
 Rule = Annotated[str, typer.Option(help="Which ones: uncertain or top.")]

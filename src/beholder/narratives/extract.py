@@ -57,7 +57,7 @@ class Extraction:
         replications: Extractions per task; each but the first shuffles pictures of one date, and
             random ones draw anew.
         spread_dates: Give undated pictures a date from similar dated ones.
-        topics: ``labels:NAME``, ``clusters`` or None; topics enter theta, and ``cover`` needs them.
+        topics: As ``topics_by`` takes them, or None; they enter theta, and ``cover`` needs them.
         seed: Of shuffles and draws.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -134,7 +134,8 @@ def topics_by(spec: str, frames: Sequence[Frame], embeddings: ArrayLike) -> Topi
     """Topics by their text form.
 
     Args:
-        spec: ``labels:NAME`` spreads the label of that name; ``clusters`` finds topics.
+        spec: ``labels:NAME`` spreads the label of that name; ``clusters`` finds topics,
+            ``clusters:umap`` after UMAP (extra ``umap``).
         frames: n pictures with their labels.
         embeddings: (n, D) their vectors.
 
@@ -144,8 +145,11 @@ def topics_by(spec: str, frames: Sequence[Frame], embeddings: ArrayLike) -> Topi
     kind, _, name = spec.partition(":")
     if spec == "clusters":
         return topic_clusters(embeddings)
+    if spec == "clusters:umap":
+        found = topic_clusters(umap_vectors(embeddings))
+        return replace(found, method=f"umap|{found.method}")
     if kind != "labels" or not name:
-        raise ConfigError(f"topics {spec!r}: expected 'labels:NAME' or 'clusters'")
+        raise ConfigError(f"topics {spec!r}: expected 'labels:NAME', 'clusters' or 'clusters:umap'")
     labels = [frame.labels.get(name) for frame in frames]
     if not any(labels):
         known = sorted({key for frame in frames for key in frame.labels})
@@ -189,3 +193,40 @@ def topic_clusters(embeddings: ArrayLike, *, min_cluster_size: int = 8) -> Topic
         method=f"hdbscan|min_cluster_size:{min_cluster_size}",
         notes=(f"{n_noise} pictures are in no cluster",) if n_noise else (),
     )
+
+
+def umap_vectors(
+    embeddings: ArrayLike, *, n_components: int = 16, n_neighbors: int = 15, seed: int = 42
+) -> Floats:
+    """Fewer dimensions by UMAP (cosine, min_dist 0), centred, for clusters; never for theta.
+
+    Args:
+        embeddings: (n, D) vectors; only their directions count.
+        n_components: Dimensions to keep, below n - 1.
+        n_neighbors: Size of the neighbourhood that is kept together.
+        seed: Of its random start; the result also depends on the version of umap-learn.
+
+    Returns:
+        (n, n_components), float64.
+
+    Raises:
+        ConfigError: Too few pictures.
+        MissingExtraError: umap-learn is not installed.
+    """
+    umap: Any = require("umap", extra="umap", purpose="dimension reduction by UMAP")
+    vectors = Space.of(embeddings).vectors
+    if len(vectors) <= n_components + 1:
+        raise ConfigError(
+            f"n_components={n_components}: UMAP needs more pictures than that, got {len(vectors)}"
+        )
+    model = umap.UMAP(
+        n_neighbors=min(n_neighbors, len(vectors) - 1),
+        n_components=n_components,
+        min_dist=0.0,
+        metric="cosine",
+        random_state=seed,
+        n_jobs=1,
+    )
+    reduced = np.asarray(model.fit_transform(vectors), dtype=np.float64)
+    centred: Floats = reduced - reduced.mean(axis=0)
+    return centred

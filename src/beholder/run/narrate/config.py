@@ -47,7 +47,7 @@ class NarrateConfig:
         jsd: Reading of the topic term.
         base: Base of its logarithm.
         scale: Scale of theta.
-        topics: ``labels:NAME``, ``clusters`` or None.
+        topics: ``labels:NAME``, ``clusters``, ``clusters:umap`` or None.
         human: Name of the human source.
         concurrency: Narratives judged at once.
         max_cost: US dollars that may be spent, or None.
