@@ -16,8 +16,8 @@ from beholder.dates import PartialDate
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Answers, LLMJudge
 from beholder.narratives.judging import Vote, Voting, rate_narrative, rate_steps, values
-from beholder.narratives.views import Captions, Sight, known_data
-from beholder.records import Frame
+from beholder.narratives.views import Captioner, Sight, Words, known_data
+from beholder.records import Frame, ItemFailure
 from beholder.records import Sequence as Narrative
 
 Reply = Callable[[Request], str]
@@ -40,6 +40,10 @@ def _narrative(folder: Path, n: int = 3) -> Narrative:
             Frame(f"p{i}", f"{i}.png", f"Caption {i}.", PartialDate(1928, 3 + i), "Arica")
         )
     return Narrative("n", tuple(frames))
+
+
+def _words(narrative: Narrative) -> Words:
+    return Words({frame.id: frame.caption or "" for frame in narrative.frames})
 
 
 def test_judges_vote_apart_each_with_its_own_seat(tmp_path: Path) -> None:
@@ -67,8 +71,8 @@ def test_by_sight_the_judge_gets_small_pictures_in_order_and_no_caption(tmp_path
 
 def test_by_captions_the_judge_gets_words_alone_in_order(tmp_path: Path) -> None:
     judge, backend = _judge()
-    view = Captions(None, Sight(tmp_path))
-    asyncio.run(rate_narrative(_narrative(tmp_path), view, judge, Voting(judges=1)))
+    narrative = _narrative(tmp_path)
+    asyncio.run(rate_narrative(narrative, _words(narrative), judge, Voting(judges=1)))
     (request,) = backend.requests
     assert request.images == ()
     text = "".join(message.text for message in request.messages)
@@ -80,8 +84,8 @@ def test_anchors_are_shown_only_when_asked_for(tmp_path: Path) -> None:
     for anchors in (False, True):
         judge, backend = _judge()
         voting = Voting(judges=1, anchors=anchors)
-        view = Captions(None, Sight(tmp_path))
-        asyncio.run(rate_narrative(_narrative(tmp_path), view, judge, voting))
+        narrative = _narrative(tmp_path)
+        asyncio.run(rate_narrative(narrative, _words(narrative), judge, voting))
         told.append("For orientation" in backend.requests[0].messages[-1].text)
     assert told == [False, True]
 
@@ -90,7 +94,7 @@ def test_a_missing_caption_is_written_once_with_what_is_known(tmp_path: Path) ->
     judge, backend = _judge(lambda request: "A ship in a harbour.")
     frame = Frame("p", "0.png", None, PartialDate(1928, 3), "Arica")
     _narrative(tmp_path)
-    view = Captions(judge, Sight(tmp_path), context="An expedition.", words=(150, 200))
+    view = Captioner(judge, Sight(tmp_path), context="An expedition.", words=(150, 200))
 
     async def twice() -> list[str]:
         return [await view.caption(frame), await view.caption(frame)]
@@ -153,7 +157,20 @@ def test_a_frame_without_image_or_caption_says_so(tmp_path: Path) -> None:
     with pytest.raises(ItemError, match="frame 'a' has no image"):
         asyncio.run(Sight(tmp_path).shots([Frame("a")]))
     with pytest.raises(ItemError, match="frame 'a' has no caption, and no judge to write one"):
-        asyncio.run(Captions(None, Sight(tmp_path)).shots([Frame("a", "a.png")]))
+        asyncio.run(Captioner(None, Sight(tmp_path)).caption(Frame("a", "a.png")))
+
+
+def test_a_frame_whose_caption_failed_fails_its_narratives_with_that_reason(tmp_path: Path) -> None:
+    narrative = _narrative(tmp_path)
+    captions = {
+        "p0": "A ship.",
+        "p1": ItemFailure("ItemError", "frame 'p1': refused"),
+        "p2": "A mule.",
+    }
+    judge, backend = _judge()
+    votes = asyncio.run(rate_narrative(narrative, Words(captions), judge, Voting()))
+    assert [vote.failure for vote in votes] == [ItemFailure("ItemError", "frame 'p1': refused")] * 3
+    assert backend.requests == []
 
 
 def test_several_judges_at_temperature_0_are_refused() -> None:

@@ -284,6 +284,7 @@ def _run(given: dict[str, Any], parts: tuple[str, ...]) -> None:
     from beholder.report.narrate import write_study
     from beholder.run.narrate.config import NarrateConfig
     from beholder.run.narrate.engine import carry_out
+    from beholder.run.narrate.inputs import read_inputs
 
     same = ("sequences", "judge", "max_side", "share", "rule", "weight", "embedder", "scale",
             "jsd", "topics", "human", "concurrency", "max_cost", "skip_bad_rows", "year",
@@ -304,12 +305,13 @@ def _run(given: dict[str, Any], parts: tuple[str, ...]) -> None:
         ),
         **{name: given[name] for name in same if name in given},
     )
-    print_plan(config)
+    inputs = read_inputs(config)
+    print_plan(config, inputs)
     if given["dry_run"]:
         return
     with TerminalProgress() as progress:
         cache = cache_file(given["cache"]) if config.judged else None
-        study = carry_out(config, progress, cache=cache)
+        study = carry_out(config, progress, inputs=inputs, cache=cache)
     report = write_study(config.out)
     if given["as_json"]:
         typer.echo(json.dumps({name: study[name] for name in _PRINTED}, ensure_ascii=False))

@@ -12,13 +12,12 @@ from rich.table import Table
 
 from beholder.narratives.study import mean_vote
 from beholder.run.narrate.config import NarrateConfig
-from beholder.run.narrate.inputs import read_inputs
+from beholder.run.narrate.inputs import Inputs
 from beholder.run.narrate.results import cost_table
 
 
-def print_plan(config: NarrateConfig) -> None:
+def print_plan(config: NarrateConfig, inputs: Inputs) -> None:
     """Print what a run will judge and what that may cost, on stderr."""
-    inputs = read_inputs(config)
     for error in inputs.bad_rows:
         typer.echo(f"left out: {error}", err=True)
     cost = cost_table(config, inputs.narratives)

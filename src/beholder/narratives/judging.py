@@ -113,15 +113,16 @@ async def _vote(seat: int, asked: Awaitable[Rating]) -> Vote:
     try:
         rating = await asked
     except ItemError as error:
-        return Vote(seat, failure=_failure(error))
+        return Vote(seat, failure=as_failure(error))
     return Vote(seat, rating.value, rating.reason)
 
 
 def _all_failed(voting: Voting, error: ItemError) -> list[Vote]:
-    return [Vote(seat, failure=_failure(error)) for seat in range(voting.judges)]
+    return [Vote(seat, failure=as_failure(error)) for seat in range(voting.judges)]
 
 
-def _failure(error: ItemError) -> ItemFailure:
+def as_failure(error: ItemError) -> ItemFailure:
+    """An error as the reason why there is no value."""
     return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError))
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from beholder.backends import Image
-from beholder.errors import ItemError
+from beholder.errors import ItemError, TransientError
 from beholder.judges import Judge, Shot
 from beholder.media import encode_jpeg, load_image
-from beholder.records import Frame
+from beholder.records import Frame, ItemFailure
 
 Method: TypeAlias = Literal["captions", "sight"]
 
@@ -75,8 +75,8 @@ class Sight:
         return encode_jpeg(load_image(self._root / image, max_side=self._max_side))
 
 
-class Captions:
-    """Captions, made once per picture by a judge that sees; those of the data come first.
+class Captioner:
+    """Writes captions of pictures; one that the data brings comes first.
 
     Args:
         judge: Writes the captions, or None when all frames have one.
@@ -84,7 +84,6 @@ class Captions:
         context: What the collection is.
         words: Fewest and most words of a caption.
         language: Language to write in.
-        known: Tell the captioner date and place.
     """
 
     def __init__(
@@ -95,22 +94,12 @@ class Captions:
         context: str = "",
         words: tuple[int, int] = (150, 200),
         language: str = "English",
-        known: bool = True,
     ) -> None:
         self._judge = judge
         self._sight = sight
         self._context = context
         self._words = words
         self._language = language
-        self._known = known
-
-    async def shots(self, frames: Sequence[Frame]) -> list[Shot]:
-        """See ``View.shots``."""
-        captions = await asyncio.gather(*(self.caption(frame) for frame in frames))
-        return [
-            Shot(caption=caption, note=known_data(frame) or None)
-            for frame, caption in zip(frames, captions, strict=True)
-        ]
 
     async def caption(self, frame: Frame) -> str:
         """The caption of a frame.
@@ -129,11 +118,34 @@ class Captions:
                 min_words=self._words[0],
                 max_words=self._words[1],
                 context=self._context,
-                note=known_data(frame) if self._known else "",
+                note=known_data(frame),
             )
         except ItemError as error:
             named = str(error).startswith("frame ")
             raise type(error)(str(error) if named else f"frame {frame.id!r}: {error}") from error
+
+
+class Words:
+    """Captions that were written before, with date and place beside them.
+
+    Args:
+        captions: Caption per frame id, or why there is none.
+    """
+
+    def __init__(self, captions: Mapping[str, str | ItemFailure]) -> None:
+        self._captions = captions
+
+    async def shots(self, frames: Sequence[Frame]) -> list[Shot]:
+        """See ``View.shots``."""
+        return [
+            Shot(caption=self._caption(frame), note=known_data(frame) or None) for frame in frames
+        ]
+
+    def _caption(self, frame: Frame) -> str:
+        caption = self._captions[frame.id]
+        if isinstance(caption, str):
+            return caption
+        raise (TransientError if caption.transient else ItemError)(caption.message)
 
 
 def known_data(frame: Frame) -> str:

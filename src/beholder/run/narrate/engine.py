@@ -25,13 +25,18 @@ KIND = "narratives"
 
 
 def carry_out(
-    config: NarrateConfig, progress: Progress, *, cache: Path | None = None
+    config: NarrateConfig,
+    progress: Progress,
+    *,
+    inputs: Inputs | None = None,
+    cache: Path | None = None,
 ) -> dict[str, Any]:
     """Do what a NarrateConfig asks, or go on with it.
 
     Args:
         config: The run.
         progress: Hears how it goes on.
+        inputs: What the run works on, where it has been read already.
         cache: File of the answers that all runs share, or None.
 
     Returns:
@@ -43,7 +48,7 @@ def carry_out(
         RunError: The folder is busy or holds another run, or the run cannot go on.
         KeyboardInterrupt: Passed on, after the store has all answers.
     """
-    inputs = read_inputs(config)
+    inputs = inputs or read_inputs(config)
     with locked(config.out), threadpool_limits(1):  # rounding may depend on the number of threads
         _check_same(config, inputs)
         with run_answers(config.out, cache, config.max_cost) as (store, budget):

@@ -18,8 +18,8 @@ from beholder.judges import Judge
 from beholder.judges.answers import AnswerStore
 from beholder.narratives.cost import Meter, Stage
 from beholder.narratives.hybrid import choose
-from beholder.narratives.judging import Vote, rate_narrative, rate_steps
-from beholder.narratives.views import Captions, Sight, View
+from beholder.narratives.judging import Vote, as_failure, rate_narrative, rate_steps
+from beholder.narratives.views import Captioner, Sight, View, Words
 from beholder.records import Frame, ItemFailure, ItemScore
 from beholder.records import Sequence as Narrative
 from beholder.run.execute import Progress
@@ -93,16 +93,17 @@ async def judge_all(
     """
     found = Judged()
     sight = Sight(config.root, max_side=config.max_side)
-    captions = Captions(
-        bench.judges.get("caption"),
-        sight,
-        context=config.voting.context,
-        words=config.words,
-        language=config.language,
-    )
     if _writes_captions(config):
+        captioner = Captioner(
+            bench.judges.get("caption"),
+            sight,
+            context=config.voting.context,
+            words=config.words,
+            language=config.language,
+        )
         frames = {f.id: f for narrative in narratives for f in narrative.frames}
-        found.captions = await _captions(captions, frames.values(), config, progress)
+        found.captions = await _captions(captioner, frames.values(), config, progress)
+    words = Words(found.captions)
     everything = range(len(narratives))
 
     async def rate(stage: str, view: View, positions: Iterable[int]) -> dict[int, list[Vote]]:
@@ -114,7 +115,7 @@ async def judge_all(
         return await _each(one, positions, config.concurrency, progress)
 
     if config.by_captions:
-        found.votes["captions"] = await rate("captions", captions, everything)
+        found.votes["captions"] = await rate("captions", words, everything)
     if "hybrid" in config.parts:
         found.seen = choose(_table(found.votes["captions"], config), config.share, config.rule)
     if "sight" in config.parts:
@@ -122,7 +123,7 @@ async def judge_all(
     elif "hybrid" in config.parts:
         found.votes["sight"] = await rate("sight", sight, found.seen)
     if "transitions" in config.parts:
-        view: View = sight if config.steps_by == "sight" else captions
+        view: View = sight if config.steps_by == "sight" else words
 
         async def steps(position: int) -> list[list[Vote]]:
             return await rate_steps(
@@ -154,13 +155,13 @@ def _table(votes: dict[int, list[Vote]], config: NarrateConfig) -> list[list[flo
 
 
 async def _captions(
-    captions: Captions, frames: Iterable[Frame], config: NarrateConfig, progress: Progress
+    captioner: Captioner, frames: Iterable[Frame], config: NarrateConfig, progress: Progress
 ) -> dict[str, str | ItemFailure]:
     async def one(frame: Frame) -> str | ItemFailure:
         try:
-            return await captions.caption(frame)
+            return await captioner.caption(frame)
         except ItemError as error:
-            return ItemFailure(type(error).__name__, str(error))
+            return as_failure(error)
 
     found: dict[str, str | ItemFailure] = {}
     async for frame, caption in bounded(one, frames, config.concurrency):
