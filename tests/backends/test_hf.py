@@ -178,6 +178,63 @@ def test_perplexity_with_a_picture_equals_a_forward_pass_by_hand(llava: str) -> 
         assert perplexity.nll == pytest.approx(expected, rel=1e-5)
 
 
+def test_perplexity_of_a_qwen2_vl_equals_a_forward_pass_by_hand(tmp_path: Path) -> None:
+    # Its positions have three dimensions and go on after the picture: not like a LLaVA's.
+    pytest.importorskip("torchvision", reason="its processor needs torchvision")
+    raw = make_tokenizer().backend_tokenizer
+    pad, start, end = "<|image_pad|>", "<|vision_start|>", "<|vision_end|>"
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=raw,
+        bos_token="<s>",
+        eos_token="<end>",
+        pad_token="<pad>",
+        extra_special_tokens={"image_token": pad, "video_token": "<v>", "s": start, "e": end},
+    )
+    text = text_config(tokenizer).to_dict()
+    known = ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"]
+    known += ["num_key_value_heads", "max_position_embeddings", "vocab_size", "initializer_range"]
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}
+    config = transformers.Qwen2VLConfig(
+        text_config={**{name: text[name] for name in known}, "rope_parameters": rope},
+        vision_config={"depth": 2, "embed_dim": 16, "hidden_size": 32, "num_heads": 2},
+        image_token_id=tokenizer.convert_tokens_to_ids(pad),
+        video_token_id=tokenizer.convert_tokens_to_ids("<v>"),
+        vision_start_token_id=tokenizer.convert_tokens_to_ids(start),
+        vision_end_token_id=tokenizer.convert_tokens_to_ids(end),
+        eos_token_id=tokenizer.eos_token_id,
+    )
+    torch.manual_seed(2)
+    transformers.Qwen2VLForConditionalGeneration(config).save_pretrained(tmp_path)
+    transformers.Qwen2VLProcessor(
+        image_processor=transformers.Qwen2VLImageProcessor(min_pixels=784, max_pixels=784 * 16),
+        tokenizer=tokenizer,
+        video_processor=transformers.Qwen2VLVideoProcessor(),
+        chat_template=TEMPLATE.replace("<image>", start + pad + end),
+    ).save_pretrained(tmp_path)
+
+    data = io.BytesIO()
+    noise = PILImage.effect_noise((112, 84), 80).convert("RGB")
+    noise.save(data, "PNG")
+    model = transformers.AutoModelForImageTextToText.from_pretrained(tmp_path).eval()
+    rendered = f"<|user|>{start}{pad}{end}{PROMPT}<end><|assistant|>"
+    processor = transformers.AutoProcessor.from_pretrained(tmp_path)
+    encoded = dict(processor(text=[rendered], images=[noise], return_tensors="pt"))
+    prompt = encoded.pop("input_ids")[0].tolist()
+    encoded.pop("attention_mask")
+    types = encoded.pop("mm_token_type_ids", None)
+    judge = judges.judge(f"hf:{tmp_path}", batch_size=2)
+    shown = Image(data.getvalue(), "image/png")
+    found = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[shown]))
+    for sentence, perplexity in zip(TEXTS, found, strict=True):
+        ids = processor.tokenizer(sentence, add_special_tokens=False)["input_ids"]
+        more = dict(encoded)
+        if types is not None:
+            none = torch.zeros(1, len(ids), dtype=types.dtype)
+            more["mm_token_type_ids"] = torch.cat([types, none], dim=1)
+        expected = loss_by_hand(model, prompt + ids, len(prompt), **more)
+        assert perplexity.nll == pytest.approx(expected, rel=1e-5)
+
+
 def test_another_picture_changes_perplexity_and_it_is_encoded_once(
     llava: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

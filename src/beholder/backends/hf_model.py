@@ -161,28 +161,23 @@ class HFModel:
             for at in range(0, len(order), self.batch_size):
                 chosen = order[at : at + self.batch_size]
                 rows = [ids[i] for i in chosen]
-                nll = self._continue(before.past_key_values, n_prompt, first, rows)
+                nll = self._continue(before.past_key_values, first, rows)
                 losses |= dict(zip(chosen, nll, strict=True))
         return [Perplexity(losses[i], len(ids[i]), len(text)) for i, text in enumerate(texts)]
 
-    def _continue(
-        self, cache: Any, n_prompt: int, first: torch.Tensor, ids: list[list[int]]
-    ) -> list[float]:
+    def _continue(self, cache: Any, first: torch.Tensor, ids: list[list[int]]) -> list[float]:
         """Total loss of each continuation of a prompt whose cache is given."""
         lengths = torch.tensor([len(row) for row in ids])
         longest = int(lengths.max())
         padded = torch.tensor([row + [0] * (longest - len(row)) for row in ids])
         real = torch.arange(longest)[None] < lengths[:, None]
-        mask = torch.cat([torch.ones(len(ids), n_prompt, dtype=torch.long), real.long()], dim=1)
         losses = -first[padded[:, 0].to(self.device)].double()
         if longest > 1:
             own = copy.deepcopy(cache)
             own.batch_repeat_interleave(len(ids))
+            # No mask: a token sees only those before it, so padding on the right reaches none.
             out = self._forward(
-                input_ids=padded.to(self.device),
-                attention_mask=mask.to(self.device),
-                past_key_values=own,
-                use_cache=True,
+                input_ids=padded.to(self.device), past_key_values=own, use_cache=True
             )
             logprobs = torch.log_softmax(out.logits[:, :-1].float(), dim=-1)
             told = logprobs.gather(2, padded[:, 1:, None].to(self.device))[..., 0].double()

@@ -11,7 +11,7 @@ import sys
 import typer
 
 from beholder._version import __version__
-from beholder.cli import compare, demo, doctor, metrics, narrate, report, score
+from beholder.cli import cache, compare, demo, doctor, judge_check, metrics, narrate, report, score
 from beholder.errors import BeholderError
 
 app = typer.Typer(
@@ -33,6 +33,8 @@ for command in (
     doctor.doctor,
 ):
     app.command()(command)
+app.command("judge-check")(judge_check.judge_check)
+app.add_typer(cache.cache, name="cache")
 app.add_typer(narrate.app, name="narrate")
 
 

@@ -106,6 +106,10 @@ class Metric(ABC, Generic[E]):
         """Kind and spec of each tool this metric's fields name."""
         return [(p.metadata["tool"], getattr(self, p.name)) for p in self._tool_params()]
 
+    def asks_judge(self) -> bool:
+        """Whether a field of this metric names a judge."""
+        return any(kind == "judge" for kind, _ in self.tool_specs())
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """Identity of each tool this metric's fields name, by field."""
         return {

@@ -11,7 +11,7 @@ from typing import Any
 from beholder import embed, judges, text
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
-from beholder.judges import AnswerStore, Budget, Judge
+from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.text.split import Splitter
 
 
@@ -24,6 +24,7 @@ class Tools:
             ``{"embedder": {"base_url": "http://localhost:8000/v1"}}``.
         answers: Where answers of judges are kept; None keeps them in memory.
         budget: What judges may spend; None for no limit.
+        tally: Counts what judges would be asked, and asks nobody.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class Tools:
         options: Mapping[str, Mapping[str, object]] | None = None,
         answers: AnswerStore | None = None,
         budget: Budget | None = None,
+        tally: Tally | None = None,
     ) -> None:
         self._vectors = vectors
         self._options = options or {}
@@ -39,6 +41,7 @@ class Tools:
         self._splitters: dict[str, Splitter] = {}
         self._answers = answers
         self._budget = budget
+        self._tally = tally
         self._judges: dict[str, Judge] = {}
 
     def embedder(self, spec: str) -> Embedder:
@@ -56,7 +59,7 @@ class Tools:
         if spec not in self._judges:
             options: dict[str, Any] = dict(self._options.get("judge", {}))
             self._judges[spec] = judges.judge(
-                spec, answers=self._answers, budget=self._budget, **options
+                spec, answers=self._answers, budget=self._budget, tally=self._tally, **options
             )
         return self._judges[spec]
 
