@@ -162,7 +162,7 @@ def test_a_frame_without_image_or_caption_says_so(tmp_path: Path) -> None:
 
 def test_a_frame_whose_caption_failed_fails_its_narratives_with_that_reason(tmp_path: Path) -> None:
     narrative = _narrative(tmp_path)
-    captions = {
+    captions: dict[str, str | ItemFailure] = {
         "p0": "A ship.",
         "p1": ItemFailure("ItemError", "frame 'p1': refused"),
         "p2": "A mule.",
