@@ -200,7 +200,14 @@ def test_captions_never_pay_when_rating_them_costs_more() -> None:
     assert Rates(1.0, 5.0, 4.0, "x").break_even(10, 3) is None
 
 
-def test_rates_are_measured_only_when_all_three_kinds_of_answers_exist() -> None:
+def test_given_captions_cost_nothing() -> None:
+    found = measured({"captions": Stage(3, 3.0, 30, 3), "sight": Stage(4, 20.0, 400, 4)})
+    assert found is not None
+    assert found[0].break_even(500, 3) == 0.0
+    assert "captions were given" in found[0].basis
+
+
+def test_rates_are_measured_only_when_narratives_were_rated_both_ways() -> None:
     stages = {"caption": Stage(2, 4.0, 10, 10), "captions": Stage(3, 3.0, 30, 3)}
     assert measured(stages) is None
     found = measured(stages | {"sight": Stage(4, 20.0, 400, 4)})

@@ -120,21 +120,19 @@ def estimated_tokens(mean_length: float, words: int = 175) -> Rates:
 
 
 def measured(stages: Mapping[str, Stage]) -> tuple[Rates, Rates] | None:
-    """Seconds and tokens per call as a run measured them; None before all three kinds were made."""
+    """Seconds and tokens per call as a run measured them.
+
+    None before narratives were rated both ways. A run that wrote no captions was given them: they
+    cost nothing.
+    """
     caption, words, sight = (stages.get(n, Stage()) for n in ("caption", "captions", "sight"))
-    if not (caption.calls and words.calls and sight.calls):
+    if not (words.calls and sight.calls):
         return None
-    basis = f"measured in this run over {caption.calls}, {words.calls} and {sight.calls} answers"
-    seconds = Rates(
-        caption.seconds / caption.calls,
-        words.seconds / words.calls,
-        sight.seconds / sight.calls,
-        basis,
+    written = caption.calls or 1
+    given = "" if caption.calls else " (captions were given)"
+    basis = (
+        f"measured in this run over {caption.calls}, {words.calls} and {sight.calls} answers{given}"
     )
-    tokens = Rates(
-        caption.tokens / caption.calls,
-        words.tokens / words.calls,
-        sight.tokens / sight.calls,
-        basis,
-    )
-    return seconds, tokens
+    seconds = (caption.seconds / written, words.seconds / words.calls, sight.seconds / sight.calls)
+    tokens = (caption.tokens / written, words.tokens / words.calls, sight.tokens / sight.calls)
+    return Rates(*seconds, basis), Rates(*tokens, basis)

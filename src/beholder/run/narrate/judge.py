@@ -117,7 +117,7 @@ async def judge_all(
     if config.by_captions:
         found.votes["captions"] = await rate("captions", words, everything)
     if "hybrid" in config.parts:
-        found.seen = choose(_table(found.votes["captions"], config), config.share, config.rule)
+        found.seen = choose(_table(found.votes["captions"]), config.share, config.rule)
     if "sight" in config.parts:
         found.votes["sight"] = await rate("sight", sight, everything)
     elif "hybrid" in config.parts:
@@ -147,7 +147,7 @@ def n_jobs(config: NarrateConfig, narratives: Sequence[Narrative]) -> int:
     return jobs
 
 
-def _table(votes: dict[int, list[Vote]], config: NarrateConfig) -> list[list[float]]:
+def _table(votes: dict[int, list[Vote]]) -> list[list[float]]:
     return [
         [float("nan") if vote.value is None else float(vote.value) for vote in votes[position]]
         for position in range(len(votes))
