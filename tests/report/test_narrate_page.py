@@ -13,7 +13,7 @@ from beholder.backends import BACKENDS, Answer, Request
 from beholder.errors import RunError
 from beholder.narratives.judging import Voting
 from beholder.records import ItemFailure, ItemScore
-from beholder.report import write_study
+from beholder.report import write_study, write_study_figures
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.engine import carry_out
 from toy.judge import Storyteller
@@ -171,6 +171,18 @@ def test_the_same_run_gives_the_same_page(tmp_path: Path) -> None:
     run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))
     first = write_study(run).read_bytes()
     assert write_study(run, tmp_path / "again.html").read_bytes() == first
+
+
+def test_figures_are_written_as_files(tmp_path: Path) -> None:
+    make_collection(tmp_path / "data")
+    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))
+    files = write_study_figures(run, tmp_path / "figures")
+    assert [file.name for file in files] == [
+        f"narratives-{name}.{ending}"
+        for name in ("panels", "theta", "timeline")
+        for ending in ("png", "svg")
+    ]
+    assert all(file.stat().st_size > 5000 for file in files)
 
 
 def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from beholder.dates import PartialDate
 from beholder.narratives.study import mean_vote
+from beholder.report.figures import save
 from beholder.report.marking import visible
 from beholder.report.narrate.alignment import SIDE, alignments
 from beholder.report.narrate.strips import Strip, strips, thumbnails
@@ -50,6 +51,19 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
     unfinished.write_text(page, encoding="utf-8", newline="\n")
     unfinished.replace(target)
     return target
+
+
+def write_study_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
+    """Write the figures of a run over narratives as PNG and SVG; gives the files.
+
+    Raises:
+        RunError: The folder holds no finished run over narratives.
+    """
+    figures_dir.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for name, figure in figures(run_folder, results.read(run_folder)).items():
+        written += save(figure, figures_dir / f"narratives-{name}", ("png", "svg"))
+    return written
 
 
 def figures(run_folder: Path, study: Mapping[str, Any]) -> dict[str, Figure]:
