@@ -11,7 +11,18 @@ import sys
 import typer
 
 from beholder._version import __version__
-from beholder.cli import cache, compare, demo, doctor, judge_check, metrics, narrate, report, score
+from beholder.cli import (
+    cache,
+    compare,
+    demo,
+    doctor,
+    graph,
+    judge_check,
+    metrics,
+    narrate,
+    report,
+    score,
+)
 from beholder.errors import BeholderError
 
 app = typer.Typer(
@@ -31,6 +42,7 @@ for command in (
     metrics.metrics,
     metrics.show,
     doctor.doctor,
+    graph.graph,
 ):
     app.command()(command)
 app.command("judge-check")(judge_check.judge_check)
