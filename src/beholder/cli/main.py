@@ -11,7 +11,18 @@ import sys
 import typer
 
 from beholder._version import __version__
-from beholder.cli import cache, compare, demo, doctor, graph, judge_check, metrics, report, score
+from beholder.cli import (
+    cache,
+    compare,
+    demo,
+    doctor,
+    graph,
+    judge_check,
+    metrics,
+    narrate,
+    report,
+    score,
+)
 from beholder.errors import BeholderError
 
 app = typer.Typer(
@@ -36,6 +47,7 @@ for command in (
     app.command()(command)
 app.command("judge-check")(judge_check.judge_check)
 app.add_typer(cache.cache, name="cache")
+app.add_typer(narrate.app, name="narrate")
 
 
 @app.callback(invoke_without_command=True)
