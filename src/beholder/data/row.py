@@ -131,7 +131,7 @@ def _filled(value: object) -> str:
 
 def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
     if isinstance(value, str):
-        if _is_list_asplain_text(value):
+        if _is_list_as_text(value):
             raise RowError(
                 f"expected a list of texts, got a list written as text: {shorten(value)}"
             )
@@ -147,7 +147,7 @@ def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _is_list_asplain_text(value: str) -> bool:
+def _is_list_as_text(value: str) -> bool:
     # '["a", "b"]' or "['a', 'b']": scored as one odd reference it gives a wrong number in silence
     text = value.strip()
     return text.startswith(('["', "['")) and text.endswith(('"]', "']"))
