@@ -10,7 +10,8 @@ import time
 import pytest
 
 from beholder.errors import ConfigError, ItemError
-from beholder.language import Document, parse, scene_graph
+from beholder.language import Document, Word, parse, scene_graph
+from beholder.language.depth import MAX_DEPTH, bound_depth
 
 HARD = {
     "long": "A small dog sits on a red mat near the door. " * 2300,
@@ -96,3 +97,22 @@ def test_pipeline_without_parser_is_refused() -> None:
 def test_unknown_rules_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"'best'.*reference, fixed"):
         scene_graph(parse("A dog."), rules="best")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["dog " * 5_000, "the dog and " * 2_000, "of the dog " * 2_000])
+def test_texts_that_are_no_prose_give_a_graph(text: str) -> None:
+    assert scene_graph(parse(text)).text == text
+
+
+def test_trees_are_cut_at_the_bound_and_left_alone_below_it() -> None:
+    def chain(n: int) -> list[Word]:
+        return [
+            Word(i, "a", "a", "NOUN", "NN", "nmod", max(0, i - 1), 2 * i, 2 * i + 1, 0)
+            for i in range(n)
+        ]
+
+    assert bound_depth(chain(MAX_DEPTH)) == chain(MAX_DEPTH)
+    cut = bound_depth(chain(MAX_DEPTH + 3))
+    # Word 60 lies 60 deep and stays; those below it hang on word 59 like it.
+    assert [w.head for w in cut[MAX_DEPTH - 1 :]] == [MAX_DEPTH - 2, *[MAX_DEPTH - 1] * 3]
+    assert [w.dep for w in cut[MAX_DEPTH - 1 :]] == ["nmod", "nmod", "dep", "dep"]

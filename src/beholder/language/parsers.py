@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
+from beholder.language.depth import bound_depth
 from beholder.language.document import Document, Word
 from beholder.language.hyphens import join_hyphens
 from beholder.language.lemmas import lemma
@@ -119,7 +120,7 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
             if place + 1 == len(words) or words[place + 1].sentence != words[place].sentence:
                 sentences.append((begin, place + 1))
                 begin = place + 1
-    return Document(text, words, sentences, name)
+    return Document(text, bound_depth(words), sentences, name)
 
 
 def _rows(doc: Doc, clear: bool) -> list[Word]:
