@@ -34,7 +34,7 @@ def summary_table(log: Mapping[str, Any]) -> Table:
         counts = (f"{result.n_scored:,}", f"{result.n_failed:,}")
         if not result.values:
             table.add_row(_cell(result.metric, "bold"), "", "none", "", *counts)
-        for row, value in enumerate(entry["values"]):
+        for row, value in enumerate(entry["values"] + entry.get("corpus_values", [])):
             estimate = result.values.get(value["name"])
             if estimate is None:
                 continue

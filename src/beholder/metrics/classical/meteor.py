@@ -1,0 +1,195 @@
+"""METEOR without Java: an alignment by exact, stem and synonym matches, then its score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ConfigError
+from beholder.metrics.base import ValueInfo
+from beholder.metrics.classical.alignment import Match, align
+from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words
+from beholder.metrics.params import param
+from beholder.records import Item, ItemScore
+from beholder.text.synonyms import IDENTITY as SYNONYMS
+from beholder.text.synonyms import senses
+
+EXACT, STEM, SYNONYM = 1.0, 0.6, 0.8
+ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
+
+# Closed classes of English: they say little, and content words weigh DELTA against their 1 - DELTA.
+FUNCTION_WORDS = frozenset(
+    """a an the this that these those some any each every all both no another other such
+    i you he she it we they me him her us them my your his its our their mine yours hers ours theirs
+    myself yourself himself herself itself ourselves themselves who whom whose which what
+    am is are was were be been being do does did doing done have has had having
+    will would shall should can could may might must
+    of in on at to from by with about into onto over under for as than out up down off near through
+    between after before during against around behind across along above below toward towards
+    and or but nor so yet if while when where because although though whether since until
+    not n't 's 're 've 'll 'd 'm there here then just also very too more most less least only
+    how why one""".split()
+)
+
+
+@dataclass(frozen=True)
+class METEOR(WordMetric):
+    """METEOR: words aligned by form, stem and synonym, less a penalty for scattered matches.
+
+    Each word is matched at most once; the alignment covers the most words, then has the fewest
+    chunks (runs that are adjacent on both sides), then the least distance. Matches weigh 1 (same
+    word), 0.6 (same stem) and 0.8 (a shared WordNet sense); content words weigh 0.75 and function
+    words 0.25. From the weighted precision P and recall R: ``F = P R / (0.85 P + 0.15 R)``, times
+    ``1 - 0.6 (chunks / matches)^0.2``; no penalty for a text in one chunk that covers both sides. The
+    best reference counts. These are the weights of METEOR 1.5 for English; its fourth stage, a
+    table of paraphrases, is left out. Range 0..1, higher is better. The corpus value is made from
+    summed counts.
+
+    Other languages: name a Snowball ``stemmer`` (or ``none``) and ``synonyms='none'``; words of
+    other scripts match by form in any case.
+
+    Source: Denkowski and Lavie 2014.
+
+    Raises:
+        ConfigError: A parameter is unknown.
+    """
+
+    stemmer: str = param("english", "Snowball algorithm, such as english or hindi, or none")
+    synonyms: str = param("wordnet", "synonyms: wordnet (English) or none")
+
+    registered_name: ClassVar[str] = "meteor"
+    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("meteor", "METEOR, best reference"),)
+    corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("corpus_meteor", "METEOR of summed counts"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.synonyms not in ("wordnet", "none"):
+            raise ConfigError(f"synonyms={self.synonyms!r}: expected 'wordnet' or 'none'")
+        if self.stemmer != "none" and self.stemmer not in _snowball().algorithms():
+            raise ConfigError(
+                f"stemmer={self.stemmer!r}: expected none or one of"
+                f" {', '.join(_snowball().algorithms())}"
+            )
+
+    def _identities(self) -> dict[str, str]:
+        found = super()._identities()
+        if self.stemmer != "none":
+            found["stemmer"] = f"{self.stemmer}@snowball{version('snowballstemmer')}"
+        if self.synonyms != "none":
+            found["synonyms"] = SYNONYMS
+        return found
+
+    def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
+        """Align with each reference and keep the best."""
+        scored = []
+        for reference in evidence.references:
+            statistics = self._statistics(evidence.candidate, reference)
+            scored.append((meteor_score(statistics), statistics))
+        best, statistics = max(scored, key=lambda pair: pair[0])
+        return ItemScore(
+            {"meteor": best},
+            signature=self.signature(self._identities()),
+            detail={"statistics": statistics},
+        )
+
+    def corpus(self, statistics: FloatArray) -> dict[str, float]:
+        """METEOR of summed counts."""
+        return {"corpus_meteor": meteor_score([float(count) for count in statistics])}
+
+    def _statistics(self, candidate: Words, reference: Words) -> list[float]:
+        matches = align(self._options(candidate, reference), len(reference))
+        return meteor_statistics(candidate, reference, matches)
+
+    def _options(self, candidate: Words, reference: Words) -> list[list[tuple[int, float]]]:
+        """Per word of the candidate, the places it may match and the weight of each match."""
+        places: dict[str, list[int]] = {}
+        stems: dict[str, list[int]] = {}
+        meanings: dict[int, list[int]] = {}
+        for place, word in enumerate(reference):
+            places.setdefault(word, []).append(place)
+            if self.stemmer != "none":
+                stems.setdefault(stem(word, self.stemmer), []).append(place)
+            if self.synonyms != "none":
+                for sense in senses(word):
+                    meanings.setdefault(sense, []).append(place)
+        options = []
+        for word in candidate:
+            found: dict[int, float] = {}
+            if self.stemmer != "none":
+                found |= dict.fromkeys(stems.get(stem(word, self.stemmer), ()), STEM)
+            if self.synonyms != "none":
+                for sense in senses(word):
+                    found |= dict.fromkeys(meanings.get(sense, ()), SYNONYM)
+            found |= dict.fromkeys(places.get(word, ()), EXACT)
+            options.append(sorted(found.items()))
+        return options
+
+
+def meteor_statistics(
+    candidate: Words, reference: Words, matches: Sequence[Match]
+) -> list[float]:
+    """Counts that METEOR is made from; they add up over items.
+
+    Returns:
+        Of the candidate, then of the reference: content words, function words, weighted matches
+        of content words, of function words. Then the matches, the chunks, and the chunks that are
+        penalised (all, or none when one chunk covers both texts).
+    """
+    counts = []
+    weights = (
+        {match.candidate: match.weight for match in matches},
+        {match.reference: match.weight for match in matches},
+    )
+    for words, matched in zip((candidate, reference), weights, strict=True):
+        lengths, sums = [0.0, 0.0], [0.0, 0.0]
+        for place, word in enumerate(words):
+            kind = int(word in FUNCTION_WORDS)
+            lengths[kind] += 1
+            sums[kind] += matched.get(place, 0.0)
+        counts += [*lengths, *sums]
+    chunks = sum(
+        index == 0
+        or match.candidate != matches[index - 1].candidate + 1
+        or match.reference != matches[index - 1].reference + 1
+        for index, match in enumerate(matches)
+    )
+    whole = chunks == 1 and len(candidate) == len(reference) == len(matches)
+    return [*counts, float(len(matches)), float(chunks), 0.0 if whole else float(chunks)]
+
+
+def meteor_score(statistics: Sequence[float]) -> float:
+    """METEOR from the counts of ``meteor_statistics``, of one item or summed."""
+    shares = []
+    for start in (0, 4):
+        content, function, content_match, function_match = statistics[start : start + 4]
+        length = DELTA * content + (1 - DELTA) * function
+        shares.append((DELTA * content_match + (1 - DELTA) * function_match) / length)
+    precision, recall = shares
+    matches, _, penalised = statistics[8:]
+    if precision == 0 or recall == 0:
+        return 0.0
+    f = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
+    return min(1.0, f * (1 - GAMMA * (penalised / matches) ** BETA))
+
+
+@lru_cache(maxsize=1 << 15)
+def stem(word: str, algorithm: str) -> str:
+    """The stem of a word by a Snowball algorithm."""
+    return str(_stemmer(algorithm).stemWord(word))
+
+
+@cache
+def _stemmer(algorithm: str) -> Any:
+    return _snowball().stemmer(algorithm)
+
+
+def _snowball() -> Any:
+    import snowballstemmer  # not loaded before it is used
+
+    return snowballstemmer
