@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -82,24 +82,23 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
 
 def to_row(item: Item) -> dict[str, Any]:
     """The row of an item; ``from_row`` gives the same item back."""
-    return {
-        key: value for key, value in asdict(item).items() if value or key in ("id", "candidate")
-    }
+    row = {field.name: getattr(item, field.name) for field in fields(item)}
+    return {key: value for key, value in row.items() if value or key in ("id", "candidate")}
 
 
 def _resolve_aliases(row: Mapping[Any, Any]) -> dict[str, Any]:
-    fields = {str(key): value for key, value in row.items()}
+    named = {str(key): value for key, value in row.items()}
     for field, aliases in ALIASES.items():
-        if fields.get(field) is not None:
+        if named.get(field) is not None:
             continue  # the field's own name wins; an alias beside it stays in meta
-        present = [name for name in aliases if fields.get(name) is not None]
+        present = [name for name in aliases if named.get(name) is not None]
         if len(present) > 1:
             raise RowError(
                 f"both {present[0]!r} and {present[1]!r} could be it; name one {field!r}", field
             )
         if present:
-            fields[field] = fields.pop(present[0])
-    return fields
+            named[field] = named.pop(present[0])
+    return named
 
 
 def _id(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The alignment of two texts: similarities, the band where matches are expected, the matches."""
+"""A drawing of an alignment: the similarity matrix with windows and the matches of both sides."""
 
 from __future__ import annotations
 
@@ -7,95 +7,154 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Polygon
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.patches import Patch, Rectangle
+from numpy.typing import ArrayLike
 
 from beholder.records import Side
 
-# Apart for colour-blind readers (after Okabe and Ito, 2008), and apart from the blues below them.
-_COLOURS = {"match": "#1b1f23", "out_of_order": "#cc5fa3", "unmatched": "#d55e00"}
-_BAND = "#e69f00"
+_PRECISION, _RECALL = "#d1495b", "#0b6e99"
+_GREYS = LinearSegmentedColormap.from_list("similarity", ["#ffffff", "#646464"])
+_VERDICT_COLOURS = {
+    "match": "#e9ecef",
+    "out_of_order": "#f4a261",
+    "unmatched": "#6c757d",
+}
 
 
-def alignment_figure(detail: Mapping[str, Any], verdicts: Mapping[Side, Sequence[str]]) -> Figure:
-    """Draw an alignment.
+def alignment_figure(
+    detail: Mapping[str, Any], verdicts: Mapping[Side, Sequence[str]], title: str = ""
+) -> Figure:
+    """Draw one alignment.
 
-    Rows are the reference's chunks, columns the candidate's, both counted from 1. A disc is the
-    match of a candidate chunk, a diamond that of a reference chunk; the outline is the band of
-    mapping windows, the same seen from both sides.
+    Candidate chunks run to the right and reference chunks downward, so a text told in order runs
+    along the falling diagonal. Strips at the left and below tell which chunks are out of place.
 
     Args:
-        detail: With the keys ``similarity`` (R, G), ``windows`` and ``matches``, the last two
-            with ``precision`` per candidate chunk and ``recall`` per reference chunk.
-        verdicts: One word per chunk of each side: ``match``, ``out_of_order`` or ``unmatched``.
+        detail: With the keys ``similarity``, an array (R, G) of reference chunks by candidate
+            chunks, and ``windows`` and ``matches``, the last two with ``precision`` per candidate
+            chunk and ``recall`` per reference chunk.
+        verdicts: Per side one word a chunk: ``match``, ``out_of_order`` or ``unmatched``.
+        title: Stands above the drawing, as it is.
 
     Returns:
         A figure that belongs to no window; ``savefig`` writes it.
     """
-    similarity = np.asarray(detail["similarity"], dtype=np.float64)
+    similarity = np.asarray(detail["similarity"])
     n_reference, n_candidate = similarity.shape
-    longest = max(n_reference, n_candidate)
-    cell = min(0.32, 6.0 / longest)
-    figure = Figure(
-        figsize=(max(3.0, n_candidate * cell) + 1.7, max(2.0, n_reference * cell) + 1.8),
-        layout="constrained",
-    )
+    figure = Figure(figsize=_size(n_reference, n_candidate), layout="constrained", dpi=120)
     axes = figure.add_subplot()
-    image = axes.imshow(similarity, cmap="Blues", vmin=0.0, vmax=1.0, interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="similarity", shrink=0.8, pad=0.02)
-    axes.add_patch(_band(np.asarray(detail["windows"]["precision"])))
-
-    by_candidate = np.asarray(detail["matches"]["precision"])
-    by_reference = np.asarray(detail["matches"]["recall"])
-    axes.plot(np.arange(n_candidate), by_candidate, color="0.35", linewidth=0.8, zorder=2)
-    size = float(np.clip(cell * 72 * 0.42, 1.5, 8.0))
-    for word, colour in _COLOURS.items():
-        columns = [i for i, verdict in enumerate(verdicts["candidate"]) if verdict == word]
-        rows = [i for i, verdict in enumerate(verdicts["reference"]) if verdict == word]
-        axes.plot(
-            by_reference[rows], rows, "D", markersize=size * 1.3, color=colour,
-            markerfacecolor="none", zorder=3,
-        )  # fmt: skip
-        axes.plot(
-            columns, by_candidate[columns], "o", markersize=size, color=colour,
-            markeredgecolor="white", markeredgewidth=0.7, zorder=4,
-        )  # fmt: skip
-    _label(axes)
+    image = axes.imshow(similarity, cmap=_GREYS, vmin=0.0, vmax=1.0, aspect="auto")
+    _draw_windows(axes, detail["windows"]["precision"], _PRECISION, upright=True)
+    _draw_windows(axes, detail["windows"]["recall"], _RECALL, upright=False)
+    cell = _cell_in_points(figure, n_reference, n_candidate)
+    precision = np.asarray(detail["matches"]["precision"])
+    recall = np.asarray(detail["matches"]["recall"])
+    circle, cross = float(np.clip(0.75 * cell, 4.5, 15)), float(np.clip(0.4 * cell, 3, 7))
+    columns, rows = np.arange(n_candidate), np.arange(n_reference)
+    _draw_matches(axes, columns, precision, verdicts["candidate"], _PRECISION, circle)
+    _draw_matches(axes, recall, rows, verdicts["reference"], _RECALL, cross)
+    _draw_strip(axes, verdicts["candidate"], along_bottom=True, length=n_reference)
+    _draw_strip(axes, verdicts["reference"], along_bottom=False, length=n_candidate)
+    _label(axes, n_reference, n_candidate)
+    axes.set_title(title, fontsize=9, loc="left", parse_math=False)
+    figure.colorbar(image, ax=axes, label="similarity", shrink=0.6, pad=0.02)
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return figure
 
 
-def _band(windows: np.ndarray[Any, Any]) -> Polygon:
-    """Outline of the windows, each one column wide."""
-    columns = np.arange(len(windows))
-    x = np.stack([columns, columns + 1], axis=1).ravel() - 0.5
-    top, bottom = (np.repeat(windows[:, side], 2) - 0.5 for side in (0, 1))
-    outline = np.concatenate([np.c_[x, top], np.c_[x, bottom][::-1]])
-    return Polygon(outline, closed=True, fill=False, edgecolor=_BAND, linewidth=1.4, zorder=2)
+def _size(n_reference: int, n_candidate: int) -> tuple[float, float]:
+    """Inches: larger for more chunks, within what a page holds."""
+    return (
+        float(np.clip(2.6 + 0.22 * n_candidate, 6.0, 13.0)),
+        float(np.clip(2.0 + 0.22 * n_reference, 4.8, 12.0)),
+    )
 
 
-def _label(axes: Axes) -> None:
+def _cell_in_points(figure: Figure, n_reference: int, n_candidate: int) -> float:
+    """About the shorter side of one cell of the matrix."""
+    width, height = figure.get_size_inches()
+    return float(72 * min(0.75 * width / n_candidate, 0.8 * height / n_reference))
+
+
+def _draw_matches(
+    axes: Axes, x: ArrayLike, y: ArrayLike, verdicts: Sequence[str], colour: str, size: float
+) -> None:
+    """The line of matches, circles for the candidate's and crosses for the reference's."""
+    axes.plot(x, y, color=colour, linewidth=0.8, alpha=0.25)
+    # The match of a chunk without counterpart means little: grey.
+    grey = _VERDICT_COLOURS["unmatched"]
+    colours = [grey if verdict == "unmatched" else colour for verdict in verdicts]
+    if colour == _PRECISION:
+        axes.scatter(x, y, s=size**2, facecolors="none", edgecolors=colours, linewidths=1.5)
+    else:
+        axes.scatter(x, y, s=size**2, marker="x", c=colours, linewidths=1.5)
+
+
+def _draw_windows(axes: Axes, windows: ArrayLike, colour: str, *, upright: bool) -> None:
+    boxes = []
+    for index, (start, end) in enumerate(np.asarray(windows).tolist()):
+        left, top = (index, start) if upright else (start, index)
+        width, height = (1, end - start) if upright else (end - start, 1)
+        boxes.append(Rectangle((left - 0.5, top - 0.5), width, height))
+    axes.add_collection(
+        PatchCollection(boxes, facecolor=(*_rgb(colour), 0.16), edgecolor=(*_rgb(colour), 0.55))
+    )
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return red, green, blue
+
+
+def _draw_strip(axes: Axes, verdicts: Sequence[str], *, along_bottom: bool, length: int) -> None:
+    """One cell per chunk beside the matrix, coloured by verdict."""
+    thickness = 0.03 * (length + 1)
+    for index, verdict in enumerate(verdicts):
+        corner = (index - 0.5, length - 0.5) if along_bottom else (-0.5 - thickness, index - 0.5)
+        width, height = (1.0, thickness) if along_bottom else (thickness, 1.0)
+        axes.add_patch(
+            Rectangle(
+                corner,
+                width,
+                height,
+                facecolor=_VERDICT_COLOURS[verdict],
+                edgecolor="white",
+                linewidth=0.5,
+            )
+        )
+
+
+def _label(axes: Axes, n_reference: int, n_candidate: int) -> None:
+    axes.set_xlim(-0.5 - 0.03 * (n_candidate + 1), n_candidate - 0.5)
+    axes.set_ylim(n_reference - 0.5 + 0.03 * (n_reference + 1), -0.5)
+    for axis, count in ((axes.xaxis, n_candidate), (axes.yaxis, n_reference)):
+        step = next(step for step in (1, 2, 5, 10, 20, 50, 100, count) if count / step <= 16)
+        numbers = sorted({1, *range(step, count + 1, step)})
+        axis.set_ticks([n - 1 for n in numbers], labels=[str(n) for n in numbers], fontsize=8)
     axes.set_xlabel("candidate chunk")
     axes.set_ylabel("reference chunk")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(nbins=12, integer=True, min_n_ticks=1))
-        axis.set_major_formatter(FuncFormatter(lambda index, _: f"{index + 1:.0f}"))
     for spine in axes.spines.values():
-        spine.set_color("0.75")
-    signs = [
-        Line2D([], [], marker="o", linestyle="none", color="0.2", label="candidate chunk's match"),
-        Line2D(
-            [], [], marker="D", linestyle="none", color="0.2", markerfacecolor="none",
-            label="reference chunk's match",
+        spine.set_visible(False)
+    axes.tick_params(length=0)
+
+
+def _legend() -> list[Patch]:
+    return [
+        Patch(
+            facecolor=(*_rgb(_PRECISION), 0.3),
+            edgecolor=_PRECISION,
+            label="o  candidate's matches and windows",
         ),
-        Line2D([], [], color=_BAND, label="where matches are expected"),
-        Line2D([], [], color="0.35", linewidth=0.8, label="order of the candidate"),
-        Line2D([], [], marker="s", linestyle="none", color=_COLOURS["out_of_order"],
-               label="out of order"),
-        Line2D([], [], marker="s", linestyle="none", color=_COLOURS["unmatched"],
-               label="unmatched"),
-    ]  # fmt: skip
-    axes.figure.legend(
-        handles=signs, loc="outside lower center", ncols=2, fontsize=7.5, frameon=False
-    )
+        Patch(
+            facecolor=(*_rgb(_RECALL), 0.3),
+            edgecolor=_RECALL,
+            label="x  reference's matches and windows",
+        ),
+        *(
+            Patch(facecolor=colour, label=verdict.replace("_", " "))
+            for verdict, colour in _VERDICT_COLOURS.items()
+        ),
+    ]

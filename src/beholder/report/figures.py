@@ -60,7 +60,8 @@ def write_figures(
                 if not isinstance(score, ItemScore) or score.detail.get("view") != "alignment":
                     continue
                 [(_, item)] = store.items([position])
-                figure = alignment_figure(score.detail, chunk_verdicts(score))
+                title = f"{value.name} {score.values[value.name]:.3f}"
+                figure = alignment_figure(score.detail, chunk_verdicts(score), title)
                 name = f"{stem}-{position:06d}-{safe_name(item.id)}"
                 written += _save(figure, figures_dir / name, formats)
     return written

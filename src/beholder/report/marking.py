@@ -69,6 +69,15 @@ def mark(text: str, units: Sequence[Unit], side: Side, reference_index: int = 0)
     return pieces(visible(text), spans)
 
 
+def heights(marked: Iterable[Piece]) -> dict[int, int]:
+    """How many marks stand inside each unit's, at most: its line goes below theirs."""
+    found: dict[int, int] = {}
+    for piece in marked:
+        for height, key in enumerate(reversed(piece.units)):
+            found[key] = max(height, found.get(key, 0))
+    return found
+
+
 def stands_in(unit: Unit, side: Side, reference_index: int = 0) -> bool:
     """Whether a unit is of that text; one that names no reference is of the first."""
     if unit.side != side:

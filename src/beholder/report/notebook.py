@@ -7,9 +7,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from beholder.records import Item, ItemScore, Unit
-from beholder.report.marking import Piece, mark, visible
+from beholder.report.marking import Piece, heights, mark, visible
 from beholder.report.numbers import show_number
-from beholder.report.tones import label, strength, tone
+from beholder.report.tones import by_tone, label, notable, strength, tone
 
 
 def to_html(item: Item, score: ItemScore) -> str:
@@ -29,28 +29,28 @@ def to_html(item: Item, score: ItemScore) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(number=show_number, visible=visible, label=label)
-    verdicts = dict.fromkeys(unit.verdict for unit in score.units)
+    verdicts = by_tone(unit.verdict for unit in score.units)
     return environment.get_template("notebook.html.j2").render(
         score=score,
         sides=_sides(item, score),
         legend=[(verdict, tone(verdict)) for verdict in verdicts],
-        notable=[unit for unit in score.units if tone(unit.verdict).notable],
+        notable=notable(score.units),
         tone=tone,
         mark_style=_mark_style,
         unit_title=_unit_title,
     )
 
 
-def _sides(item: Item, score: ItemScore) -> list[tuple[str, list[Piece]]]:
+def _sides(item: Item, score: ItemScore) -> list[tuple[str, list[Piece], dict[int, int]]]:
     sides = [("candidate", mark(item.candidate, score.units, "candidate"))]
     for index, text in enumerate(item.references):
         title = "reference" if len(item.references) == 1 else f"reference {index + 1}"
         sides.append((title, mark(text, score.units, "reference", index)))
-    return sides
+    return [(title, marked, heights(marked)) for title, marked in sides]
 
 
-def _mark_style(unit: Unit, depth: int) -> str:
-    """Style of a mark; ``depth`` counts the marks inside it, so that their lines do not meet."""
+def _mark_style(unit: Unit, height: int) -> str:
+    """Style of a mark; its line goes below those of the ``height`` marks inside it."""
     drawn = tone(unit.verdict)
     red, green, blue = drawn.rgb
     tint = 0.04 + 0.2 * strength(unit)
@@ -58,7 +58,7 @@ def _mark_style(unit: Unit, depth: int) -> str:
     return (
         f"background: rgba({red}, {green}, {blue}, {tint:.2f});"
         f" border-bottom: {width}px {drawn.line} rgb({red}, {green}, {blue});"
-        f" padding-bottom: {4 * depth}px"
+        f" padding-bottom: {4 * height}px"
     )
 
 

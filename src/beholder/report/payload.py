@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report.load import Run
-from beholder.report.marking import Piece, mark, visible
+from beholder.report.marking import Piece, heights, mark, visible
 from beholder.report.sample import choose
-from beholder.report.tones import TONES, label, strength, tone
+from beholder.report.tones import by_tone, label, strength, tone
 from beholder.report.views import view_of
 from beholder.run.store import Store
 
@@ -102,14 +104,16 @@ def _outcome(item: Item, outcome: ItemScore | ItemFailure | None) -> dict[str, A
     if isinstance(outcome, ItemFailure):
         return {"failure": visible(outcome.message), "error": outcome.error}
     units = outcome.units
+    candidate = mark(item.candidate, units, "candidate")
+    references = [
+        mark(text, units, "reference", index) for index, text in enumerate(item.references)
+    ]
+    height = heights(chain(candidate, *references))
     return {
         "values": dict(outcome.values),
-        "candidate": _pieces(mark(item.candidate, units, "candidate")),
-        "references": [
-            _pieces(mark(text, units, "reference", index))
-            for index, text in enumerate(item.references)
-        ],
-        "units": [_unit(unit, item) for unit in units],
+        "candidate": _pieces(candidate),
+        "references": [_pieces(reference) for reference in references],
+        "units": [_unit(unit, item, height.get(key, 0)) for key, unit in enumerate(units)],
         "verdicts": _verdicts(units),
         "view": view_of(outcome),
     }
@@ -125,13 +129,14 @@ def _utf16(text: str) -> int:
     return len(text) + sum(ord(c) > 0xFFFF for c in text)
 
 
-def _unit(unit: Unit, item: Item) -> dict[str, Any]:
+def _unit(unit: Unit, item: Item, height: int) -> dict[str, Any]:
     own = {
         "kind": unit.kind,
         "side": "candidate" if unit.side == "candidate" else (unit.reference_index or 0),
         "verdict": label(unit.verdict),
         "score": unit.score,
         "strength": round(strength(unit), 2),
+        "height": height or None,
         "detail": {visible(key): value for key, value in unit.detail.items()},
     }
     text = item.candidate
@@ -145,22 +150,16 @@ def _unit(unit: Unit, item: Item) -> dict[str, Any]:
 
 def _verdicts(units: Sequence[Unit]) -> list[dict[str, Any]]:
     """The verdicts of an item with their counts, the notable ones first."""
-    counts: dict[str, int] = {}
-    tones = {}
-    for unit in units:
-        name = label(unit.verdict)
-        counts[name] = counts.get(name, 0) + 1
-        tones[name] = tone(unit.verdict)
-    ordered = sorted(counts, key=lambda name: (TONES.index(tones[name]), name))
+    counts = Counter(unit.verdict for unit in units)
     return [
         {
-            "name": name,
-            "tone": tones[name].name,
-            "symbol": tones[name].symbol,
-            "notable": tones[name].notable,
-            "count": counts[name],
+            "name": label(verdict),
+            "tone": tone(verdict).name,
+            "symbol": tone(verdict).symbol,
+            "notable": tone(verdict).notable,
+            "count": counts[verdict],
         }
-        for name in ordered
+        for verdict in by_tone(counts)
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from rich import box
@@ -13,7 +14,7 @@ from rich.text import Text
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import Piece, mark, visible
 from beholder.report.numbers import show_number
-from beholder.report.tones import Tone, label, tone
+from beholder.report.tones import by_tone, label, notable, tone
 
 _SIDE_BY_SIDE = 100
 """Columns of a terminal from which the texts stand next to each other."""
@@ -34,9 +35,9 @@ def show(item: Item, score: ItemScore, console: Console | None = None) -> None:
     console.print(_texts(item, score, console.width))
     console.print(_legend(score.units))
     console.print(_values(score))
-    notable = [unit for unit in score.units if tone(unit.verdict).notable]
-    if notable:
-        console.print(_units(notable, item))
+    findings = notable(score.units)
+    if findings:
+        console.print(_units(findings, item))
     if score.signature:
         console.print(Text(visible(score.signature), style="dim"))
 
@@ -58,23 +59,18 @@ def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
 def _panel(title: str, pieces: Iterable[Piece], score: ItemScore) -> Panel:
     text = Text()
     for piece in pieces:
-        styles = [_tone(score.units[key]).rich for key in piece.units]
-        text.append(piece.text, style=" ".join(styles[-1:]))
+        style = tone(score.units[piece.units[-1]].verdict).rich if piece.units else ""
+        text.append(piece.text, style=style)
     return Panel(text, title=title, title_align="left", box=box.ROUNDED, border_style="dim")
 
 
-def _tone(unit: Unit) -> Tone:
-    return tone(unit.verdict)
-
-
 def _legend(units: Iterable[Unit]) -> Text:
-    counts: dict[str | None, int] = {}
-    for unit in units:
-        counts[unit.verdict] = counts.get(unit.verdict, 0) + 1
+    counts = Counter(unit.verdict for unit in units)
     legend = Text()
-    for verdict, count in counts.items():
+    for verdict in by_tone(counts):
         drawn = tone(verdict)
-        legend.append(f"{drawn.symbol} {visible(label(verdict))} {count}", style=drawn.rich)
+        words = f"{drawn.symbol} {visible(label(verdict))} {counts[verdict]}"
+        legend.append(words, style=drawn.rich)
         legend.append("   ")
     return legend
 

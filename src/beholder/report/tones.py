@@ -6,7 +6,7 @@ colour alone: it has a line style, a symbol and its word as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from beholder.records import Unit
@@ -54,6 +54,18 @@ _BY_VERDICT: Mapping[str, Tone] = {
 def tone(verdict: str | None) -> Tone:
     """The tone of a verdict; an unknown word is neutral."""
     return _BY_VERDICT.get(verdict or "", OTHER)
+
+
+def by_tone(verdicts: Iterable[str | None]) -> list[str | None]:
+    """The distinct verdicts in the order in which people should look."""
+    return sorted(set(verdicts), key=lambda verdict: (TONES.index(tone(verdict)), verdict or ""))
+
+
+def notable(units: Iterable[Unit]) -> list[Unit]:
+    """The units to look at, by verdict."""
+    found = [unit for unit in units if tone(unit.verdict).notable]
+    order = by_tone(unit.verdict for unit in found)
+    return sorted(found, key=lambda unit: order.index(unit.verdict))
 
 
 def strength(unit: Unit) -> float:

@@ -15,7 +15,7 @@ from beholder.metrics import Metric, Tools
 from beholder.records import Item, MetricResult
 from beholder.run import manifest
 from beholder.run.config import RunConfig
-from beholder.run.execute import Progress, execute
+from beholder.run.execute import Progress, execute, pending_jobs
 from beholder.run.export import export
 from beholder.run.store import Store
 from beholder.run.summary import summarise_all
@@ -55,8 +55,12 @@ def carry_out(
         for m in config.metrics:
             store.add_metric(m.name, m.config(), signatures[m.name])
 
-        def write_manifest(status: str, summary: Mapping[str, MetricResult]) -> None:
-            content = manifest.build(
+        jobs = pending_jobs(store, config.metrics, n_items)
+        n_jobs = n_items * len(config.metrics)
+        progress.start(n_jobs, n_jobs - len(jobs))
+
+        def log(status: str, summary: Mapping[str, MetricResult]) -> dict[str, Any]:
+            return manifest.build(
                 config,
                 status=status,
                 n_items=n_items,
@@ -65,25 +69,18 @@ def carry_out(
                 signatures=signatures,
                 summary=summary,
             )
-            manifest.write(config.out, content)
 
-        write_manifest("running", {})
+        if not jobs and manifest.is_closed(config.out, log("complete", {})):
+            return reader.bad_rows  # nothing new: tables and summary stand as they are
+        manifest.write(config.out, log("running", {}))
         try:
-            execute(
-                store,
-                config.metrics,
-                n_items,
-                tools,
-                workers=config.workers,
-                concurrency=config.concurrency,
-                tool_options=config.tool_options,
-                progress=progress,
-            )
+            execute(store, config, jobs, tools, progress)
         except KeyboardInterrupt:
-            write_manifest("interrupted", {})
+            manifest.write(config.out, log("interrupted", {}))
             raise
         export(store, [m.name for m in config.metrics], n_items)
-        write_manifest("complete", summarise_all(store, config.metrics, n_items))
+        summary = summarise_all(store, config.metrics, n_items)
+        manifest.write(config.out, log("complete", summary))
     return reader.bad_rows
 
 

@@ -20,11 +20,12 @@ from typing import Any, Protocol, TypeAlias
 
 from threadpoolctl import threadpool_limits
 
-from beholder.aio import bounded
+from beholder.aio import bounded, run_sync
 from beholder.errors import RunError
 from beholder.metrics import Metric, Tools
 from beholder.metrics.base import attempt
 from beholder.records import Item, ItemFailure, ItemScore
+from beholder.run.config import RunConfig
 from beholder.run.store import Store
 
 Job: TypeAlias = tuple[int, int]
@@ -50,37 +51,25 @@ class Progress(Protocol):
 
 
 def execute(
-    store: Store,
-    metrics: Sequence[Metric[Any]],
-    n_items: int,
-    tools: Tools,
-    *,
-    workers: int | None,
-    concurrency: int,
-    tool_options: Mapping[str, Mapping[str, object]],
-    progress: Progress,
+    store: Store, config: RunConfig, jobs: Sequence[Job], tools: Tools, progress: Progress
 ) -> None:
-    """Bring a run to its end; may be interrupted and called again at any time.
+    """Do jobs and write each outcome; may be interrupted at any time.
 
     Raises:
         RunError: A worker process died.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
-    jobs = pending_jobs(store, metrics, n_items)
-    progress.start(n_items * len(metrics), n_items * len(metrics) - len(jobs))
-    if not jobs:
-        return
-    cheap = all(tools.is_cheap(metric.tool_specs()) for metric in metrics)
+    cheap = all(tools.is_cheap(metric.tool_specs()) for metric in config.metrics)
+    workers = config.workers
     if workers is None:
-        workers = os.cpu_count() or 1 if cheap and len(jobs) >= WORTH_WORKERS else 1
+        workers = os.cpu_count() or 1 if len(jobs) >= WORTH_WORKERS else 1
     with threadpool_limits(1):  # a sum's rounding may depend on the number of BLAS threads
         if workers > 1 and cheap:
-            outcomes = _in_processes(store, metrics, jobs, workers, tool_options)
-            for (position, index), outcome in outcomes:
-                store.put(metrics[index].name, position, outcome)
+            for (position, index), outcome in _in_processes(store, config, jobs, workers):
+                store.put(config.metrics[index].name, position, outcome)
                 progress.advance(outcome)
         else:
-            asyncio.run(_in_coroutines(store, metrics, jobs, tools, concurrency, progress))
+            run_sync(_in_coroutines(store, config, jobs, tools, progress))
 
 
 def pending_jobs(store: Store, metrics: Sequence[Metric[Any]], n_items: int) -> list[Job]:
@@ -93,30 +82,23 @@ def pending_jobs(store: Store, metrics: Sequence[Metric[Any]], n_items: int) -> 
 
 
 async def _in_coroutines(
-    store: Store,
-    metrics: Sequence[Metric[Any]],
-    jobs: Iterable[Job],
-    tools: Tools,
-    concurrency: int,
-    progress: Progress,
+    store: Store, config: RunConfig, jobs: Iterable[Job], tools: Tools, progress: Progress
 ) -> None:
+    metrics = config.metrics
+
     async def one(job: tuple[Job, Item]) -> Outcome:
         (_, index), item = job
         return await attempt(metrics[index], item, tools)
 
     outcomes: AsyncIterator[tuple[tuple[Job, Item], Outcome]]
-    outcomes = bounded(one, _with_items(store, jobs), concurrency)
+    outcomes = bounded(one, _with_items(store, jobs), config.concurrency)
     async for ((position, index), _), outcome in outcomes:
         store.put(metrics[index].name, position, outcome)
         progress.advance(outcome)
 
 
 def _in_processes(
-    store: Store,
-    metrics: Sequence[Metric[Any]],
-    jobs: Iterable[Job],
-    workers: int,
-    tool_options: Mapping[str, Mapping[str, object]],
+    store: Store, config: RunConfig, jobs: Iterable[Job], workers: int
 ) -> Iterator[tuple[Job, Outcome]]:
     source = _with_items(store, jobs)
     running: dict[Future[list[Outcome]], list[Job]] = {}
@@ -124,7 +106,7 @@ def _in_processes(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
-        initargs=(tuple(metrics), tool_options),
+        initargs=(config.metrics, config.tool_options),
     )
     try:
         while True:

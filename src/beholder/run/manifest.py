@@ -92,6 +92,14 @@ def read(folder: Path) -> dict[str, Any]:
     return manifest
 
 
+def is_closed(folder: Path, log: Mapping[str, Any]) -> bool:
+    """Whether a run was closed with this log, its summary aside."""
+    if not (folder / FILE_NAME).is_file():
+        return False
+    written: dict[str, Any] = json.loads(json.dumps({**log, "summary": []}))
+    return {**read(folder), "summary": []} == written
+
+
 def results(manifest: Mapping[str, Any]) -> dict[str, MetricResult]:
     """The summary of a run log as records, by metric name."""
     return {entry["metric"]: _from_result(entry) for entry in manifest["summary"]}

@@ -330,7 +330,10 @@ class Store:
 def _connect(folder: Path, uri: str) -> sqlite3.Connection:
     path = folder / FILE_NAME
     try:
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+        # One thread at a time uses it, but in a notebook not always the one that opened it.
+        connection = sqlite3.connect(
+            uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False
+        )
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -1,6 +1,7 @@
 """Statistics: arrays in, named results with intervals out. Knows nothing of items or judges.
 
-Names load on use, so that importing this package loads neither numpy nor scipy.
+Names load on use, so that importing this package loads neither numpy nor scipy. A statistic that
+the data leave undefined has the value None and a reason; bad input raises ``ConfigError``.
 """
 
 from __future__ import annotations
@@ -9,14 +10,186 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from beholder.stats.agreement import Agreement
+    from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
     from beholder.stats.bootstrap import mean_interval
+    from beholder.stats.compare import (
+        CorrelationDifference,
+        compare_correlations,
+        steiger,
+        williams,
+    )
+    from beholder.stats.correlation import (
+        Correlation,
+        correlate,
+        kendall,
+        partial,
+        pearson,
+        spearman,
+    )
+    from beholder.stats.effects import Effect, Moments, cohen_d, hedges_g
+    from beholder.stats.intraclass import ICC, icc, spearman_brown
+    from beholder.stats.judge_errors import ErrorCorrelation, error_correlation
+    from beholder.stats.kappa import cohen_kappa, fleiss_kappa
+    from beholder.stats.krippendorff import krippendorff_alpha
     from beholder.stats.paired import PairedDifference, paired_difference
+    from beholder.stats.ranking import ranking_correlation
+    from beholder.stats.ratings import EloRating, elo
+    from beholder.stats.reliability import (
+        Spread,
+        cronbach_alpha,
+        kendall_w,
+        mean_pairwise_correlation,
+        within_item_spread,
+    )
+    from beholder.stats.significance import TestResult, holm, mann_whitney, t_test, wilcoxon
+    from beholder.stats.spans import SpanF1, relaxed_f1, token_labels, token_scores
+    from beholder.stats.strengths import BradleyTerry, Strength, bradley_terry
+    from beholder.stats.threeway import ThreeWay, three_way_accuracy
+    from beholder.stats.ties import TieCalibrated, pairs_within, tie_calibrated_accuracy
 
-__all__ = ["PairedDifference", "mean_interval", "paired_difference"]
+__all__ = [
+    "ICC",
+    "Agreement",
+    "AlertF1",
+    "BradleyTerry",
+    "Correlation",
+    "CorrelationDifference",
+    "Effect",
+    "EloRating",
+    "ErrorCorrelation",
+    "Moments",
+    "PairedDifference",
+    "SpanF1",
+    "Spread",
+    "Strength",
+    "TestResult",
+    "ThreeWay",
+    "TieCalibrated",
+    "alert_f1",
+    "bradley_terry",
+    "cohen_d",
+    "cohen_kappa",
+    "compare_correlations",
+    "correlate",
+    "cronbach_alpha",
+    "elo",
+    "error_correlation",
+    "fleiss_kappa",
+    "hedges_g",
+    "held_out_alert_f1",
+    "holm",
+    "icc",
+    "kendall",
+    "kendall_w",
+    "krippendorff_alpha",
+    "mann_whitney",
+    "mean_interval",
+    "mean_pairwise_correlation",
+    "paired_difference",
+    "pairs_within",
+    "partial",
+    "pearson",
+    "ranking_correlation",
+    "relaxed_f1",
+    "spearman",
+    "spearman_brown",
+    "steiger",
+    "t_test",
+    "three_way_accuracy",
+    "tie_calibrated_accuracy",
+    "token_labels",
+    "token_scores",
+    "wilcoxon",
+    "williams",
+    "within_item_spread",
+]
 
 _HOME = {
+    "agreement": ("Agreement",),
+    "alerts": (
+        "AlertF1",
+        "alert_f1",
+        "held_out_alert_f1",
+    ),
     "bootstrap": ("mean_interval",),
-    "paired": ("PairedDifference", "paired_difference"),
+    "strengths": (
+        "BradleyTerry",
+        "Strength",
+        "bradley_terry",
+    ),
+    "compare": (
+        "CorrelationDifference",
+        "compare_correlations",
+        "steiger",
+        "williams",
+    ),
+    "correlation": (
+        "Correlation",
+        "correlate",
+        "kendall",
+        "partial",
+        "pearson",
+        "spearman",
+    ),
+    "effects": (
+        "Effect",
+        "Moments",
+        "cohen_d",
+        "hedges_g",
+    ),
+    "ratings": (
+        "EloRating",
+        "elo",
+    ),
+    "intraclass": (
+        "ICC",
+        "icc",
+        "spearman_brown",
+    ),
+    "judge_errors": (
+        "ErrorCorrelation",
+        "error_correlation",
+    ),
+    "kappa": (
+        "cohen_kappa",
+        "fleiss_kappa",
+    ),
+    "krippendorff": ("krippendorff_alpha",),
+    "paired": (
+        "PairedDifference",
+        "paired_difference",
+    ),
+    "ranking": ("ranking_correlation",),
+    "reliability": (
+        "Spread",
+        "cronbach_alpha",
+        "kendall_w",
+        "mean_pairwise_correlation",
+        "within_item_spread",
+    ),
+    "significance": (
+        "TestResult",
+        "holm",
+        "mann_whitney",
+        "t_test",
+        "wilcoxon",
+    ),
+    "spans": (
+        "SpanF1",
+        "relaxed_f1",
+        "token_labels",
+        "token_scores",
+    ),
+    "threeway": (
+        "ThreeWay",
+        "three_way_accuracy",
+    ),
+    "ties": (
+        "TieCalibrated",
+        "pairs_within",
+        "tie_calibrated_accuracy",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -99,11 +99,8 @@ def _ratio_replicates(
     """Bootstrap replicates of sum(sums) / sum(sizes) over units, shape (n_resamples,)."""
     n = len(sums)
     if n <= PLAIN_UP_TO:
-        parts = [
-            sums[draw].sum(axis=1) / sizes[draw].sum(axis=1)
-            for draw in index_draws(n, n_resamples, rng)
-        ]
-        return np.concatenate(parts)
+        draws = (rng.integers(0, n, size=(rows, n)) for rows in _chunks(n_resamples, n))
+        return np.concatenate([sums[d].sum(axis=1) / sizes[d].sum(axis=1) for d in draws])
     # A unit moves the ratio by sums - ratio * sizes, to first order: sort by that.
     influence = sums - sums.sum() / sizes.sum() * sizes
     order, starts = blocks(influence)
@@ -123,12 +120,6 @@ def _ratio_replicates(
     return np.concatenate(parts)
 
 
-def index_draws(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[Ints]:
-    """Resampled indices 0..n-1 in chunks of shape (<= n_resamples, n)."""
-    for size in _chunks(n_resamples, n):
-        yield rng.integers(0, n, size=(size, n))
-
-
 def _chunks(n_resamples: int, width: int) -> Iterator[int]:
     step = max(1, _CHUNK_CELLS // width)
     for start in range(0, n_resamples, step):
@@ -142,6 +133,7 @@ def cluster_bootstrap(
     n_resamples: int,
     level: float,
     seed: int,
+    centre: float | None = None,
 ) -> Interval | None:
     """Percentile interval of any statistic of resampled rows.
 
@@ -151,6 +143,9 @@ def cluster_bootstrap(
         n_resamples: Bootstrap resamples.
         level: Confidence level.
         seed: Seed of the resampling.
+        centre: The statistic on all rows, for an m-out-of-n bootstrap of many clusters: each
+            resample draws ``PLAIN_UP_TO`` of them and its deviation from the centre is scaled by
+            ``sqrt(PLAIN_UP_TO / n_clusters)``. None resamples all clusters whatever their number.
 
     Returns:
         The interval over the resamples with a value, or None with fewer than two clusters or when
@@ -159,17 +154,27 @@ def cluster_bootstrap(
     n_clusters = int(codes.max()) + 1 if len(codes) else 0
     if n_clusters < 2:
         return None
+    size = n_clusters if centre is None else min(n_clusters, PLAIN_UP_TO)
     rng = np.random.default_rng(seed)
-    own = n_clusters == len(codes)
     order = np.argsort(codes, kind="stable")
-    members = [] if own else np.split(order, np.cumsum(np.bincount(codes))[:-1])
+    sizes = np.bincount(codes)
+    ends = np.cumsum(sizes)
+    own = n_clusters == len(codes)
     values = []
-    for draws in index_draws(n_clusters, n_resamples, rng):
-        for draw in draws:
-            rows = order[draw] if own else np.concatenate([members[c] for c in draw])
-            value = statistic(rows)
-            if value is not None:
-                values.append(value)
+    for _ in range(n_resamples):
+        draw = rng.integers(0, n_clusters, size=size)
+        value = statistic(order[draw] if own else order[_runs(ends[draw], sizes[draw])])
+        if value is not None:
+            values.append(value)
     if len(values) < 0.9 * n_resamples:
         return None
-    return percentile_interval(np.array(values), level)
+    replicates = np.array(values)
+    if centre is not None and size < n_clusters:
+        replicates = centre + np.sqrt(size / n_clusters) * (replicates - centre)
+    return percentile_interval(replicates, level)
+
+
+def _runs(ends: Ints, sizes: Ints) -> Ints:
+    """Concatenation of the ranges ``end - size .. end``."""
+    stops = np.cumsum(sizes)
+    return np.arange(stops[-1]) + np.repeat(ends - stops, sizes)

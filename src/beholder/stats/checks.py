@@ -87,3 +87,31 @@ def resampling(n_resamples: int, level: float) -> None:
         raise ConfigError(f"n_resamples: expected at least 1, got {n_resamples}")
     if not 0.0 < level < 1.0:
         raise ConfigError(f"level: expected a number between 0 and 1, such as 0.95, got {level}")
+
+
+def matrix(values: ArrayLike, name: str, *, missing: bool = False) -> Floats:
+    """Float64 matrix of shape (n_items, n_raters).
+
+    Args:
+        values: Rows are items, columns raters. NaN or None is a missing rating.
+        name: What it is, for messages.
+        missing: Whether missing ratings are allowed.
+
+    Raises:
+        ConfigError: Not two-dimensional, not numbers, infinite, or missing where not allowed.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{name}: expected a table of numbers: {error}") from error
+    if array.ndim != 2:
+        raise ConfigError(f"{name}: expected shape (n_items, n_raters), got shape {array.shape}")
+    bad = np.argwhere(np.isinf(array) if missing else ~np.isfinite(array))
+    if len(bad):
+        row, column = bad[0]
+        advice = "" if missing else "; leave the item out, or use a statistic for missing ratings"
+        raise ConfigError(
+            f"{name}: {len(bad)} ratings are missing or not finite, the first is "
+            f"{array[row, column]} at item {row}, rater {column}{advice}"
+        )
+    return array

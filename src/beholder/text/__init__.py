@@ -1,13 +1,14 @@
-"""Sentence splitters and the word tokenizer; results are ranges of the original text."""
+"""Sentence splitters, words and their weights; pieces are ranges of the original text."""
 
 from __future__ import annotations
 
 from beholder.registry import Registry
+from beholder.text.frequency import weight
 from beholder.text.rules import RuleSplitter
 from beholder.text.split import Segment, Splitter
 from beholder.text.tokenize import words
 
-__all__ = ["SPLITTERS", "RuleSplitter", "Segment", "Splitter", "splitter", "words"]
+__all__ = ["SPLITTERS", "RuleSplitter", "Segment", "Splitter", "splitter", "weight", "words"]
 
 SPLITTERS: Registry[Splitter] = Registry(
     kind="splitter",

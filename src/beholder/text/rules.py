@@ -7,7 +7,6 @@ entry); each block is then cut after its sentence stops.
 from __future__ import annotations
 
 import re
-from typing import ClassVar
 
 from beholder.text.abbreviations import (
     BEFORE_NUMBER,
@@ -58,8 +57,6 @@ class RuleSplitter(Splitter):
     sentence without a stop; any other line break is white space. A piece without letter or digit
     joins its neighbour.
     """
-
-    cheap: ClassVar[bool] = True
 
     @property
     def identity(self) -> str:

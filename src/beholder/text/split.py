@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
-from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)

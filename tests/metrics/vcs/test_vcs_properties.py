@@ -13,6 +13,7 @@ from beholder.metrics.vcs.regularizers import squared_imbalance
 sizes = st.integers(1, 12)
 seeds = st.integers(0, 2**32 - 1)
 lcts = st.sampled_from([0, 0.5, 1, 2, 7])
+unhurried = settings(deadline=None)
 rule_sets = st.sampled_from(["fixed", "paper", "package", "head"])
 
 
@@ -27,6 +28,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
+@unhurried
 @given(sizes, sizes, seeds, lcts, st.floats(0.01, 100))
 def test_every_value_of_the_default_rules_is_within_zero_and_one(
     n_reference: int, n_candidate: int, seed: int, lct: float, length: float
@@ -37,6 +39,7 @@ def test_every_value_of_the_default_rules_is_within_zero_and_one(
     assert all(0 <= value <= 1 for value in values.values()), values
 
 
+@unhurried
 @given(sizes, seeds, lcts)
 def test_a_text_against_itself_scores_one(n: int, seed: int, lct: float) -> None:
     rng = np.random.default_rng(seed)
@@ -47,6 +50,7 @@ def test_a_text_against_itself_scores_one(n: int, seed: int, lct: float) -> None
     assert values["nas"] == 1
 
 
+@unhurried
 @given(sizes, sizes, seeds, lcts, rule_sets)
 def test_swapping_the_texts_swaps_precision_and_recall(
     n_reference: int, n_candidate: int, seed: int, lct: float, rules: str
@@ -63,6 +67,7 @@ def test_swapping_the_texts_swaps_precision_and_recall(
         assert other[partner] == pytest.approx(value, abs=1e-9), name
 
 
+@unhurried
 @given(sizes, sizes, seeds, rule_sets)
 def test_turning_the_space_of_vectors_changes_nothing(
     n_reference: int, n_candidate: int, seed: int, rules: str
@@ -80,6 +85,7 @@ def test_turning_the_space_of_vectors_changes_nothing(
     assert one == turned
 
 
+@unhurried
 @given(sizes, sizes, seeds)
 def test_more_tolerance_never_lowers_the_distance_score(
     n_reference: int, n_candidate: int, seed: int
@@ -94,14 +100,15 @@ def test_more_tolerance_never_lowers_the_distance_score(
     assert distances == sorted(distances)
 
 
+@settings(deadline=None, max_examples=300)
 @given(st.integers(1, 400), st.integers(1, 400))
-@settings(max_examples=300)
 def test_regularizer_grows_with_imbalance_and_never_reaches_one(n: int, more: int) -> None:
     assert squared_imbalance(n, n) == 0
     assert squared_imbalance(n, n + more) < squared_imbalance(n, n + more + 1) < 1
     assert squared_imbalance(n + 1, n + 1 + more) < squared_imbalance(n, n + 1 + more)
 
 
+@unhurried
 @given(st.integers(3, 15), seeds)
 def test_only_the_order_scores_see_a_shuffle(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -86,6 +86,7 @@ def chunk_units(
     texts: Mapping[Side, str],
     spans: Mapping[Side, Sequence[Span]],
     reference_index: int,
+    kind: str = "chunk",
 ) -> tuple[Unit, ...]:
     """One unit per chunk, candidate side first.
 
@@ -99,7 +100,7 @@ def chunk_units(
         for index, (start, end) in enumerate(spans[side]):
             units.append(
                 Unit(
-                    kind="chunk",
+                    kind=kind,
                     text=texts[side][start:end],
                     side=side,
                     spans=((start, end),),

@@ -14,6 +14,7 @@ from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
+from beholder.metrics.vcs.drawing import score_figure
 from beholder.metrics.vcs.evidence import EmbeddedText, VCSEvidence
 from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
 from beholder.metrics.vcs.scoring import Alignment, align, cosine, vcs_values
@@ -197,9 +198,7 @@ class VCS(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        from beholder.metrics.vcs.figure import alignment_figure  # matplotlib loads slowly
-
-        return alignment_figure(score, self.setting)
+        return score_figure(score, self.setting)
 
     @cached_property
     def _signature_of_given(self) -> str:

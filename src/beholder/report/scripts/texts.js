@@ -10,13 +10,13 @@ function textNode(text, pieces, outcome, numbers) {
   for (const [length, ...keys] of pieces) {
     let inner = document.createTextNode(text.slice(at, at + length));
     at += length;
-    keys.reverse().forEach((key, depth) => {
+    for (const key of keys.reverse()) {
       const unit = outcome.units[key];
       const span = el("span", {
         class: `mark tone-${tones.get(unit.verdict).tone}`, "data-unit": key, role: "mark",
       });
       span.style.setProperty("--strength", unit.strength);
-      span.style.setProperty("--depth", depth);
+      span.style.setProperty("--height", unit.height ?? 0);
       if (!begun.has(key)) {
         begun.add(key);
         span.dataset.begin = "";
@@ -25,7 +25,7 @@ function textNode(text, pieces, outcome, numbers) {
       }
       span.append(inner);
       inner = span;
-    });
+    }
     node.append(inner);
   }
   const first = node.querySelector("[data-begin]");

@@ -1,0 +1,1 @@
+"""Human-judgment sets, their protocols, and how far a metric agrees with people."""

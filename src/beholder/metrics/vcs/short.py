@@ -1,0 +1,216 @@
+"""The metric VCS-short: VCS over words, for captions of a sentence, with several references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ItemError
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.metrics.vcs.drawing import score_figure
+from beholder.metrics.vcs.evidence import EmbeddedText, VCSEvidence
+from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
+from beholder.metrics.vcs.metric import VALUES
+from beholder.metrics.vcs.scoring import align, cosine
+from beholder.metrics.vcs.setting import Setting, check_choice
+from beholder.metrics.vcs.short_scoring import WordAlignment, best_over, short_values
+from beholder.metrics.vcs.words import content_words, identity
+from beholder.records import Item, ItemScore, Span, Unit
+from beholder.text import frequency
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_HELP = {
+    "vcs": "VCS-short: SAS, lowered by up to a tenth when NAS is low",
+    "sas": "semantic alignment: LAS, lowered by up to a tenth when GAS is low",
+    "las": "local alignment: F-beta of its precision and recall, beta 0.5",
+    "las_precision": "weighted mean similarity of the candidate's words to those of all references",
+    "las_recall": "weighted mean similarity of the reference's words to those of the candidate",
+}
+
+
+@dataclass(frozen=True)
+class VCSShort(Metric[VCSEvidence]):
+    """VCS-short: VCS with words for chunks, for captions of a sentence or two.
+
+    Stop words and punctuation are left out; each other word, in lower case, is embedded by itself
+    and matched to the words of the reference as the chunks of VCS are.
+
+    Range 0..1, higher is better, 1 for equal texts, under the default rules. They weight words by
+    how much they say (``beholder.text.frequency``), count precision twice as much as recall, and
+    let whole-text similarity and word order take off a tenth each at most; ``docs/vcs.md`` says
+    why. ``rules="paper"`` (or ``package``, ``head``) computes VCS over words literally.
+
+    Several references: ``union`` (default) takes each word of the candidate at its best match in
+    any reference, and all else from the one reference that fits best; ``best`` takes all from
+    that one; ``mean`` averages over the references.
+
+    Source: the VCS paper (Video Comprehension Score, 2025), which describes VCS-short in words and
+    leaves tokens, stop words, case and several references open.
+
+    Raises:
+        ConfigError: A parameter is out of its range.
+    """
+
+    rules: Literal["fixed", "paper", "package", "head"] = param(
+        "fixed", "rule set: fixed, paper, package or head"
+    )
+    lct: float = param(0, "local chronology tolerance in window units; 0 is strict")
+    context_cutoff: float = param(0.6, "best similarity from which near-best matches count")
+    context_window_control: float = param(4.0, "larger leaves fewer near-best matches")
+    nas_blend_factor: float = param(0.0, "rules='head': 1 window coverage .. -1 length imbalance")
+    nas_coverage_cutoff: float = param(0.5, "rules='head': coverage at which its penalty is full")
+    stop_words: Literal["english", "none"] = param("english", "words left out: english or none")
+    embedder: str = param("static", "text embedder", tool="embedder")
+    references: Literal["union", "best", "mean"] = param(
+        "union", "several references: union, best or mean"
+    )
+
+    registered_name: ClassVar[str] = "vcs_short"
+    values: ClassVar[tuple[ValueInfo, ...]] = tuple(
+        replace(info, help=_HELP.get(info.name, info.help.replace("chunks", "words")))
+        for info in VALUES
+    )
+
+    def __post_init__(self) -> None:
+        _ = self.setting  # checked when made
+        check_choice("stop_words", self.stop_words, ("english", "none"))
+        check_choice("references", self.references, ("union", "best", "mean"))
+
+    @cached_property
+    def setting(self) -> Setting:
+        """The parameters of the arithmetic."""
+        return Setting(
+            self.rules,
+            self.lct,
+            self.context_cutoff,
+            self.context_window_control,
+            self.nas_blend_factor,
+            self.nas_coverage_cutoff,
+        )
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Identity of the embedder, the stop list with its tokenizer, and the word weights."""
+        found = super().identities(tools) | {"stop_words": identity(self.stop_words)}
+        if self.rules == "fixed":
+            found["rules"] = f"fixed@{frequency.IDENTITY}"
+        return found
+
+    async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
+        """Find and embed the words of all texts of an item, and the texts.
+
+        Raises:
+            ItemError: A text has no word.
+        """
+        sides: list[tuple[str, list[Span], list[str]]] = []
+        names = ["candidate"] + [f"reference {i + 1}" for i in range(len(item.references))]
+        for name, text in zip(names, (item.candidate, *item.references), strict=True):
+            found, spans = content_words(text, self.stop_words)
+            if not found:
+                raise ItemError(f"the {name} has no word: VCS-short needs at least one")
+            sides.append((text, spans, found))
+        vectors = await tools.embed(
+            self.embedder, [part for text, _, found in sides for part in (*found, text)]
+        )
+        embedded: list[EmbeddedText] = []
+        at = 0
+        for _, spans, _ in sides:
+            end = at + len(spans)
+            embedded.append(EmbeddedText(tuple(spans), vectors[at:end], vectors[end]))
+            at = end + 1
+        return VCSEvidence(embedded[0], tuple(embedded[1:]), self.identities(tools))
+
+    def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
+        """Align the candidate's words with each reference's and join by the reference rule."""
+        candidate = _words(item.candidate, evidence.candidate)
+        pairs = [
+            self._align(text, reference, candidate, evidence.candidate)
+            for text, reference in zip(item.references, evidence.references, strict=True)
+        ]
+        each = [short_values(pair, pair.precision, self.setting) for pair in pairs]
+        ranks = [(values["vcs"], values["sas"]) for values in each]
+        best = ranks.index(max(ranks))
+        values, precision = each[best], pairs[best].precision
+        if self.references == "union":
+            precision = best_over(pairs)
+            values = short_values(pairs[best], precision, self.setting)
+        elif self.references == "mean":
+            values = {name: float(np.mean([v[name] for v in each])) for name in values}
+        units = self._units(item, evidence, pairs[best], precision, best)
+        detail = alignment_detail(pairs[best].alignment, best)
+        return ItemScore(values, units, self.signature(evidence.identities), detail)
+
+    def figure(self, score: ItemScore) -> Figure:
+        """Draw the alignment of the words; see ``VCS.figure``.
+
+        Raises:
+            ConfigError: The score is of another metric and has no alignment.
+        """
+        return score_figure(score, self.setting)
+
+    def _align(
+        self,
+        reference_text: str,
+        reference: EmbeddedText,
+        candidate_words: Sequence[str],
+        candidate: EmbeddedText,
+    ) -> WordAlignment:
+        reference_words = _words(reference_text, reference)
+        similarity = reference.chunks @ candidate.chunks.T
+        if self.rules == "fixed":
+            # A word equals itself, also where the embedder does not know it.
+            same = np.array(reference_words)[:, None] == np.array(candidate_words)
+            similarity = np.where(same, similarity.dtype.type(1), similarity)
+        return WordAlignment(
+            align(similarity, self.setting),
+            cosine(reference.whole, candidate.whole),
+            _weights(candidate_words),
+            _weights(reference_words),
+        )
+
+    def _units(
+        self,
+        item: Item,
+        evidence: VCSEvidence,
+        pair: WordAlignment,
+        precision: FloatArray,
+        index: int,
+    ) -> tuple[Unit, ...]:
+        detail = alignment_detail(pair.alignment, index)
+        verdicts = chunk_verdicts(detail, self.setting)
+        units = chunk_units(
+            pair.alignment,
+            verdicts,
+            {"candidate": item.candidate, "reference": item.references[index]},
+            {"candidate": evidence.candidate.spans, "reference": evidence.references[index].spans},
+            index,
+            kind="word",
+        )
+        return tuple(
+            _with_any_reference(unit, float(precision[place]), self.context_cutoff)
+            if unit.side == "candidate"
+            else unit
+            for place, unit in enumerate(units)
+        )
+
+
+def _words(text: str, embedded: EmbeddedText) -> list[str]:
+    return [text[start:end].lower() for start, end in embedded.spans]
+
+
+def _weights(words: Sequence[str]) -> FloatArray:
+    return np.array([frequency.weight(word) for word in words])
+
+
+def _with_any_reference(unit: Unit, similarity: float, cutoff: float) -> Unit:
+    """The unit with the score of its best match in any reference."""
+    found_elsewhere = unit.verdict == "unmatched" and similarity >= cutoff
+    return replace(unit, score=similarity, verdict="match" if found_elsewhere else unit.verdict)

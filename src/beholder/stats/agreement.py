@@ -1,0 +1,70 @@
+"""The result that every coefficient of agreement between raters gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from beholder.records import Interval
+from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.checks import Ints, resampling
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A coefficient of agreement between raters.
+
+    Attributes:
+        method: Which coefficient, with its options.
+        value: The coefficient; None when it is not defined on these ratings.
+        interval: Its confidence interval; None when it cannot be given.
+        n_items: Items that entered.
+        n_raters: Raters (columns).
+        p_value: Two-sided p against no agreement, where the coefficient has such a test.
+        reason: Why the value, or its interval, is None.
+    """
+
+    method: str
+    value: float | None
+    interval: Interval | None
+    n_items: int
+    n_raters: int
+    p_value: float | None = None
+    reason: str | None = None
+
+
+def bootstrapped(
+    method: str,
+    statistic: Callable[[Ints], float | None],
+    *,
+    n_items: int,
+    n_raters: int,
+    undefined: str,
+    n_resamples: int,
+    level: float,
+    seed: int,
+    p_value: float | None = None,
+) -> Agreement:
+    """Agreement whose interval comes from resampling items.
+
+    Args:
+        method: Name for the result.
+        statistic: Takes item indices, returns the coefficient or None where it is not defined.
+        n_items: Items to resample.
+        n_raters: Raters, for the result.
+        undefined: Reason to state when the coefficient has no value on all items.
+        n_resamples: Bootstrap resamples.
+        level: Confidence level.
+        seed: Seed of the resampling.
+        p_value: For the result.
+    """
+    resampling(n_resamples, level)
+    items = np.arange(n_items)
+    value = statistic(items) if n_items else None
+    if value is None:
+        return Agreement(method, None, None, n_items, n_raters, None, undefined)
+    interval = cluster_bootstrap(statistic, items, n_resamples=n_resamples, level=level, seed=seed)
+    reason = None if interval else "too few items vary for a bootstrap interval"
+    return Agreement(method, value, interval, n_items, n_raters, p_value, reason)

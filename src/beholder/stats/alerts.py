@@ -1,0 +1,217 @@
+"""Macro token F1 of a metric that raises alerts: tokens scored below a threshold are errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from beholder.errors import ConfigError
+from beholder.records import Interval
+from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.checks import Floats, Ints, at_least, resampling
+
+Macro: TypeAlias = Literal["classes", "documents"]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertF1:
+    """Token F1 of alerts.
+
+    Attributes:
+        f1: Macro F1; None when gold marks no token, or all.
+        interval: Bootstrap interval over documents at the threshold used; None when it cannot be
+            given.
+        threshold: Tokens scored below it are predicted errors; None when they differ by fold.
+        chosen: ``maximum`` (on these documents: an upper bound), ``given`` or ``held-out``.
+        macro: Mean over the two ``classes`` of tokens, or over ``documents`` (error class).
+        n_documents: Documents.
+        n_tokens: Tokens.
+        n_gold: Tokens that gold marks as errors.
+        reason: Why F1 or its interval is None.
+    """
+
+    f1: float | None
+    interval: Interval | None
+    threshold: float | None
+    chosen: str
+    macro: str
+    n_documents: int
+    n_tokens: int
+    n_gold: int
+    reason: str | None = None
+
+
+def alert_f1(
+    scores: Sequence[ArrayLike],
+    labels: Sequence[ArrayLike],
+    *,
+    threshold: float | None = None,
+    macro: Macro = "classes",
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> AlertF1:
+    """Macro token F1 at a given alert threshold, or the maximum over all thresholds.
+
+    ``classes``: F1 of error tokens and F1 of the others over all tokens pooled, averaged (our
+    reading of the DOCENT protocol). ``documents``: F1 of error tokens per document, averaged; a
+    document with neither a marked nor an alerted token counts 1. Among equally good thresholds
+    the lowest is taken.
+
+    Args:
+        scores: Per document, (n_tokens,) scores, low meaning an error; infinity for a token
+            that never alerts (see :func:`beholder.stats.token_scores`).
+        labels: Per document, (n_tokens,) 1 for a token that gold marks as an error, else 0.
+        threshold: Alert threshold; None chooses the best on these documents.
+        macro: What to average over.
+        n_resamples: Bootstrap resamples of documents, at the threshold used.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Raises:
+        ConfigError: No documents, scores and labels that do not pair, NaN, or labels other than
+            0 and 1.
+    """
+    s, g = _documents(scores, labels, macro)
+    resampling(n_resamples, level)
+    if threshold is not None and not np.isfinite(threshold):
+        raise ConfigError(f"threshold: expected a finite number, got {threshold}")
+    used = best_threshold(s, g, macro) if threshold is None else threshold
+    counts = np.array([_counts(x, y, used) for x, y in zip(s, g, strict=True)])
+    chosen = "maximum" if threshold is None else "given"
+    return _result(counts, used, chosen, macro, (n_resamples, level, seed))
+
+
+def held_out_alert_f1(
+    scores: Sequence[ArrayLike],
+    labels: Sequence[ArrayLike],
+    *,
+    n_folds: int = 2,
+    macro: Macro = "classes",
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> AlertF1:
+    """Macro token F1 where each document's threshold is the best one of the other folds.
+
+    Documents are dealt to folds at random (seeded); the predictions of all folds are then scored
+    together. Unlike the maximum, this is no upper bound. Other arguments as :func:`alert_f1`.
+
+    Args:
+        scores: As in :func:`alert_f1`.
+        labels: As in :func:`alert_f1`.
+        n_folds: Folds, at least 2 and at most the number of documents.
+        macro: What to average over.
+        n_resamples: Bootstrap resamples of documents, with these thresholds.
+        level: Confidence level.
+        seed: Seed of folds and resampling.
+
+    Raises:
+        ConfigError: As :func:`alert_f1`, or a bad number of folds.
+    """
+    s, g = _documents(scores, labels, macro)
+    resampling(n_resamples, level)
+    if not 2 <= n_folds <= len(s):
+        raise ConfigError(f"n_folds: expected 2 to {len(s)} (the documents), got {n_folds}")
+    fold = np.random.default_rng(seed).permutation(len(s)) % n_folds
+    counts = np.zeros((len(s), 4))
+    for i in range(n_folds):
+        rest = np.flatnonzero(fold != i)
+        used = best_threshold([s[j] for j in rest], [g[j] for j in rest], macro)
+        for j in np.flatnonzero(fold == i):
+            counts[j] = _counts(s[j], g[j], used)
+    return _result(counts, None, "held-out", macro, (n_resamples, level, seed))
+
+
+def best_threshold(scores: Sequence[Floats], labels: Sequence[Ints], macro: str) -> float:
+    """Lowest of the thresholds with the highest macro F1, among all that change a prediction."""
+    tokens = np.concatenate(scores)
+    finite = np.unique(tokens[np.isfinite(tokens)])
+    if len(finite) == 0:
+        return 0.0  # no token is scored: every threshold predicts the same
+    thresholds = np.append(finite, np.nextafter(finite[-1], np.inf))
+    pooled = [(tokens, np.concatenate(labels))]
+    parts = pooled if macro == "classes" else list(zip(scores, labels, strict=True))
+    total = np.zeros(len(thresholds))
+    for s, g in parts:
+        wrong, right = np.sort(s[g == 1]), np.sort(s[g == 0])
+        true = np.searchsorted(wrong, thresholds).astype(np.float64)  # scores below each
+        false = np.searchsorted(right, thresholds).astype(np.float64)
+        total += _f1(true, false, len(wrong) - true)
+        if macro == "classes":
+            total += _f1(len(right) - false, len(wrong) - true, false)
+    return float(thresholds[int(np.argmax(total))])
+
+
+def _f1(true: Floats, false: Floats, missed: Floats) -> Floats:
+    """F1 from counts, 1 where there is nothing to find and nothing found."""
+    whole = 2 * true + false + missed
+    return np.asarray(np.where(whole > 0, 2 * true / np.where(whole > 0, whole, 1), 1.0))
+
+
+def _counts(scores: Floats, labels: Ints, threshold: float) -> tuple[int, int, int, int]:
+    alert = scores < threshold
+    true, false = int((alert & (labels == 1)).sum()), int((alert & (labels == 0)).sum())
+    wrong = int(labels.sum())
+    return true, false, wrong - true, len(labels) - wrong - false
+
+
+def _macro_f1(counts: Floats, macro: str) -> float | None:
+    true, false, missed, quiet = counts.T if macro == "documents" else counts.sum(axis=0)[:, None]
+    if true.sum() + missed.sum() == 0 or false.sum() + quiet.sum() == 0:
+        return None
+    error = float(_f1(true, false, missed).mean())
+    return error if macro == "documents" else (error + float(_f1(quiet, missed, false)[0])) / 2
+
+
+def _result(
+    counts: Floats,
+    threshold: float | None,
+    chosen: str,
+    macro: str,
+    resamples: tuple[int, float, int],
+) -> AlertF1:
+    n_resamples, level, seed = resamples
+    documents = np.arange(len(counts))
+    f1 = _macro_f1(counts, macro)
+    reason = None
+    interval = None
+    if f1 is None:
+        reason = "gold marks no token, or every token: there are no two classes"
+    else:
+        interval = cluster_bootstrap(
+            lambda rows: _macro_f1(counts[rows], macro),
+            documents,
+            n_resamples=n_resamples,
+            level=level,
+            seed=seed,
+        )
+        reason = None if interval else "too few documents have marks for a bootstrap interval"
+    n_gold = int(counts[:, 0].sum() + counts[:, 2].sum())
+    return AlertF1(
+        f1, interval, threshold, chosen, macro, len(counts), int(counts.sum()), n_gold, reason
+    )
+
+
+def _documents(
+    scores: Sequence[ArrayLike], labels: Sequence[ArrayLike], macro: str
+) -> tuple[list[Floats], list[Ints]]:
+    if macro not in ("classes", "documents"):
+        raise ConfigError(f"macro: expected classes or documents, got {macro!r}")
+    at_least(len(scores), 1, "the number of documents")
+    if len(scores) != len(labels):
+        raise ConfigError(f"expected as many documents, got {len(scores)} and {len(labels)}")
+    s = [np.asarray(x, dtype=np.float64) for x in scores]
+    g = [np.asarray(x) for x in labels]
+    for i, (x, y) in enumerate(zip(s, g, strict=True)):
+        if x.ndim != 1 or x.shape != y.shape:
+            raise ConfigError(f"document {i}: {x.shape} scores and {y.shape} labels do not pair")
+        if bool(np.isnan(x).any() | (x == -np.inf).any()):
+            raise ConfigError(f"document {i}: a score is NaN or -infinity")
+        if not bool(np.isin(y, (0, 1)).all()):
+            raise ConfigError(f"document {i}: labels are 0 or 1")
+    return s, [y.astype(np.int64) for y in g]

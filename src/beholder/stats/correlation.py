@@ -1,0 +1,332 @@
+"""Correlation of a metric with people: Pearson, Spearman, Kendall tau-b and tau-c, partial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats as sps
+
+from beholder.errors import ConfigError
+from beholder.records import Interval
+from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.checks import Floats, Ints, cluster_codes, resampling, same_length, vector
+
+CorrelationKind: TypeAlias = Literal["pearson", "spearman", "tau-b", "tau-c"]
+Clusters: TypeAlias = Sequence[Any] | NDArray[Any] | None
+Coefficient: TypeAlias = Callable[[Floats, Floats], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A correlation coefficient.
+
+    Attributes:
+        kind: ``pearson``, ``spearman``, ``tau-b`` or ``tau-c``; ``partial`` names the covariate's
+            presence: ``partial spearman``.
+        value: In -1..1; None when it is not defined on these values.
+        interval: Percentile bootstrap interval over clusters; None when it cannot be given.
+        p_value: Two-sided, rows taken as independent; None when there is no such test.
+        n: Pairs.
+        n_clusters: Independent clusters that were resampled.
+        reason: Why a value, p or interval is None.
+    """
+
+    kind: str
+    value: float | None
+    interval: Interval | None
+    p_value: float | None
+    n: int
+    n_clusters: int
+    reason: str | None = None
+
+
+def correlate(
+    x: ArrayLike,
+    y: ArrayLike,
+    kind: CorrelationKind = "pearson",
+    *,
+    clusters: Clusters = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> Correlation:
+    """Correlation of two score vectors with p and a bootstrap interval.
+
+    Ties: Spearman takes mean ranks; tau-b divides by the untied pairs of each side; tau-c
+    (Stuart) by ``n^2 (m - 1) / 2m`` with m the smaller number of distinct values. Kendall's tau
+    takes O(n log n). p: t with n - 2 degrees of freedom (Pearson, Spearman), scipy's exact or
+    asymptotic test (Kendall). p supposes independent rows: with ``clusters``, trust the interval.
+
+    Args:
+        x: (n,) finite numbers, such as metric scores.
+        y: (n,) finite numbers, such as ratings.
+        kind: Which coefficient.
+        clusters: One label per pair; whole clusters (items, images) are resampled together.
+        n_resamples: Bootstrap resamples; 0 for no interval. Beyond 4096 clusters each resample
+            draws 4096 and its deviation is scaled by ``sqrt(4096 / n_clusters)``.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Returns:
+        The correlation; value None with fewer than two pairs or a constant side, p and interval
+        None with two pairs (any two pairs correlate fully).
+
+    Raises:
+        ConfigError: Different lengths, a value that is not finite, or an unknown kind.
+    """
+    a, b = vector(x, "x"), vector(y, "y")
+    n = same_length(x=a, y=b)
+    function = coefficient(kind)
+    codes = cluster_codes(clusters, n)
+    reason = _undefined(a, b)
+    value = None if reason else function(a, b)
+    if value is None:
+        reason = reason or "a side is constant up to rounding"
+        return Correlation(kind, None, None, None, n, _count(codes), reason)
+    if n == 2:
+        reason = "any two pairs correlate fully: no p and no interval"
+        p = 1.0 if kind.startswith("tau") else None
+        return Correlation(kind, value, None, p, n, _count(codes), reason)
+    p = _kendall_p(a, b) if kind.startswith("tau") else t_test_of_correlation(value, n - 2)
+    resampled = on_resamples(kind, a, b)
+    interval, reason = _interval(
+        lambda rows: resampled(a[rows], b[rows]), value, codes, n_resamples, level, seed
+    )
+    return Correlation(kind, value, interval, p, n, _count(codes), reason)
+
+
+def pearson(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    clusters: Clusters = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> Correlation:
+    """Pearson's r; arguments and result as :func:`correlate`."""
+    return correlate(
+        x, y, "pearson", clusters=clusters, n_resamples=n_resamples, level=level, seed=seed
+    )
+
+
+def spearman(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    clusters: Clusters = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> Correlation:
+    """Spearman's rho; arguments and result as :func:`correlate`."""
+    return correlate(
+        x, y, "spearman", clusters=clusters, n_resamples=n_resamples, level=level, seed=seed
+    )
+
+
+def kendall(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    variant: Literal["b", "c"] = "b",
+    clusters: Clusters = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> Correlation:
+    """Kendall's tau-b or tau-c; other arguments and result as :func:`correlate`."""
+    kind: CorrelationKind = "tau-c" if variant == "c" else "tau-b"
+    if variant not in ("b", "c"):
+        raise ConfigError(f"variant: expected 'b' or 'c', got {variant!r}")
+    return correlate(x, y, kind, clusters=clusters, n_resamples=n_resamples, level=level, seed=seed)
+
+
+def partial(
+    x: ArrayLike,
+    y: ArrayLike,
+    control: ArrayLike,
+    kind: CorrelationKind = "pearson",
+    *,
+    clusters: Clusters = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> Correlation:
+    """Correlation of x and y with one covariate (such as text length) out.
+
+    ``(r_xy - r_xz r_yz) / sqrt((1 - r_xz^2) (1 - r_yz^2))`` with r of the given kind. A constant
+    covariate leaves the plain correlation. p: t with n - 3 degrees of freedom for Pearson and
+    Spearman; Kendall's partial tau has no known distribution, so its p is None.
+
+    Args:
+        x: (n,) finite numbers.
+        y: (n,) finite numbers.
+        control: (n,) the covariate.
+        kind: Which coefficient.
+        clusters: As in :func:`correlate`.
+        n_resamples: As in :func:`correlate`.
+        level: As in :func:`correlate`.
+        seed: As in :func:`correlate`.
+
+    Returns:
+        As :func:`correlate`; value None also with fewer than three pairs and where the covariate
+        determines x or y.
+
+    Raises:
+        ConfigError: As :func:`correlate`.
+    """
+    a, b, z = vector(x, "x"), vector(y, "y"), vector(control, "control")
+    n = same_length(x=a, y=b, control=z)
+    function = coefficient(kind)
+    codes = cluster_codes(clusters, n)
+    name = f"partial {kind}"
+
+    def statistic(rows: Ints) -> float | None:
+        return _partial(function, a[rows], b[rows], z[rows])
+
+    reason = _undefined(a, b) or ("fewer than three pairs" if n < 3 else None)
+    value = None if reason else statistic(np.arange(n))
+    if value is None:
+        reason = reason or "the covariate determines x or y"
+        return Correlation(name, None, None, None, n, _count(codes), reason)
+    constant = z.min() == z.max()
+    df = n - 2 if constant else n - 3
+    p = None if kind.startswith("tau") else t_test_of_correlation(value, df)
+    interval, reason = _interval(statistic, value, codes, n_resamples, level, seed)
+    if p is None:
+        why = "no test" if kind.startswith("tau") else "no degrees of freedom"
+        reason = f"p: {why}" + (f"; {reason}" if reason else "")
+    return Correlation(name, value, interval, p, n, _count(codes), reason)
+
+
+def coefficient(kind: str) -> Coefficient:
+    """The bare coefficient: two vectors in, a number out, or None where it is not defined.
+
+    Raises:
+        ConfigError: Unknown kind.
+    """
+    if kind not in _COEFFICIENTS:
+        raise ConfigError(f"kind: expected one of {', '.join(_COEFFICIENTS)}, got {kind!r}")
+    return _COEFFICIENTS[kind]
+
+
+def on_resamples(kind: str, x: Floats, y: Floats) -> Coefficient:
+    """The coefficient for resamples of x and y: tau-c keeps the number of classes of the whole."""
+    if kind != "tau-c" or len(x) < 2:
+        return coefficient(kind)
+    classes = min(len(np.unique(x)), len(np.unique(y)))
+
+    def tau_c(resampled_x: Floats, resampled_y: Floats) -> float | None:
+        tau = _tau(resampled_x, resampled_y, "c")
+        if tau is None:
+            return None
+        seen = min(len(np.unique(resampled_x)), len(np.unique(resampled_y)))
+        return tau * (1 - 1 / seen) / (1 - 1 / classes)
+
+    return tau_c
+
+
+def t_test_of_correlation(r: float, df: int) -> float | None:
+    """Two-sided p of a correlation by Student's t; None without degrees of freedom."""
+    if df < 1:
+        return None
+    if abs(r) >= 1.0:
+        return 0.0
+    return float(2 * sps.t.sf(abs(r) * np.sqrt(df / ((1 + r) * (1 - r))), df))
+
+
+def _pearson(x: Floats, y: Floats) -> float | None:
+    if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
+        return None
+    # Scaled by the largest value first, so that tiny and huge scores neither vanish nor overflow.
+    a, b = (v / np.abs(v).max() for v in (x, y))
+    a, b = a - a.mean(), b - b.mean()
+    norm_a, norm_b = float(np.sqrt((a**2).sum())), float(np.sqrt((b**2).sum()))
+    if min(norm_a, norm_b) < 1e-13 * np.sqrt(len(a)):  # only rounding differs
+        return None
+    r = float(((a / norm_a) * (b / norm_b)).sum())
+    return float(np.sign(r)) if abs(r) > 1 - 1e-14 else r  # a full correlation, but for rounding
+
+
+def _spearman(x: Floats, y: Floats) -> float | None:
+    if len(x) < 2:
+        return None
+    return _pearson(sps.rankdata(x), sps.rankdata(y))
+
+
+def _tau_b(x: Floats, y: Floats) -> float | None:
+    return _tau(x, y, "b")
+
+
+def _tau_c(x: Floats, y: Floats) -> float | None:
+    return _tau(x, y, "c")
+
+
+def _tau(x: Floats, y: Floats, variant: str) -> float | None:
+    if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
+        return None
+    method = "auto" if len(x) == 2 else "asymptotic"  # p is not used here; this way is quickest
+    return float(sps.kendalltau(x, y, method=method, variant=variant).statistic)
+
+
+def _kendall_p(x: Floats, y: Floats) -> float:
+    return float(sps.kendalltau(x, y).pvalue)
+
+
+_COEFFICIENTS: dict[str, Coefficient] = {
+    "pearson": _pearson,
+    "spearman": _spearman,
+    "tau-b": _tau_b,
+    "tau-c": _tau_c,
+}
+
+
+def _partial(function: Coefficient, x: Floats, y: Floats, z: Floats) -> float | None:
+    r_xy = function(x, y)
+    if r_xy is None:
+        return None
+    r_xz, r_yz = function(x, z), function(y, z)
+    if r_xz is None or r_yz is None:  # x and y vary, so z does not: nothing to take out
+        return r_xy
+    rest = (1 - r_xz**2) * (1 - r_yz**2)
+    if rest < 1e-24:
+        return None
+    return float(np.clip((r_xy - r_xz * r_yz) / np.sqrt(rest), -1.0, 1.0))
+
+
+def _undefined(x: Floats, y: Floats) -> str | None:
+    if len(x) < 2:
+        return f"needs at least two pairs, got {len(x)}"
+    for name, v in (("x", x), ("y", y)):
+        if v.min() == v.max():
+            return f"{name} is constant"
+    return None
+
+
+def _count(codes: Ints) -> int:
+    return int(codes.max()) + 1 if len(codes) else 0
+
+
+def _interval(
+    statistic: Callable[[Ints], float | None],
+    value: float,
+    codes: Ints,
+    n_resamples: int,
+    level: float,
+    seed: int,
+) -> tuple[Interval | None, str | None]:
+    """Interval within -1..1, or None with the reason."""
+    if n_resamples == 0:
+        return None, None
+    resampling(n_resamples, level)
+    interval = cluster_bootstrap(
+        statistic, codes, n_resamples=n_resamples, level=level, seed=seed, centre=value
+    )
+    if interval is None:
+        return None, "too few clusters vary for a bootstrap interval"
+    return Interval(max(interval.low, -1.0), min(interval.high, 1.0), level), None

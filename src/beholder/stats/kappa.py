@@ -1,0 +1,155 @@
+"""Cohen's and Fleiss' kappa: chance-corrected agreement on categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beholder.errors import ConfigError
+from beholder.stats.agreement import Agreement, bootstrapped
+from beholder.stats.checks import Floats, Ints, matrix
+
+Weighting: TypeAlias = Literal["none", "linear", "quadratic"]
+
+
+def cohen_kappa(
+    a: Sequence[Any] | NDArray[Any],
+    b: Sequence[Any] | NDArray[Any],
+    *,
+    weights: Weighting = "none",
+    categories: Sequence[Any] | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> Agreement:
+    """Cohen's kappa of two raters, plain or weighted.
+
+    ``1 - observed / expected disagreement``, where disagreement is 0 or 1 (``none``), or the
+    distance of the categories' places (``linear``) or its square (``quadratic``). Source: Cohen
+    1960 and 1968.
+
+    Args:
+        a: (n,) labels of the first rater.
+        b: (n,) labels of the second.
+        weights: How far apart two categories count.
+        categories: All categories in their order; needed with weights when labels are not
+            numbers. Default: the labels seen, sorted.
+        n_resamples: Bootstrap resamples of items.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Returns:
+        Kappa: 1 full agreement, 0 chance, negative worse. None without items and when both
+        raters give one and the same category throughout.
+
+    Raises:
+        ConfigError: Different lengths, a missing label, an unknown weighting, or a label outside
+            ``categories``.
+    """
+    if weights not in ("none", "linear", "quadratic"):
+        raise ConfigError(f"weights: expected none, linear or quadratic, got {weights!r}")
+    first, second = (v.tolist() if isinstance(v, np.ndarray) else list(v) for v in (a, b))
+    if len(first) != len(second):
+        raise ConfigError(f"expected two lists of one length, got {len(first)} and {len(second)}")
+    order = _order(first + second, categories, weights)
+    rows, columns = (np.array([order[x] for x in v], dtype=np.int64) for v in (first, second))
+    size = len(order)
+    distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
+    if weights == "none":
+        distance = (distance > 0).astype(np.float64)
+    elif weights == "quadratic":
+        distance = distance**2
+
+    def statistic(items: Ints) -> float | None:
+        x, y = rows[items], columns[items]
+        share_x, share_y = (np.bincount(v, minlength=size) / len(items) for v in (x, y))
+        expected = float((share_x[:, None] * distance * share_y[None, :]).sum())
+        return 1.0 - float(distance[x, y].mean()) / expected if expected > 0 else None
+
+    undefined = "both raters give one and the same category" if first else "no items"
+    return bootstrapped(
+        "cohen-kappa" if weights == "none" else f"cohen-kappa {weights}",
+        statistic,
+        n_items=len(first),
+        n_raters=2,
+        undefined=undefined,
+        n_resamples=n_resamples,
+        level=level,
+        seed=seed,
+    )
+
+
+def _order(labels: list[Any], categories: Sequence[Any] | None, weights: str) -> dict[Any, int]:
+    if any(x is None or x != x for x in labels):
+        raise ConfigError("labels: missing ones are not allowed; leave such items out")
+    if categories is not None:
+        order = {category: i for i, category in enumerate(categories)}
+        unknown = [x for x in labels if x not in order]
+        if unknown:
+            raise ConfigError(f"labels: {unknown[0]!r} is not among the categories {list(order)}")
+        return order
+    if weights != "none" and any(isinstance(x, str) for x in labels):
+        raise ConfigError("categories: say the order of the labels, as weights measure along it")
+    try:
+        return {category: i for i, category in enumerate(sorted(set(labels)))}
+    except TypeError:  # labels of several types: without weights their order does not matter
+        return {category: i for i, category in enumerate(dict.fromkeys(labels))}
+
+
+def fleiss_kappa(
+    counts: ArrayLike, *, n_resamples: int = 1000, level: float = 0.95, seed: int = 12345
+) -> Agreement:
+    """Fleiss' kappa: items rated by equally many raters, who need not be the same.
+
+    Source: Fleiss 1971. For unequal numbers of ratings use nominal Krippendorff's alpha.
+
+    Args:
+        counts: (n_items, n_categories): how many raters chose each category.
+        n_resamples: Bootstrap resamples of items.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Returns:
+        Kappa: 1 full agreement, 0 chance, negative worse; ``n_raters`` is the ratings per item.
+        None without items and when all ratings fall in one category.
+
+    Raises:
+        ConfigError: Counts that are not whole or negative, fewer than two ratings per item, or
+            items with different numbers of ratings.
+    """
+    table = matrix(counts, "counts")
+    if bool((table < 0).any()) or bool((table % 1 != 0).any()):
+        raise ConfigError("counts: expected how many raters chose each category, whole and >= 0")
+    per_item = table.sum(axis=1)
+    if len(table) and (per_item.min() != per_item.max() or per_item[0] < 2):
+        raise ConfigError(
+            "counts: every item needs the same number of ratings, at least 2; they range from "
+            f"{per_item.min():.0f} to {per_item.max():.0f}"
+        )
+    raters = int(per_item[0]) if len(table) else 0
+
+    def statistic(items: Ints) -> float | None:
+        return _fleiss(table[items], raters)
+
+    return bootstrapped(
+        "fleiss-kappa",
+        statistic,
+        n_items=len(table),
+        n_raters=raters,
+        undefined="all ratings fall in one category" if len(table) else "no items",
+        n_resamples=n_resamples,
+        level=level,
+        seed=seed,
+    )
+
+
+def _fleiss(table: Floats, raters: int) -> float | None:
+    shares = table.sum(axis=0) / table.sum()
+    expected = float((shares**2).sum())
+    if shares.max() == 1.0:
+        return None
+    agreeing = ((table**2).sum(axis=1) - raters) / (raters * (raters - 1))
+    return (float(agreeing.mean()) - expected) / (1.0 - expected)

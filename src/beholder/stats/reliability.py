@@ -1,0 +1,233 @@
+"""Reliability of several raters: Cronbach's alpha, Kendall's W, mean correlation, spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats as sps
+
+from beholder.errors import ConfigError
+from beholder.records import Estimate, Interval
+from beholder.stats.agreement import Agreement, bootstrapped
+from beholder.stats.bootstrap import mean_interval
+from beholder.stats.checks import Floats, Ints, matrix, resampling
+from beholder.stats.correlation import CorrelationKind, coefficient
+from beholder.stats.intraclass import mean_squares
+
+
+def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
+    """Cronbach's alpha of a complete items by raters table, with Feldt's F-based interval.
+
+    ``k / (k - 1) * (1 - sum of rater variances / variance of item sums)``, which equals
+    ``ICC(3,k)``. Source: Cronbach 1951; interval: Feldt, Woodruff and Salih 1987.
+
+    Args:
+        ratings: (n_items, n_raters), complete.
+        level: Confidence level.
+
+    Returns:
+        Alpha, at most 1, higher is more consistent; can be negative. None with fewer than two
+        items or raters, and when item sums do not vary.
+
+    Raises:
+        ConfigError: Missing or infinite ratings.
+    """
+    resampling(1, level)
+    table = matrix(ratings, "ratings")
+    n, k = table.shape
+    if n < 2 or k < 2:
+        reason = f"needs at least two items and two raters, got {n} and {k}"
+        return Agreement("cronbach-alpha", None, None, n, k, None, reason)
+    ms = mean_squares(table)
+    if ms.items == 0.0:
+        reason = "item sums do not vary"
+        return Agreement("cronbach-alpha", None, None, n, k, None, reason)
+    alpha = (ms.items - ms.error) / ms.items
+    df1, df2 = n - 1, (n - 1) * (k - 1)
+    tail = (1.0 - level) / 2.0
+    low = 1.0 - (1.0 - alpha) * float(sps.f.ppf(1.0 - tail, df1, df2))
+    high = 1.0 - (1.0 - alpha) * float(sps.f.ppf(tail, df1, df2))
+    return Agreement("cronbach-alpha", alpha, Interval(low, high, level), n, k)
+
+
+def kendall_w(
+    ratings: ArrayLike, *, n_resamples: int = 1000, level: float = 0.95, seed: int = 12345
+) -> Agreement:
+    """Kendall's coefficient of concordance W over complete rankings, corrected for ties.
+
+    Each rater's column is ranked (mean ranks for ties). W = 0 is no concordance, 1 is full. p:
+    Friedman's chi-square ``k (n - 1) W`` with n - 1 degrees of freedom. Source: Kendall and Smith
+    1939; Siegel and Castellan 1988 for ties.
+
+    Args:
+        ratings: (n_items, n_raters), complete; scores or ranks.
+        n_resamples: Bootstrap resamples of items.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Returns:
+        W in 0..1; None with fewer than two items or raters, and when no rater tells items apart.
+
+    Raises:
+        ConfigError: Missing or infinite ratings.
+    """
+    table = matrix(ratings, "ratings")
+    n, k = table.shape
+
+    def statistic(rows: Ints) -> float | None:
+        return _concordance(table[rows])
+
+    value = statistic(np.arange(n)) if n >= 2 and k >= 2 else None
+    p = None if value is None else float(sps.chi2.sf(k * (n - 1) * value, n - 1))
+    undefined = (
+        f"needs at least two items and two raters, got {n} and {k}"
+        if n < 2 or k < 2
+        else "no rater tells the items apart"
+    )
+    return bootstrapped(
+        "kendall-w",
+        statistic,
+        n_items=n if k >= 2 else 0,
+        n_raters=k,
+        undefined=undefined,
+        n_resamples=n_resamples,
+        level=level,
+        seed=seed,
+        p_value=p,
+    )
+
+
+def _concordance(table: Floats) -> float | None:
+    n, k = table.shape
+    if n < 2:
+        return None
+    ranks = sps.rankdata(table, axis=0)
+    sums = ranks.sum(axis=1)
+    # The sum of squared deviations of each rater's ranks is (n^3 - n - ties) / 12.
+    within = float(((ranks - ranks.mean(axis=0)) ** 2).sum())
+    if within == 0.0:
+        return None
+    between = float(((sums - sums.mean()) ** 2).sum())
+    return min(1.0, between / (float(k) * within))
+
+
+def mean_pairwise_correlation(
+    ratings: ArrayLike,
+    kind: CorrelationKind = "pearson",
+    *,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> Agreement:
+    """Mean correlation over all pairs of raters, each pair over the items both rated.
+
+    Args:
+        ratings: (n_items, n_raters); NaN or None is missing.
+        kind: Which coefficient.
+        n_resamples: Bootstrap resamples of items.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Returns:
+        Mean in -1..1. A pair that is not defined (a constant rater, fewer than two common items)
+        is left out and counted in ``reason``; None when no pair is left.
+
+    Raises:
+        ConfigError: Infinite ratings, or an unknown kind.
+    """
+    table = matrix(ratings, "ratings", missing=True)
+    n, k = table.shape
+    function = coefficient(kind)
+    rated = ~np.isnan(table)
+    pairs = list(combinations(range(k), 2))
+
+    def pair(i: int, j: int, rows: Ints) -> float | None:
+        both = rows[rated[rows, i] & rated[rows, j]]
+        return function(table[both, i], table[both, j])
+
+    defined = [(i, j) for i, j in pairs if pair(i, j, np.arange(n)) is not None]
+
+    def statistic(rows: Ints) -> float | None:
+        values = [r for i, j in defined if (r := pair(i, j, rows)) is not None]
+        return float(np.mean(values)) if values and len(values) == len(defined) else None
+
+    result = bootstrapped(
+        f"mean pairwise {kind}",
+        statistic,
+        n_items=n,
+        n_raters=k,
+        undefined="no pair of raters varies over two common items",
+        n_resamples=n_resamples,
+        level=level,
+        seed=seed,
+    )
+    lost = len(pairs) - len(defined)
+    if result.value is None or not lost:
+        return result
+    reason = f"{lost} of {len(pairs)} pairs of raters are not defined and left out"
+    if result.reason:
+        reason = f"{reason}; {result.reason}"
+    return Agreement(result.method, result.value, result.interval, n, k, None, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far the ratings of one item lie apart.
+
+    Attributes:
+        sd: Mean within-item standard deviation.
+        range: Mean within-item range (highest minus lowest).
+        item_sd: Per item; None for an item with fewer than two ratings.
+        item_range: Per item, likewise.
+        n_items: Items with at least two ratings.
+        ddof: What was taken off the count in the variance.
+    """
+
+    sd: Estimate
+    range: Estimate
+    item_sd: tuple[float | None, ...]
+    item_range: tuple[float | None, ...]
+    n_items: int
+    ddof: int
+
+
+def within_item_spread(
+    ratings: ArrayLike,
+    *,
+    ddof: int = 1,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> Spread:
+    """Standard deviation and range of the ratings of each item, and their means over items.
+
+    Args:
+        ratings: (n_items, n_raters); NaN or None is missing. Items with fewer than two ratings
+            have no spread and do not enter the means.
+        ddof: 1 for the sample standard deviation, 0 for that of these ratings alone.
+        n_resamples: Bootstrap resamples of items.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Raises:
+        ConfigError: Infinite ratings, ddof not 0 or 1, or no item with two ratings.
+    """
+    if ddof not in (0, 1):
+        raise ConfigError(f"ddof: expected 0 or 1, got {ddof}")
+    table = matrix(ratings, "ratings", missing=True)
+    rows = [row[~np.isnan(row)] for row in table]
+    sds = [float(r.std(ddof=ddof)) if len(r) >= 2 else None for r in rows]
+    ranges = [float(r.max() - r.min()) if len(r) >= 2 else None for r in rows]
+    kept = [v for v in sds if v is not None]
+    if not kept:
+        raise ConfigError("ratings: no item has two ratings, so there is no spread to measure")
+    means = (
+        mean_interval(
+            [v for v in values if v is not None], n_resamples=n_resamples, level=level, seed=seed
+        )
+        for values in (sds, ranges)
+    )
+    return Spread(next(means), next(means), tuple(sds), tuple(ranges), len(kept), ddof)

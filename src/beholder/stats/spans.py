@@ -1,0 +1,207 @@
+"""Agreement of marked spans: relaxed F1, as recommended where only errors are marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from beholder.errors import ConfigError
+from beholder.records import Interval
+from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.checks import Floats, Ints, resampling
+
+TokenSpan: TypeAlias = tuple[int, int]
+"""Half-open range of token positions."""
+
+Share: TypeAlias = Literal["own", "longer", "union"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanF1:
+    """Agreement of two sets of spans.
+
+    Attributes:
+        precision: Share of predicted spans that match a gold span; None without predicted spans.
+        recall: Share of gold spans that match a predicted span; None without gold spans.
+        f1: Their harmonic mean; 0 when one side has no span, None when neither has.
+        interval: Bootstrap interval of F1 over documents; None when it cannot be given.
+        n_documents: Documents.
+        n_predicted: Predicted spans.
+        n_gold: Gold spans.
+        reason: Why F1 or its interval is None.
+    """
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    interval: Interval | None
+    n_documents: int
+    n_predicted: int
+    n_gold: int
+    reason: str | None = None
+
+
+def relaxed_f1(
+    predicted: Sequence[Sequence[TokenSpan]],
+    gold: Sequence[Sequence[TokenSpan]],
+    *,
+    overlap: float = 0.5,
+    of: Share = "own",
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> SpanF1:
+    """F1 over spans, where two spans match that share enough tokens; pooled over documents.
+
+    A span matches when one span of the other side shares at least ``overlap`` of the tokens: of
+    the span's ``own`` tokens (our reading of "50 % overlapping tokens"; a span inside a long one
+    matches, the long one may not), of the ``longer`` of the two, or of their ``union``. Symmetric
+    in predicted and gold, precision and recall changing places. Source of the measure: Hripcsak
+    and Rothschild 2005.
+
+    Args:
+        predicted: Per document, token spans ``(start, end)`` of one annotator or metric.
+        gold: Per document, those of the other.
+        overlap: Least share of tokens, above 0 up to 1.
+        of: Share of what.
+        n_resamples: Bootstrap resamples of documents.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Raises:
+        ConfigError: Different numbers of documents, an empty or reversed span, or a bad overlap.
+    """
+    resampling(n_resamples, level)
+    if not 0.0 < overlap <= 1.0:
+        raise ConfigError(f"overlap: expected a share above 0 up to 1, got {overlap}")
+    if of not in ("own", "longer", "union"):
+        raise ConfigError(f"of: expected own, longer or union, got {of!r}")
+    if len(predicted) != len(gold):
+        raise ConfigError(f"expected as many documents, got {len(predicted)} and {len(gold)}")
+    table = np.zeros((len(gold), 4), dtype=np.int64)
+    for row, (ours, theirs) in enumerate(zip(predicted, gold, strict=True)):
+        p, g = _spans(ours, f"predicted[{row}]"), _spans(theirs, f"gold[{row}]")
+        hits_p, hits_g = _matches(p, g, overlap, of)
+        table[row] = hits_p, len(p), hits_g, len(g)
+
+    def statistic(rows: Ints) -> float | None:
+        return _f1(table[rows].sum(axis=0))
+
+    hits_p, n_p, hits_g, n_g = (int(v) for v in table.sum(axis=0))
+    f1 = statistic(np.arange(len(table)))
+    interval = (
+        None
+        if f1 is None
+        else cluster_bootstrap(
+            statistic, np.arange(len(table)), n_resamples=n_resamples, level=level, seed=seed
+        )
+    )
+    reason = None if interval else "too few documents have spans for a bootstrap interval"
+    return SpanF1(
+        hits_p / n_p if n_p else None,
+        hits_g / n_g if n_g else None,
+        f1,
+        interval,
+        len(table),
+        n_p,
+        n_g,
+        "neither side has a span" if f1 is None else reason,
+    )
+
+
+def _spans(spans: Sequence[TokenSpan], name: str) -> Ints:
+    for start, end in spans:
+        if not 0 <= start < end:
+            raise ConfigError(
+                f"{name}: expected (start, end) with 0 <= start < end, got {start, end}"
+            )
+    return np.array(spans, dtype=np.int64).reshape(-1, 2)
+
+
+def _matches(p: Ints, g: Ints, overlap: float, of: str) -> tuple[int, int]:
+    """How many spans of each side match one of the other."""
+    if not len(p) or not len(g):
+        return 0, 0
+    start = np.maximum(p[:, None, 0], g[None, :, 0])
+    shared = np.maximum(np.minimum(p[:, None, 1], g[None, :, 1]) - start, 0)
+    size_p, size_g = np.diff(p)[:, 0], np.diff(g)[:, 0]
+    whole_p = whole_g = np.maximum(size_p[:, None], size_g[None, :])
+    if of == "own":
+        whole_p, whole_g = size_p[:, None], size_g[None, :]
+    elif of == "union":
+        whole_p = whole_g = size_p[:, None] + size_g[None, :] - shared
+    return (
+        int((shared >= overlap * whole_p).any(axis=1).sum()),
+        int((shared >= overlap * whole_g).any(axis=0).sum()),
+    )
+
+
+def _f1(counts: Ints) -> float | None:
+    hits_p, n_p, hits_g, n_g = (int(v) for v in counts)
+    if n_p + n_g == 0:
+        return None
+    if hits_p == 0 or hits_g == 0:
+        return 0.0
+    precision, recall = hits_p / n_p, hits_g / n_g
+    return 2 * precision * recall / (precision + recall)
+
+
+def token_scores(
+    n_tokens: int,
+    spans: Sequence[tuple[int, int, float]],
+    *,
+    several: Literal["lowest", "highest", "mean"] = "lowest",
+) -> Floats:
+    """Score of each token from scored spans.
+
+    Args:
+        n_tokens: Tokens of the document.
+        spans: ``(start, end, score)`` in token positions.
+        several: Which score a token in several spans takes.
+
+    Returns:
+        (n_tokens,) scores, infinity for a token in no span: it never alerts.
+
+    Raises:
+        ConfigError: A span outside the document, a score that is not finite, or an unknown rule.
+    """
+    if several not in ("lowest", "highest", "mean"):
+        raise ConfigError(f"several: expected lowest, highest or mean, got {several!r}")
+    _inside(n_tokens, [(start, end) for start, end, _ in spans])
+    for start, end, score in spans:
+        if not np.isfinite(score):
+            raise ConfigError(f"spans: the score of {start, end} is {score}")
+    scores = np.full(n_tokens, np.inf)
+    if several == "mean":
+        total, count = np.zeros(n_tokens), np.zeros(n_tokens)
+        for start, end, score in spans:
+            total[start:end] += score
+            count[start:end] += 1
+        np.divide(total, count, out=scores, where=count > 0)
+        return scores
+    # Written in this order, what stays last is the lowest or the highest.
+    for start, end, score in sorted(spans, key=lambda s: s[2], reverse=several == "lowest"):
+        scores[start:end] = score
+    return scores
+
+
+def token_labels(n_tokens: int, spans: Sequence[TokenSpan]) -> Ints:
+    """1 for each token in a marked span, 0 elsewhere; shape (n_tokens,).
+
+    Raises:
+        ConfigError: A span outside the document.
+    """
+    _inside(n_tokens, spans)
+    labels = np.zeros(n_tokens, dtype=np.int64)
+    for start, end in spans:
+        labels[start:end] = 1
+    return labels
+
+
+def _inside(n_tokens: int, spans: Sequence[TokenSpan]) -> None:
+    for start, end in spans:
+        if not 0 <= start < end <= n_tokens:
+            raise ConfigError(f"spans: {start, end} is no range within {n_tokens} tokens")

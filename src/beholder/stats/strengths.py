@@ -1,0 +1,158 @@
+"""Bradley-Terry strengths of systems from battles, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy import stats as sps
+
+from beholder.errors import ConfigError
+from beholder.records import Interval
+from beholder.stats.checks import Floats, Ints, cluster_codes, resampling, vector
+from beholder.stats.correlation import Clusters
+from beholder.stats.ratings import encode_battles
+
+_MAX_STEPS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """Strength of one system.
+
+    Attributes:
+        system: Its name.
+        value: Log-odds against the average system (strengths sum to 0): ``a`` beats ``b`` with
+            probability ``1 / (1 + exp(b - a))``. None when it has no finite estimate.
+        interval: Wald interval; None when the value is, or with fewer than two clusters.
+        n_battles: Battles it took part in.
+    """
+
+    system: str
+    value: float | None
+    interval: Interval | None
+    n_battles: int
+
+
+@dataclass(frozen=True, slots=True)
+class BradleyTerry:
+    """A fitted Bradley-Terry model.
+
+    Attributes:
+        strengths: Per system, in order of first appearance.
+        n: Battles.
+        reason: Why there are no strengths, or no intervals.
+    """
+
+    strengths: tuple[Strength, ...]
+    n: int
+    reason: str | None = None
+
+
+def bradley_terry(
+    first: Sequence[str],
+    second: Sequence[str],
+    outcome: ArrayLike,
+    *,
+    clusters: Clusters = None,
+    level: float = 0.95,
+) -> BradleyTerry:
+    """Maximum-likelihood Bradley-Terry strengths; a tie is half a win for each.
+
+    Unlike Elo, the order of the battles does not matter. Intervals are Wald's with the robust
+    ("sandwich") covariance, summed over clusters, so that ties and several battles on one image
+    are allowed for. Source: Bradley and Terry 1952; existence: Ford 1957.
+
+    Args:
+        first: (n,) name of the first system of each battle.
+        second: (n,) name of the second.
+        outcome: (n,) 1 where the first won, 0 where it lost, 0.5 for a tie.
+        clusters: One label per battle.
+        level: Confidence level.
+
+    Returns:
+        The strengths. They have no finite estimate when the systems fall into two sets of which
+        one never loses a point to the other: then all values are None and ``reason`` names one.
+
+    Raises:
+        ConfigError: No battles, lists of different lengths, an outcome outside 0..1, or a system
+            that meets itself.
+    """
+    resampling(1, level)
+    score = vector(outcome, "outcome")
+    systems, a, b = encode_battles(first, second, len(score))
+    if bool(((score < 0) | (score > 1)).any()):
+        raise ConfigError("outcome: expected 1 (first won), 0 (second won) or 0.5 (tie)")
+    m = len(systems)
+    wins = np.zeros((m, m))
+    np.add.at(wins, (a, b), score)
+    np.add.at(wins, (b, a), 1.0 - score)
+    battles = np.bincount(a, minlength=m) + np.bincount(b, minlength=m)
+    components, label = sparse.csgraph.connected_components(
+        sparse.csr_array(wins > 0), directed=True, connection="strong"
+    )
+    if components > 1:
+        apart = [systems[i] for i in np.flatnonzero(label == label[0])]
+        reason = (
+            f"no finite strengths: {', '.join(apart)} and the other systems did not take points "
+            "from each other in both directions"
+        )
+        none = tuple(Strength(s, None, None, int(battles[i])) for i, s in enumerate(systems))
+        return BradleyTerry(none, len(score), reason)
+    strength, information = _fit(wins)
+    codes = cluster_codes(clusters, len(score))
+    if int(codes.max()) == 0:
+        only = tuple(
+            Strength(s, float(strength[i]), None, int(battles[i])) for i, s in enumerate(systems)
+        )
+        return BradleyTerry(only, len(score), "one cluster of battles: no interval")
+    error = _standard_errors(strength, information, (a, b), score, codes)
+    half = float(sps.norm.ppf(0.5 + level / 2)) * error
+    return BradleyTerry(
+        tuple(
+            Strength(
+                s,
+                float(strength[i]),
+                Interval(float(strength[i] - half[i]), float(strength[i] + half[i]), level),
+                int(battles[i]),
+            )
+            for i, s in enumerate(systems)
+        ),
+        len(score),
+    )
+
+
+def _fit(wins: Floats) -> tuple[Floats, Floats]:
+    """Newton's method on strengths that sum to 0; the likelihood is concave."""
+    m = len(wins)
+    games = wins + wins.T
+    strength = np.zeros(m)
+    for _ in range(_MAX_STEPS):
+        expected = 1.0 / (1.0 + np.exp(strength[None, :] - strength[:, None]))
+        gradient = wins.sum(axis=1) - (games * expected).sum(axis=1)
+        curvature = games * expected * (1.0 - expected)
+        information = np.diag(curvature.sum(axis=1)) - curvature
+        # The constant vector is the one flat direction: adding it makes the matrix invertible.
+        change = np.linalg.solve(information + 1.0 / m, gradient)
+        change *= min(1.0, 2.0 / max(float(np.abs(change).max()), 1e-300))  # no wild first steps
+        strength = strength + change - change.mean()
+        if np.abs(change).max() < 1e-12:
+            break
+    return strength, information
+
+
+def _standard_errors(
+    strength: Floats, information: Floats, sides: tuple[Ints, Ints], score: Floats, codes: Ints
+) -> Floats:
+    m = len(strength)
+    a, b = sides
+    residual = score - 1.0 / (1.0 + np.exp(strength[b] - strength[a]))
+    scores = np.zeros((int(codes.max()) + 1, m))
+    np.add.at(scores, (codes, a), residual)
+    np.add.at(scores, (codes, b), -residual)
+    inverse = np.linalg.inv(information + 1.0 / m) - 1.0 / m
+    covariance = inverse @ (scores.T @ scores) @ inverse
+    return np.asarray(np.sqrt(np.maximum(np.diag(covariance), 0.0)))

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import beholder.stats
+from beholder.stats import _MODULE_OF
+
+SOURCE = Path(beholder.stats.__file__)
+
+
+def test_every_public_name_loads_and_is_imported_for_type_checkers() -> None:
+    imported = [
+        alias.name
+        for node in ast.walk(ast.parse(SOURCE.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("beholder.stats")
+        for alias in node.names
+    ]
+    assert sorted(imported) == sorted(beholder.stats.__all__) == sorted(_MODULE_OF)
+    for name in beholder.stats.__all__:
+        assert callable(getattr(beholder.stats, name))
+
+
+def test_no_module_hides_a_public_name() -> None:
+    # Importing the module would put it in place of the function of the same name.
+    modules = {path.stem for path in SOURCE.parent.glob("*.py")}
+    assert not modules & set(beholder.stats.__all__)
+
+
+def test_importing_the_package_loads_neither_numpy_nor_scipy() -> None:
+    code = "import sys, beholder.stats; print({'numpy', 'scipy'} & set(sys.modules))"
+    path = str(SOURCE.parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {path!r}); {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "set()"
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        beholder.stats.nope  # noqa: B018
