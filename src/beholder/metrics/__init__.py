@@ -20,6 +20,17 @@ METRICS: Registry[Metric[Any]] = Registry(
     builtin={
         "vcs": "beholder.metrics.vcs:VCS",
         "vcs_short": "beholder.metrics.vcs:VCSShort",
+        "bleu": "beholder.metrics.classical.bleu:BLEU",
+        "chrf": "beholder.metrics.classical.chrf:ChrF",
+        "cider": "beholder.metrics.classical.cider:CIDEr",
+        "cider_d": "beholder.metrics.classical.cider:CIDErD",
+        "cosine": "beholder.metrics.classical.embedding:Cosine",
+        "length": "beholder.metrics.classical.length:Length",
+        "meteor": "beholder.metrics.classical.meteor:METEOR",
+        "ngram_embed": "beholder.metrics.classical.granular:NGramEmbed",
+        "rouge": "beholder.metrics.classical.rouge:ROUGE",
+        "ter": "beholder.metrics.classical.ter:TER",
+        "token_f1": "beholder.metrics.classical.embedding:TokenF1",
     },
     group="beholder.metrics",
 )

@@ -25,7 +25,8 @@ def describe(cls: type[Metric[Any]]) -> str:
     ]
     lines += ["| name | what | range | better |", "|---|---|---|---|"]
     lines += [
-        f"| {v.name} | {v.help} | {v.low:g} to {v.high:g} | {'high' if v.higher_is_better else 'low'} |"
+        f"| {v.name} | {v.help} | {v.low:g} to {v.high:g} |"
+        f" {'high' if v.higher_is_better else 'low'} |"
         for v in cls.values
     ]
     if cls.corpus_values:

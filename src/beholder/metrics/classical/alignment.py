@@ -69,9 +69,7 @@ def align(options: Sequence[Sequence[tuple[int, float]]], n_reference: int) -> l
 
 
 def _steps(state: _State, position: int, choices: Sequence[tuple[int, float]]) -> list[_State]:
-    found = [
-        _State(state.used, -2, state.covered, state.chunks, state.distance, state.matches)
-    ]
+    found = [_State(state.used, -2, state.covered, state.chunks, state.distance, state.matches)]
     for place, weight in choices:
         if state.used >> place & 1:
             continue

@@ -136,7 +136,9 @@ def _caption_bleu(statistics: Sequence[int]) -> list[float]:
 
 
 def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
-    compute: Any = _sacrebleu_class().compute_bleu
+    from sacrebleu.metrics import bleu as theirs  # loads slowly, and only these rules need it
+
+    compute: Any = theirs.BLEU.compute_bleu
     return [
         min(
             1.0,
@@ -153,9 +155,3 @@ def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
         )
         for order in ORDERS
     ]
-
-
-def _sacrebleu_class() -> Any:
-    from sacrebleu.metrics.bleu import BLEU as Theirs  # loads slowly, and only these rules need it
-
-    return Theirs

@@ -40,9 +40,7 @@ class CIDEr(FrequencyMetric):
     """
 
     registered_name: ClassVar[str] = "cider"
-    values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("cider", "CIDEr, 0 to 10", high=SCALE),
-    )
+    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("cider", "CIDEr, 0 to 10", high=SCALE),)
     clips: ClassVar[bool] = False
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
@@ -73,7 +71,7 @@ class CIDEr(FrequencyMetric):
 
 @dataclass(frozen=True)
 class CIDErD(CIDEr):
-    """CIDEr-D, which leaderboards and caption evaluation code call CIDEr: CIDEr that is hard to game.
+    """CIDEr-D, which leaderboards and caption evaluation code call CIDEr: it is harder to game.
 
     As ``cider``, but a run of words counts at most as often as in the reference, and a reference of
     another length counts less: a Gaussian of the difference in length, sigma 6. Range 0..10, higher

@@ -5,17 +5,15 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Self
 
 from beholder.errors import ConfigError, DataError
-from beholder.metrics.base import Metric
-from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, ngrams, tokenize
+from beholder.metrics.classical.tokens import WordMetric, ngrams, tokenize
 from beholder.metrics.params import param
 from beholder.records import Item
 
@@ -96,10 +94,6 @@ class Frequencies:
             total.update(f"\n{gram}\t{count}".encode())
         return f"{self.n_documents}docs@{total.hexdigest()[:8]}"
 
-    def idf(self, gram: str) -> float:
-        """``log(documents / documents that have it)``; unseen counts as seen in one."""
-        return math.log(self.n_documents / max(1, self.counts.get(gram, 0)))
-
 
 def _grams(texts: tuple[str, ...], tokenizer: str) -> set[str]:
     split = [tokenize(text, tokenizer) for text in texts]
@@ -114,8 +108,6 @@ class FrequencyMetric(WordMetric):
     table: Frequencies | None = field(default=None, repr=False, compare=False)
     table_identity: str | None = field(default=None, repr=False, compare=False)
 
-    warns_of_one: ClassVar[bool] = True
-
     def prepare(self, items: Iterable[Item]) -> Self:
         """Count the document frequencies of the run, or read the table.
 
@@ -125,7 +117,7 @@ class FrequencyMetric(WordMetric):
         """
         if self.df == "run":
             table = Frequencies.of((item.references for item in items), self.tokenizer)
-            if table.n_documents == 1 and self.warns_of_one:
+            if table.n_documents == 1:
                 warnings.warn(
                     f"{self.registered_name} over one image is 0: a word is worth something only"
                     " where other images lack it; score more images, or name a saved table (df)",
@@ -158,5 +150,3 @@ class FrequencyMetric(WordMetric):
                 " prepare(items) first, as score, score_text and runs do"
             )
         return self.table
-
-

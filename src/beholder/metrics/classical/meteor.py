@@ -21,19 +21,15 @@ from beholder.text.synonyms import senses
 EXACT, STEM, SYNONYM = 1.0, 0.6, 0.8
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 
-# Closed classes of English: they say little, and content words weigh DELTA against their 1 - DELTA.
-FUNCTION_WORDS = frozenset(
-    """a an the this that these those some any each every all both no another other such
-    i you he she it we they me him her us them my your his its our their mine yours hers ours theirs
-    myself yourself himself herself itself ourselves themselves who whom whose which what
-    am is are was were be been being do does did doing done have has had having
-    will would shall should can could may might must
-    of in on at to from by with about into onto over under for as than out up down off near through
-    between after before during against around behind across along above below toward towards
-    and or but nor so yet if while when where because although though whether since until
-    not n't 's 're 've 'll 'd 'm there here then just also very too more most less least only
-    how why one""".split()
-)
+# Words of closed classes that are more than about one in a thousand of English prose: they say
+# little, so content words weigh DELTA and these 1 - DELTA.
+_FUNCTION_WORDS = """
+a an the this that these some any all no other i you he she it we they him her them my your his its
+our their who which what is are was were be been being do have has had will would should can could
+may of in on at to from by with about into over for as than out up down off after before through
+between and or but so if while when where not there then also more only one
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
 @dataclass(frozen=True)
@@ -44,10 +40,10 @@ class METEOR(WordMetric):
     chunks (runs that are adjacent on both sides), then the least distance. Matches weigh 1 (same
     word), 0.6 (same stem) and 0.8 (a shared WordNet sense); content words weigh 0.75 and function
     words 0.25. From the weighted precision P and recall R: ``F = P R / (0.85 P + 0.15 R)``, times
-    ``1 - 0.6 (chunks / matches)^0.2``; no penalty for a text in one chunk that covers both sides. The
-    best reference counts. These are the weights of METEOR 1.5 for English; its fourth stage, a
-    table of paraphrases, is left out. Range 0..1, higher is better. The corpus value is made from
-    summed counts.
+    ``1 - 0.6 (chunks / matches)^0.2``; no penalty for one chunk that covers both texts. The best
+    reference counts. These are the weights of METEOR 1.5 for English; its fourth stage, a table of
+    paraphrases, is left out. Range 0..1, higher is better. The corpus value is made from summed
+    counts.
 
     Other languages: name a Snowball ``stemmer`` (or ``none``) and ``synonyms='none'``; words of
     other scripts match by form in any case.
@@ -131,9 +127,7 @@ class METEOR(WordMetric):
         return options
 
 
-def meteor_statistics(
-    candidate: Words, reference: Words, matches: Sequence[Match]
-) -> list[float]:
+def meteor_statistics(candidate: Words, reference: Words, matches: Sequence[Match]) -> list[float]:
     """Counts that METEOR is made from; they add up over items.
 
     Returns:
@@ -175,7 +169,7 @@ def meteor_score(statistics: Sequence[float]) -> float:
     if precision == 0 or recall == 0:
         return 0.0
     f = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
-    return min(1.0, f * (1 - GAMMA * (penalised / matches) ** BETA))
+    return float(min(1.0, f * (1 - GAMMA * (penalised / matches) ** BETA)))
 
 
 @lru_cache(maxsize=1 << 15)

@@ -65,8 +65,8 @@ class ROUGE(WordMetric):
 def lcs_lengths(candidate: Words, references: Iterable[Words]) -> list[int]:
     """Length of the longest common subsequence with each reference.
 
-    One row of the usual table is one long integer and a word costs a few operations on it (Crochemore
-    et al. 2001, Hyyro 2004).
+    One row of the usual table is one long integer, and a word costs a few operations on it
+    (Crochemore et al. 2001, Hyyro 2004).
     """
     places: dict[str, int] = {}
     for place, word in enumerate(candidate):

@@ -11,8 +11,8 @@ from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import ValueInfo
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric
 from beholder.metrics.params import param
-from beholder.records import Item, ItemScore
 from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,10 @@ class TER(WordMetric):
             raise ConfigError(f"max_words={self.max_words!r}: expected a whole number from 1")
 
     def _identities(self) -> dict[str, str]:
-        return {**super()._identities(), "tokenizer": f"{super()._identities()['tokenizer']}"
-                f"+sacrebleu@{version('sacrebleu')}"}
+        return {
+            **super()._identities(),
+            "tokenizer": f"{super()._identities()['tokenizer']}+sacrebleu@{version('sacrebleu')}",
+        }
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
         """Words of all texts.
@@ -65,9 +67,9 @@ class TER(WordMetric):
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Count the edits."""
-        from sacrebleu.metrics.ter import TER as Theirs  # loads slowly
+        from sacrebleu.metrics import ter  # loads slowly
 
-        theirs: Any = Theirs()
+        theirs: Any = ter.TER()
         found = theirs.sentence_score(
             " ".join(evidence.candidate), [" ".join(words) for words in evidence.references]
         )
