@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from beholder.records import ItemScore, Side
 from beholder.report.load import load
 from beholder.report.sample import choose
+from beholder.report.views.alignment import chunk_units
 from beholder.run.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MAX_ITEMS = 24
+MAX_ITEMS = 12
+"""Items per metric whose alignments are drawn: a drawing takes about half a second."""
 
 
 def write_figures(
@@ -69,11 +71,10 @@ def write_figures(
 
 def chunk_verdicts(score: ItemScore) -> dict[Side, list[str]]:
     """Verdict per chunk of each side of an alignment."""
-    found: dict[Side, list[str]] = {"candidate": [], "reference": []}
-    for unit in score.units:
-        if unit.kind == "chunk":
-            found[unit.side].append(unit.verdict or "match")
-    return found
+    return {
+        side: [score.units[key].verdict or "match" for key in keys]
+        for side, keys in chunk_units(score).items()
+    }
 
 
 def safe_name(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,10 +23,11 @@ from beholder.report.marking import visible
 from beholder.report.numbers import show_number
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
 from beholder.report.tables import show_interval
+from beholder.report.views import VIEWS
 from beholder.run.store import Store
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("base.js", "texts.js", "view_alignment.js", "units.js", "items.js")
+_SCRIPTS = ("base.js", "texts.js", *(f"view_{name}.js" for name in VIEWS), "units.js", "items.js")
 _N_EXTREME = 8
 _SNIPPET = 180
 
@@ -98,6 +100,7 @@ def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYT
     """
     run = load(store)
     sources = store.sources(run.n_items)
+    source = run.log["data"]["source"]
     items = item_data(store, run, max_items=max_items, max_bytes=max_bytes)
     style = (_HERE / "templates" / "page.css").read_text(encoding="utf-8")
     parts = [(_HERE / "scripts" / name).read_text(encoding="utf-8") for name in _SCRIPTS]
@@ -112,7 +115,8 @@ def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYT
     environment.filters.update(number=show_number, interval=show_interval, visible=visible)
     return environment.get_template("page.html.j2").render(
         run=run,
-        name=run.log["data"]["source"],
+        source=source,
+        title=re.split(r"[\\/]", source)[-1] or source,
         sections=[_section(store, run, metric, sources) for metric in run.metrics],
         items=items,
         style=style,

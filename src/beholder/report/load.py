@@ -150,5 +150,7 @@ def _groups(store: Store, n_items: int) -> dict[str, list[str | None]]:
         if position >= n_items:
             break
         for name, value in item.group.items():
-            columns.setdefault(name, [None] * n_items)[position] = value
+            if name not in columns:
+                columns[name] = [None] * n_items
+            columns[name][position] = value
     return dict(sorted(columns.items()))

@@ -32,7 +32,8 @@ def show(item: Item, score: ItemScore, console: Console | None = None) -> None:
         console: Where to print; standard output if None. Colours appear on a terminal only.
     """
     console = console or Console()
-    console.print(_texts(item, score, console.width))
+    if item.candidate or item.references:  # a score read from a run has no texts at hand
+        console.print(_texts(item, score, console.width))
     console.print(_legend(score.units))
     console.print(_values(score))
     findings = notable(score.units)

@@ -12,8 +12,8 @@ from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.checks import Floats, Ints, at_least, resampling, vector
 
-_DRAW_CELLS = 1 << 26  # 256 MB of 32-bit indices at most
-_STEPS = 512
+_DRAW_CELLS = 1 << 25  # 128 MB of 32-bit indices at most, and once more transposed
+_STEPS = 64  # gathered at once; small, to stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +84,17 @@ def elo(
     if bool(((score < 0) | (score > 1)).any()):
         raise ConfigError("outcome: expected 1 (first won), 0 (second won) or 0.5 (tie)")
     step = k, scale, base, start
-    replicates = np.empty((n_resamples, len(systems)))
+    played = np.empty((n_resamples + 1, len(systems)))  # first the battles in their own order
     rng = np.random.RandomState(seed)
     trials = max(1, _DRAW_CELLS // n)
-    for begin in range(0, n_resamples, trials):
-        part = replicates[begin : begin + trials]
+    for begin in range(0, len(played), trials):
+        part = played[begin : begin + trials]
         draws = np.empty((len(part), n), dtype=np.int32)
-        for row in draws:
-            row[:] = rng.randint(0, n, size=n)
-        part[:] = _play(draws, a, b, score, len(systems), step)
-    one_pass = _play(np.arange(n, dtype=np.int32)[None, :], a, b, score, len(systems), step)[0]
+        for trial, row in enumerate(draws, start=begin):
+            row[:] = rng.randint(0, n, size=n, dtype=np.int32) if trial else np.arange(n)
+        with np.errstate(over="ignore"):  # an expected score of 1 / (1 + infinity) is 0
+            part[:] = _play(draws, a, b, score, step)
+    one_pass, replicates = played[0], played[1:]
     absent = np.isnan(replicates).all(axis=0)
     if bool(absent.any()):
         name = systems[int(np.argmax(absent))]
@@ -145,28 +146,38 @@ def _play(
     a: Ints,
     b: Ints,
     score: Floats,
-    n_systems: int,
     step: tuple[float, float, float, float],
 ) -> Floats:
     """Ratings after each row of ``draws``; shape (trials, systems), NaN where not drawn."""
     k, scale, base, start = step
     trials, n = draws.shape
-    ratings = np.full(trials * n_systems, start)
-    drawn = np.zeros(trials * n_systems, dtype=bool)
-    offset = np.arange(trials, dtype=np.int64)[:, None] * n_systems
+    n_systems = int(max(a.max(), b.max())) + 1
     rate = np.log(base) / scale
+    # In units of the curve, the new rating is mine + rate * k * (s - 1 / (1 + exp(other - mine))).
+    ratings = np.full(trials * n_systems, rate * start)
+    gain = rate * k
+    points = gain * score
+    drawn = np.zeros(trials * n_systems, dtype=bool)
+    offset = np.arange(trials, dtype=np.int64) * n_systems
+    positions = np.ascontiguousarray(draws.T)  # one row per step, so that steps read in order
+    change = np.empty(trials)
     for begin in range(0, n, _STEPS):
-        part = draws[:, begin : begin + _STEPS]
-        # One row per position, so that each step below reads contiguous memory.
-        left = np.ascontiguousarray((a[part] + offset).T)
-        right = np.ascontiguousarray((b[part] + offset).T)
-        gained = np.ascontiguousarray(score[part].T)
+        part = positions[begin : begin + _STEPS]
+        left, right, gained = a.take(part), b.take(part), points.take(part)
+        left += offset
+        right += offset
         drawn[left] = True
         drawn[right] = True
         for i, j, s in zip(left, right, gained, strict=True):
-            mine, other = ratings[i], ratings[j]
-            change = k * (s - 1.0 / (1.0 + np.exp(rate * (other - mine))))
-            ratings[i] = mine + change
-            ratings[j] = other - change
+            mine, other = ratings.take(i), ratings.take(j)
+            np.subtract(other, mine, out=change)
+            np.exp(change, out=change)
+            change += 1.0
+            np.divide(gain, change, out=change)
+            np.subtract(s, change, out=change)
+            mine += change
+            other -= change
+            ratings[i] = mine
+            ratings[j] = other
     ratings[~drawn] = np.nan
-    return ratings.reshape(trials, n_systems)
+    return np.asarray((ratings / rate).reshape(trials, n_systems))

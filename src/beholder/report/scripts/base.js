@@ -1,5 +1,6 @@
 // What every part of the page uses. Data is only ever set as text, never parsed as HTML.
 const data = JSON.parse(document.getElementById("data").textContent);
+const dark = matchMedia("(prefers-color-scheme: dark)");
 const VIEWS = {}; // drawing functions by the name in a score's detail; see the view_*.js files
 
 function fill(node, attributes, children) {

@@ -6,7 +6,7 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
   const outcome = item.outcomes[metricIndex];
   const marked = Boolean(outcome && outcome.units);
   const node = document.getElementById("item");
-  const verdict = (key) => outcome.verdicts.find((known) => known.name === outcome.units[key].verdict);
+  const verdict = (key) => outcome.verdicts.find((known) => known.name === outcome.units[key]?.verdict);
   let view = null;
   const light = (keys) => {
     const lit = new Set(keys.map(String));
@@ -16,7 +16,7 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
   const themes = [];
   if (marked && outcome.view && VIEWS[outcome.view.name]) {
     view = VIEWS[outcome.view.name](outcome.view, {
-      light, tone: (key) => verdict(key).tone, notable: (key) => verdict(key).notable, onTheme: (react) => themes.push(react),
+      light, tone: (key) => verdict(key)?.tone ?? "good", notable: (key) => verdict(key)?.notable, onTheme: (react) => themes.push(react),
     });
   }
   const numbers = view ? view.numbers : new Map();
@@ -42,7 +42,7 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
   } else if (!outcome) {
     node.append(el("p", { class: "notice" }, "Not finished yet."));
   } else {
-    const values = metric.values.filter((value) => value.name in outcome.values);
+    const values = metric.values.filter((value) => Object.hasOwn(outcome.values, value.name));
     node.append(el("dl", { class: "scores" }, values.map((value) =>
       el("div", { title: value.help }, el("dt", {}, value.name), el("dd", {}, number(outcome.values[value.name]))))));
   }
@@ -96,7 +96,11 @@ function startBrowser() {
   let chosen = null;
   let themes = [];
 
-  const score = (item) => item.outcomes[metricIndex]?.values?.[data.metrics[metricIndex].values[0].name];
+  const score = (item) => {
+    const values = item.outcomes[metricIndex]?.values ?? {};
+    const { name } = data.metrics[metricIndex].values[0];
+    return Object.hasOwn(values, name) ? values[name] : undefined;
+  };
   const orders = {
     up: (a, b) => score(a) - score(b),
     down: (a, b) => score(b) - score(a),

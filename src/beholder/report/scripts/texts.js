@@ -6,6 +6,7 @@ function textNode(text, pieces, outcome, numbers) {
   const node = el("p", { class: "text", dir: "auto" });
   const tones = new Map(outcome.verdicts.map((verdict) => [verdict.name, verdict]));
   const begun = new Set();
+  const crowded = text.length < 25 * pieces.length; // a number at every word would be in the way
   let at = 0;
   for (const [length, ...keys] of pieces) {
     let inner = document.createTextNode(text.slice(at, at + length));
@@ -21,7 +22,7 @@ function textNode(text, pieces, outcome, numbers) {
         begun.add(key);
         span.dataset.begin = "";
         span.tabIndex = -1;
-        if (numbers.has(key)) span.append(el("sup", { "aria-hidden": "true" }, String(numbers.get(key))));
+        if (numbers.has(key) && !crowded) span.append(el("sup", { "aria-hidden": "true" }, String(numbers.get(key))));
       }
       span.append(inner);
       inner = span;

@@ -6,19 +6,18 @@ const RAMPS = {
   light: [[255, 255, 255], [222, 235, 247], [158, 202, 225], [66, 146, 198], [8, 69, 148], [8, 38, 86]],
   dark: [[20, 24, 29], [22, 42, 66], [25, 70, 115], [40, 115, 175], [110, 175, 225], [215, 235, 250]],
 };
-const dark = matchMedia("(prefers-color-scheme: dark)");
 
 function rampColour(share, ramp) {
-  const at = Math.max(0, Math.min(1, share)) * (ramp.length - 1);
+  const at = share * (ramp.length - 1);
   const low = Math.min(Math.floor(at), ramp.length - 2);
   return ramp[low].map((channel, i) => Math.round(channel + (at - low) * (ramp[low + 1][i] - channel)));
 }
 
-function matrixImage(values, shape, ramp) {
+function matrixImage(bytes, shape, ramp) {
   const canvas = el("canvas", { width: shape[1], height: shape[0] });
   const pen = canvas.getContext("2d");
   const image = pen.createImageData(shape[1], shape[0]);
-  values.forEach((value, i) => image.data.set([...rampColour(value, ramp), 255], 4 * i));
+  bytes.forEach((byte, i) => image.data.set([...rampColour(byte / 255, ramp), 255], 4 * i));
   pen.putImageData(image, 0, 0);
   return canvas.toDataURL();
 }
@@ -38,15 +37,15 @@ VIEWS.alignment = (payload, context) => {
   units.reference.forEach((key, i) => place.set(key, { side: "reference", index: i }));
 
   const bytes = Uint8Array.from(atob(payload.cells), (c) => c.charCodeAt(0));
-  const values = Array.from(bytes, (byte) => payload.low + (byte / 255) * (payload.high - payload.low));
   const pooled = payload.shape[0] < rows || payload.shape[1] < columns;
   const cell = (row, column) =>
-    values[Math.floor(((row + 0.5) * payload.shape[0]) / rows) * payload.shape[1] + Math.floor(((column + 0.5) * payload.shape[1]) / columns)];
+    payload.low + (payload.high - payload.low) / 255 *
+    bytes[Math.floor(((row + 0.5) * payload.shape[0]) / rows) * payload.shape[1] + Math.floor(((column + 0.5) * payload.shape[1]) / columns)];
 
   const size = Math.min(30, 460 / Math.max(rows, columns));
   const [left, top, width, height] = [46, 40, columns * size, rows * size];
   const picture = svg("image", { width, height, preserveAspectRatio: "none", class: "cells" });
-  const paint = (ramp) => picture.setAttribute("href", matrixImage(values, payload.shape, ramp));
+  const paint = (ramp) => picture.setAttribute("href", matrixImage(bytes, payload.shape, ramp));
   paint(RAMPS[dark.matches ? "dark" : "light"]);
   context.onTheme((isDark) => paint(RAMPS[isDark ? "dark" : "light"]));
 
@@ -133,7 +132,8 @@ VIEWS.alignment = (payload, context) => {
     box.addEventListener("change", () => layer.setAttribute("visibility", box.checked ? "visible" : "hidden"));
     return el("label", {}, box, svg("svg", { viewBox: "0 0 20 20", width: 16, height: 16, "aria-hidden": "true" }, symbols[name]), name);
   });
-  const scale = el("p", { class: "ramp" }, el("span", {}, "similarity 0"), el("span", { class: "ramp-bar", "aria-hidden": "true" }), el("span", {}, "1"));
+  const scale = el("p", { class: "ramp" },
+    el("span", {}, `similarity ${number(payload.low, 2)}`), el("span", { class: "ramp-bar", "aria-hidden": "true" }), el("span", {}, number(payload.high, 2)));
   const node = el("figure", { class: "alignment" },
     el("h4", {}, "Alignment"), el("div", { class: "scroll" }, drawing), readout,
     el("figcaption", {}, scale, el("div", { class: "switches" }, switches),

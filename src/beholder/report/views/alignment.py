@@ -24,33 +24,33 @@ def alignment(score: ItemScore) -> dict[str, Any]:
     """
     detail = score.detail
     matrix = np.asarray(detail["similarity"], dtype=np.float32)
-    reference_index = int(detail["reference_index"])
     pooled = _pool(matrix)
     low, high = float(pooled.min()), float(pooled.max())
     cells = np.rint((pooled - low) / ((high - low) or 1.0) * 255).astype(np.uint8)
     return {
         "rows": matrix.shape[0],
         "columns": matrix.shape[1],
-        "reference": reference_index,
+        "reference": int(detail["reference_index"]),
         "shape": list(cells.shape),
         "cells": base64.b64encode(cells.tobytes()).decode("ascii"),
         "low": low,
         "high": high,
         "windows": detail["windows"],
         "matches": detail["matches"],
-        "units": {
-            "candidate": _chunks(score, "candidate", 0),
-            "reference": _chunks(score, "reference", reference_index),
-        },
+        "units": chunk_units(score),
     }
 
 
-def _chunks(score: ItemScore, side: Side, reference_index: int) -> list[int]:
-    return [
-        key
-        for key, unit in enumerate(score.units)
-        if unit.kind == "chunk" and stands_in(unit, side, reference_index)
-    ]
+def chunk_units(score: ItemScore) -> dict[Side, list[int]]:
+    """Places in ``score.units`` of the aligned chunks of each side, in order."""
+    reference_index = int(score.detail["reference_index"])
+
+    def on(side: Side) -> list[int]:
+        return [
+            key for key, unit in enumerate(score.units) if stands_in(unit, side, reference_index)
+        ]
+
+    return {"candidate": on("candidate"), "reference": on("reference")}
 
 
 def _pool(matrix: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,0 +1,72 @@
+"""Figures of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from beholder.errors import RunError
+from beholder.records import Item, ItemFailure, ItemScore
+from beholder.report import write_figures
+from beholder.report.figures import chunk_verdicts, safe_name
+from toy.runs import lemon_run, sentence_score, write_run
+
+
+def test_each_metric_has_a_distribution_and_alignments_of_its_extremes(tmp_path: Path) -> None:
+    files = write_figures(lemon_run(tmp_path / "run"), tmp_path / "figures", max_items=2)
+    names = [path.name for path in files]
+    assert names == [
+        "1-vcs-distribution.png", "1-vcs-distribution.svg",
+        "1-vcs-000000-table-0.png", "1-vcs-000000-table-0.svg",
+        "1-vcs-000005-table-5.png", "1-vcs-000005-table-5.svg",
+    ]  # fmt: skip
+    for path in files:
+        if path.suffix == ".png":
+            with Image.open(path) as image:
+                image.verify()
+        else:
+            assert path.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
+    one, two = (
+        write_figures(lemon_run(tmp_path / name), tmp_path / f"{name}-figures", max_items=1)
+        for name in ("one", "two")
+    )
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["../../etc/passwd", "a/b\\c:d", "\x00", "con", "", ".", "ß日本🐈", "x" * 500, "$\\frac{1}$"],
+)
+def test_ids_make_safe_file_names(hostile: str, tmp_path: Path) -> None:
+    assert "/" not in safe_name(hostile)
+    assert 1 <= len(safe_name(hostile)) <= 48
+    item = Item(hostile, "One two three four.", ("Five six seven eight.",))
+    run = write_run(tmp_path / "run", [item], {"vcs": [sentence_score(item, 0.5)]})
+    files = write_figures(run, tmp_path / "figures", ("svg",))
+    assert len(files) == 2
+    assert sorted((tmp_path / "figures").iterdir()) == sorted(files)
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "figures"}
+
+
+def test_metrics_without_scores_or_without_alignment_draw_what_they_have(tmp_path: Path) -> None:
+    item = Item("1", "One.", ("Two.",))
+    failed = [ItemFailure("ItemError", "no luck")]
+    run = write_run(tmp_path / "run", [item], {"vcs": failed, "posh": [ItemScore({"f1": 0.5})]})
+    files = write_figures(run, tmp_path / "figures", ("svg",))
+    assert [path.name for path in files] == ["2-posh-distribution.svg"]
+
+
+def test_verdicts_are_taken_from_the_units() -> None:
+    item = Item("1", "One two three.", ("Four five six.",))
+    words = ["out_of_order", "match", "unmatched"]
+    assert chunk_verdicts(sentence_score(item, 0.5)) == {"candidate": words, "reference": words}
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="not a run directory"):
+        write_figures(tmp_path, tmp_path / "figures")

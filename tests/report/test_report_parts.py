@@ -1,0 +1,111 @@
+"""Numbers, axes, tones and the choice of items."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from beholder.records import Estimate, Interval, Unit
+from beholder.report import charts
+from beholder.report.load import Value
+from beholder.report.numbers import count_ticks, show_number, show_tick, ticks
+from beholder.report.sample import choose, spread
+from beholder.report.tones import by_tone, notable, strength, tone
+
+MINUS = "\N{MINUS SIGN}"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.12345, "0.123"),
+        (-0.0001, "0.000"),
+        (-0.5, f"{MINUS}0.500"),
+        (123.456, "123.5"),
+        (1234.56, "1235"),
+    ],
+)
+def test_numbers_read_well(value: float, text: str) -> None:
+    assert show_number(value) == text
+
+
+def test_ticks_are_round_and_enclose_the_range() -> None:
+    assert ticks(0.0, 1.0) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert ticks(0.41, 0.47, 3) == [0.4, 0.42, 0.44, 0.46, 0.48]
+    assert ticks(5.0, 5.0)[0] < 5.0 < ticks(5.0, 5.0)[-1]
+    assert [show_tick(t, [0.4, 0.42]) for t in (0.4, 0.42)] == ["0.40", "0.42"]
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [(1, [0, 1]), (3, [0, 1, 2, 3]), (7, [0, 5, 10]), (40, [0, 20, 40]), (41, [0, 20, 40, 60])],
+)
+def test_counts_have_whole_ticks_that_reach_the_highest_bar(most: int, expected: list[int]) -> None:
+    assert count_ticks(most) == expected
+
+
+def test_histogram_counts_every_score_once_and_stays_inside_its_frame() -> None:
+    scores = np.array([0.0, 0.1, 0.1, 0.5, 0.99, 1.0])
+    chart = charts.histogram(Value("f1", low=0.0, high=1.0), scores)
+    assert sum(bar.count for bar in chart.bars) == 6
+    assert chart.mean == pytest.approx(2.69 / 6)
+    assert chart.median == pytest.approx(0.3)  # between 0.1 and 0.5
+    for bar in chart.bars:
+        assert chart.left <= bar.x
+        assert bar.x + bar.width <= chart.right
+        assert chart.top <= bar.y
+        assert bar.y + bar.height == pytest.approx(chart.bottom)
+
+
+def test_histogram_of_equal_scores_or_one_score_has_one_bar() -> None:
+    for scores in (np.array([0.25]), np.full(9, 0.25), np.full(4, -3.0)):
+        for value in (Value("f1", low=0.0, high=1.0), Value("elo")):
+            assert len(charts.histogram(value, scores).bars) == 1
+
+
+def test_histogram_of_a_narrow_range_does_not_show_all_that_is_possible() -> None:
+    scores = np.array([0.41, 0.42, 0.44, 0.45])
+    labels = [text for _, text in charts.histogram(Value("f1", low=0.0, high=1.0), scores).x_ticks]
+    assert labels == ["0.41", "0.42", "0.43", "0.44", "0.45"]
+
+
+def test_range_bar_places_mean_and_interval_in_percent() -> None:
+    bar = charts.range_bar(Estimate(0.5, Interval(0.4, 0.55), 9), -1.0, 1.0)
+    assert (bar.mean, bar.low, bar.high) == (75.0, 70.0, 77.5)
+    assert charts.range_bar(Estimate(0.5, None, 1), 0.0, 1.0).low is None
+
+
+def test_scores_outside_the_stated_bounds_widen_the_scale() -> None:
+    assert charts.scale(Value("sas", low=0.0, high=1.0), np.array([0.2, 1.3])) == (0.0, 1.3)
+    assert charts.scale(Value("elo"), np.array([5.0, 5.0])) == (4.5, 5.5)
+
+
+def test_lists_take_turns_with_an_even_sample() -> None:
+    # Turns: worst 9, best 4, sample 0; worst 8, best 3, sample 2; worst 7
+    assert choose(10, [[9, 8, 7], [4, 3]], 5) == [9, 4, 0, 8, 3]
+    assert sorted(choose(4, [[3, 2], []], 10)) == [0, 1, 2, 3]
+    assert choose(0, [[], []], 10) == []
+
+
+def test_even_sample_keeps_its_distance() -> None:
+    assert spread(10, 5) == [0, 2, 4, 6, 8]
+    assert spread(3, 5) == [0, 1, 2]
+
+
+def test_good_units_grow_with_their_score_and_bad_ones_with_what_is_missing() -> None:
+    def unit(verdict: str, score: float | None) -> Unit:
+        return Unit("entity", "cat", "candidate", (), score, verdict)
+
+    assert strength(unit("match", 0.8)) == pytest.approx(0.8)
+    assert strength(unit("mistake", 0.8)) == pytest.approx(0.2)
+    assert strength(unit("match", 7.0)) == 1.0
+    assert strength(unit("omission", None)) == 0.5
+
+
+def test_mistakes_come_before_omissions_and_good_units_are_not_notable() -> None:
+    verdicts = ["match", "out_of_order", "omission", None, "mistake", "some new word"]
+    assert by_tone(verdicts)[:3] == ["mistake", "omission", "out_of_order"]
+    assert by_tone(verdicts)[-1] == "match"
+    units = [Unit("entity", str(v), "candidate", (), None, v) for v in verdicts]
+    assert [unit.verdict for unit in notable(units)] == ["mistake", "omission", "out_of_order"]
+    assert tone("some new word").name == "other"
