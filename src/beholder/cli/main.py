@@ -11,7 +11,7 @@ import sys
 import typer
 
 from beholder._version import __version__
-from beholder.cli import compare, demo, doctor, metrics, report, score
+from beholder.cli import agree, compare, demo, doctor, leaderboard, metrics, report, score
 from beholder.errors import BeholderError
 
 app = typer.Typer(
@@ -28,6 +28,8 @@ for command in (
     score.score,
     report.report,
     compare.compare,
+    agree.agree,
+    leaderboard.leaderboard,
     metrics.metrics,
     metrics.show,
     doctor.doctor,
