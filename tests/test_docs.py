@@ -27,7 +27,7 @@ def test_python_examples_run(
     (tmp_path / "descriptions.jsonl").write_bytes(sample.read_bytes())
     names: dict[str, object] = {"__name__": "example"}
     for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        exec(compile(block, str(page), "exec"), names)  # the blocks of a page build on each other
+        exec(compile(block, str(page), "exec", dont_inherit=True), names)  # the blocks of a page build on each other
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -21,7 +21,8 @@ TEXT = (
 
 
 def test_the_table_has_every_builtin_metric() -> None:
-    assert set(TABLE) == {name for name in METRICS.names() if "/" not in name}
+    toys = {"word_count"}  # registered by other tests of the same process
+    assert set(TABLE) == {name for name in METRICS.names() if "/" not in name} - toys
 
 
 @pytest.mark.parametrize("name", TABLE)
