@@ -172,8 +172,8 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Fou
     statistic = _statistic(data, scores, kept)
     value = statistic(np.arange(len(kept)))
     if value is None:
-        reason = "the scores or the labels do not vary"
-        return Found(None, None, len(kept), n_missing, n_sources, reason=reason)
+        constant = "the scores or the labels do not vary"
+        return Found(None, None, len(kept), n_missing, n_sources, reason=constant)
     replicates: list[float | None] = []
 
     def recorded(rows: Ints) -> float | None:

@@ -36,14 +36,17 @@ FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 class METEOR(WordMetric):
     """METEOR: words aligned by form, stem and synonym, less a penalty for scattered matches.
 
-    Each word is matched at most once; the alignment covers the most words, then has the fewest
-    chunks (runs that are adjacent on both sides), then the least distance. Matches weigh 1 (same
-    word), 0.6 (same stem) and 0.8 (a shared WordNet sense); content words weigh 0.75 and function
-    words 0.25. From the weighted precision P and recall R: ``F = P R / (0.85 P + 0.15 R)``, times
-    ``1 - 0.6 (chunks / matches)^0.2``; no penalty for one chunk that covers both texts. The best
-    reference counts. These are the weights of METEOR 1.5 for English; its fourth stage, a table of
-    paraphrases, is left out. Range 0..1, higher is better. The corpus value is made from summed
-    counts.
+    Each word is matched at most once. ``matching='published'`` aligns as the program METEOR 1.5
+    does: most exact matches, then fewest chunks (runs that are adjacent on both sides); a stem or
+    synonym with several possible counterparts is matched only where it costs no chunk.
+    ``matching='cover'`` covers the most words first, which agrees better with people.
+
+    Matches weigh 1 (same word), 0.6 (same stem) and 0.8 (a shared WordNet sense); content words
+    weigh 0.75 and function words 0.25. From the weighted precision P and recall R:
+    ``F = P R / (0.85 P + 0.15 R)``, times ``1 - 0.6 (chunks / matches)^0.2``; no penalty for one
+    chunk that covers both texts. The best reference counts. These are the weights of METEOR 1.5
+    for English; its fourth stage, a table of paraphrases, is left out. Range 0..1, higher is
+    better. The corpus value is made from summed counts.
 
     Other languages: name a Snowball ``stemmer`` (or ``none``) and ``synonyms='none'``; words of
     other scripts match by form in any case.
@@ -56,6 +59,7 @@ class METEOR(WordMetric):
 
     stemmer: str = param("english", "Snowball algorithm, such as english or hindi, or none")
     synonyms: str = param("wordnet", "synonyms: wordnet (English) or none")
+    matching: str = param("published", "doubtful matches: as the published program, or cover")
 
     registered_name: ClassVar[str] = "meteor"
     values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("meteor", "METEOR, best reference"),)
@@ -67,6 +71,8 @@ class METEOR(WordMetric):
         super().__post_init__()
         if self.synonyms not in ("wordnet", "none"):
             raise ConfigError(f"synonyms={self.synonyms!r}: expected 'wordnet' or 'none'")
+        if self.matching not in ("published", "cover"):
+            raise ConfigError(f"matching={self.matching!r}: expected 'published' or 'cover'")
         if self.stemmer != "none" and self.stemmer not in _snowball().algorithms():
             raise ConfigError(
                 f"stemmer={self.stemmer!r}: expected none or one of"
@@ -99,32 +105,44 @@ class METEOR(WordMetric):
         return {"corpus_meteor": meteor_score([float(count) for count in statistics])}
 
     def _statistics(self, candidate: Words, reference: Words) -> list[float]:
-        matches = align(self._options(candidate, reference), len(reference))
+        index = _index(reference, self.stemmer, self.synonyms)
+        options = [self._options(word, index) for word in candidate]
+        matches = align(options, cover=self.matching == "cover")
         return meteor_statistics(candidate, reference, matches)
 
-    def _options(self, candidate: Words, reference: Words) -> list[list[tuple[int, float]]]:
-        """Per word of the candidate, the places it may match and the weight of each match."""
-        places: dict[str, list[int]] = {}
-        stems: dict[str, list[int]] = {}
-        meanings: dict[int, list[int]] = {}
-        for place, word in enumerate(reference):
-            places.setdefault(word, []).append(place)
-            if self.stemmer != "none":
-                stems.setdefault(stem(word, self.stemmer), []).append(place)
-            if self.synonyms != "none":
-                for sense in senses(word):
-                    meanings.setdefault(sense, []).append(place)
-        options = []
-        for word in candidate:
-            found: dict[int, float] = {}
-            if self.stemmer != "none":
-                found |= dict.fromkeys(stems.get(stem(word, self.stemmer), ()), STEM)
-            if self.synonyms != "none":
-                for sense in senses(word):
-                    found |= dict.fromkeys(meanings.get(sense, ()), SYNONYM)
-            found |= dict.fromkeys(places.get(word, ()), EXACT)
-            options.append(sorted(found.items()))
-        return options
+    def _options(self, word: str, index: _Index) -> list[tuple[int, float]]:
+        """Places a word may match, with the weight of each match."""
+        exact = index.places.get(word, ())
+        found = [(place, EXACT) for place in exact]
+        if self.stemmer != "none":
+            alike = index.stems.get(stem(word, self.stemmer), ())
+            found += [(place, STEM) for place in alike if place not in exact]
+        if self.synonyms != "none" and index.senses:
+            shared = {place for sense in senses(word) for place in index.senses.get(sense, ())}
+            found += [(place, SYNONYM) for place in shared if place not in exact]
+        return sorted(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Places of a reference by word, by stem and by sense."""
+
+    places: dict[str, list[int]]
+    stems: dict[str, list[int]]
+    senses: dict[int, list[int]]
+
+
+@lru_cache(maxsize=1 << 12)  # a reference is met once per candidate
+def _index(reference: Words, stemmer: str, synonyms: str) -> _Index:
+    index = _Index({}, {}, {})
+    for place, word in enumerate(reference):
+        index.places.setdefault(word, []).append(place)
+        if stemmer != "none":
+            index.stems.setdefault(stem(word, stemmer), []).append(place)
+        if synonyms != "none":
+            for sense in senses(word):
+                index.senses.setdefault(sense, []).append(place)
+    return index
 
 
 def meteor_statistics(candidate: Words, reference: Words, matches: Sequence[Match]) -> list[float]:
