@@ -82,11 +82,11 @@ def align(options: Sequence[Sequence[tuple[int, float]]], *, cover: bool) -> lis
                     best[key] = following
         beam = sorted(best.values(), key=rank)[:BEAM] if len(best) > 1 else list(best.values())
     found = []
-    state: _State | None = beam[0]
-    while state is not None:
-        if state.match is not None:
-            found.append(state.match)
-        state = state.parent
+    newest: _State | None = beam[0]
+    while newest is not None:
+        if newest.match is not None:
+            found.append(newest.match)
+        newest = newest.parent
     return found[::-1]
 
 
