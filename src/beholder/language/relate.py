@@ -1,0 +1,168 @@
+"""Relations without a verb: prepositions between nouns, copular places, possessives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from beholder.language import clauses
+from beholder.language.describe import has_linked_noun
+from beholder.language.document import Document, Word
+from beholder.language.facts import RelationFact
+from beholder.language.lexicon import ROVING
+from beholder.language.locate import Fact, is_picture, located, places_of
+from beholder.language.phrases import Phrases
+from beholder.language.places import Place, place, preposition
+from beholder.language.verbs import verb_facts, verb_words
+
+
+def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
+    """All relations of a document, and the states of verbs that relate to nothing."""
+    for word in document:
+        if document.child(word, "expl") is not None:
+            yield from existential(document, word, phrases)
+        elif clauses.is_verb(word):
+            yield from verb_facts(document, word, phrases)
+        elif word.pos in ("ADP", "ADV") and word.dep.startswith("acl"):
+            yield from stranded_place(document, word)
+        elif word.pos == "ADJ" and (
+            word.dep not in ("amod", "compound") or has_linked_noun(document, word)
+        ):
+            yield from adjective(document, word, phrases)
+        elif document.child(word, "cop") is not None and clauses.fronted_place(document, word):
+            yield from fronted_copula(document, word, phrases)
+        elif document.child(word, "cop") is not None and preposition(document, word):
+            yield from copular_place(document, word, phrases)
+        elif word.pos == "AUX" and word.lemma == "be" and document.child(word, "nsubj"):
+            yield from existential(document, word, phrases)
+        yield from noun_places(document, word, phrases)
+        yield from possessor(document, word, phrases)
+
+
+def existential(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
+    """As in "There is a dog on the mat", "On the wall is a clock": the places of what there is."""
+    polarity = not clauses.is_denied(document, word)
+    named = [c for c in document.children(word, "nsubj", "obj") if c.dep != "expl"]
+    if word.is_noun:
+        named = [word]
+    for noun in named:
+        for subject in clauses.conjuncts(document, noun):
+            for where in places_of(document, word, phrases):
+                if where.target is not subject and (word.is_noun is False):
+                    yield from located(
+                        document, subject, (), where, phrases, rule="existential", polarity=polarity
+                    )
+
+
+def fronted_copula(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
+    """As in "On the table is a vase": the predicate is the thing, the first noun its place."""
+    first = clauses.fronted_place(document, word)
+    if first is not None:
+        where = place(document, first, phrases)
+        for subject in clauses.conjuncts(document, word):
+            yield from located(document, subject, (), where, phrases, rule="fronted")
+
+
+def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
+    """As in "The cat is on the mat"; positions in the picture are attributes."""
+    polarity = not clauses.is_denied(document, word)
+    for noun in clauses.conjuncts(document, word):
+        where = place(document, noun, phrases, borrowed=word)
+        if where.target is None:
+            continue
+        for subject in clauses.subjects(document, word):
+            yield from located(
+                document, subject, (), where, phrases, rule="copula", polarity=polarity
+            )
+
+
+def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
+    """As in "full of water", "next to a plate"."""
+    head = document.head(word)
+    polarity = not clauses.is_denied(document, word)
+    named = clauses.subjects(document, word)
+    if not named and word.dep in ("advmod", "xcomp") and head is not None:
+        named = clauses.subjects(document, head)
+    lead = (word,) if has_linked_noun(document, word) else ()
+    for subject in named:
+        for where in places_of(document, word, phrases):
+            if where.words and where.words[0].index != word.index and where.target is not subject:
+                yield from located(
+                    document, subject, lead, where, phrases, rule="adjective", polarity=polarity
+                )
+
+
+def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:
+    """As in "the table (that) the plates are on"."""
+    noun = document.head(word)
+    if noun is not None and document.child(word, "cop"):
+        for subject in clauses.subjects(document, word):
+            if subject is not noun:
+                yield RelationFact(
+                    subject.index, noun.index, (word,), "preposition", "relative"
+                )
+
+
+def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
+    """As in "the man with a hat", "a house behind a tree"."""
+    if not (word.is_noun or word.pos in ("PRON", "NUM")) or word.dep == "nmod:poss":
+        return
+    if document.child(word, "cop") is not None and phrases.entity(word.index) is None:
+        return
+    if is_picture(phrases, word):
+        return
+    selected = phrases.by_word[word.index].selects if word.index in phrases.by_word else None
+    for where in places_of(document, word, phrases):
+        if where.target is not None:
+            meant = phrases.entity(where.target.index)
+            own = phrases.entity(word.index)
+            if where.target.index == selected or (meant is not None and meant == own):
+                continue
+        mover, lead = _mover(document, word, where)
+        for noun in [mover] if lead else _sharing(document, mover, where):
+            yield from located(document, noun, lead, where, phrases, rule="preposition")
+
+
+def _sharing(document: Document, word: Word, where: Place) -> list[Word]:
+    """Joined bare nouns share a place: "leaves and twigs on the grass"."""
+    first = document.words[word.head] if word.dep == "conj" else word
+    group = clauses.conjuncts(document, first)
+    start = where.words[0].index if where.words else 0
+    told = any(
+        preposition(document, n) for c in group if c is not word for n in document.children(c, "nmod")
+    )
+    bare = not any(document.children(c, "det", "case") for c in group[1:])
+    last = group[-1] is word or word is first
+    if word not in group or told or not bare or not last or group[-1].index > start:
+        return [word]
+    return [word] if where.words[0].lower in ("of", "with", "without") else group
+
+
+def _mover(document: Document, word: Word, where: Place) -> tuple[Word, tuple[Word, ...]]:
+    """Who is near the tree in "stands on a hill near a tree": the one who stands, not the hill."""
+    roving = bool(where.words) and where.words[0].lower in ROVING
+    clause = document.head(word) if word.dep == "obl" else word
+    if not roving or clause is None or not document.child(word, "case"):
+        return word, ()
+    if clause.pos != "VERB" and not document.child(clause, "cop"):
+        return word, ()
+    named = clauses.subjects(document, clause)
+    lead = verb_words(document, clause) if clause.pos == "VERB" else ()
+    return (named[0], lead) if named else (word, ())
+
+
+def possessor(document: Document, word: Word, phrases: Phrases) -> Iterator[RelationFact]:
+    """As in "the man's hat", "his hat", "whose hat": the owner has the thing."""
+    for owner in document.children(word, "nmod:poss"):
+        meant: Word | None = owner
+        if owner.lower == "whose":
+            clause = document.head(word)
+            meant = clauses.described_noun(document, clause) if clause is not None else None
+        if meant is None or is_picture(phrases, meant):
+            continue
+        mark = document.child(owner, "case")
+        words = (mark,) if mark is not None else (owner,)
+        for thing in clauses.conjuncts(document, word):
+            if thing is word or not document.child(thing, "det", "nmod:poss"):
+                yield RelationFact(
+                    meant.index, thing.index, words, "possessive", "possessive", text="has"
+                )

@@ -1,0 +1,49 @@
+"""The rule set "fixed" on hand-written sentences, and "reference" on the faults it must repeat."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from graph_notation import normal, written
+
+from beholder.language import parse, scene_graph
+
+TABLE = Path(__file__).with_name("graphs.txt")
+KNOWN_FAILURES: frozenset[str] = frozenset()
+"""Sentences whose graph is wrong today; docs/language.md lists them with causes."""
+
+
+def read_table() -> list[tuple[str, str, frozenset[str]]]:
+    """(construct, sentence, expected entries)."""
+    rows = []
+    construct = sentence = ""
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("=="):
+            construct = line.removeprefix("== ")
+        elif line.startswith("    "):
+            rows.append((construct, sentence, frozenset(e.strip() for e in line.split("|"))))
+        elif line and not line.startswith("#"):
+            sentence = line
+    return rows
+
+
+ROWS = read_table()
+
+
+def test_table_has_at_least_120_sentences_and_nine_of_ten_are_right() -> None:
+    assert len(ROWS) >= 120
+    assert len({sentence for _, sentence, _ in ROWS}) == len(ROWS)
+    assert len(KNOWN_FAILURES) <= len(ROWS) // 10
+
+
+@pytest.mark.parametrize(("construct", "sentence", "expected"), ROWS)
+def test_fixed_graph_is_the_hand_written_one(
+    construct: str, sentence: str, expected: frozenset[str]
+) -> None:
+    found = written(scene_graph(parse(sentence)))
+    right = found == frozenset(normal(entry) for entry in expected)
+    assert right != (sentence in KNOWN_FAILURES), (
+        f"{construct}: missing {sorted({normal(e) for e in expected} - found)}, "
+        f"extra {sorted(found - {normal(e) for e in expected})}"
+    )
