@@ -11,6 +11,10 @@ from beholder.metrics import METRICS, metric, params
 from beholder.records import Item, ItemFailure, ItemScore
 
 TABLE = {
+    "capture": {"identical": 1.0, "changed": "capture(embedder='st:x')"},
+    "sg_embed": {"identical": 1.0, "changed": "sg_embed(embedder='st:x')"},
+    "softspice": {"identical": 1.0, "changed": "softspice(embedder='st:x')"},
+    "spice": {"identical": 1.0, "changed": "spice(parser='spacy:x')"},
     "bleu": {"identical": 1.0, "changed": "bleu(rules='sacrebleu')"},
     "chrf": {"identical": 1.0, "changed": "chrf(beta=1.0)"},
     "cider": {

@@ -9,12 +9,15 @@ from beholder.metrics.classical.granular import NGramEmbed
 from beholder.metrics.classical.length import Length
 from beholder.metrics.classical.meteor import METEOR
 from beholder.metrics.classical.rouge import ROUGE
+from beholder.metrics.classical.spice import CAPTURE, SPICE, SGEmbed, SoftSPICE
 from beholder.metrics.classical.ter import TER
 
 __all__ = [
     "BLEU",
+    "CAPTURE",
     "METEOR",
     "ROUGE",
+    "SPICE",
     "TER",
     "CIDEr",
     "CIDErD",
@@ -23,5 +26,7 @@ __all__ = [
     "Frequencies",
     "Length",
     "NGramEmbed",
+    "SGEmbed",
+    "SoftSPICE",
     "TokenF1",
 ]
