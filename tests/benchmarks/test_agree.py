@@ -18,15 +18,11 @@ from beholder.benchmarks.protocols import Measure, each, generic, n_words, one, 
 from beholder.benchmarks.reliability import of_ratings, reliability
 from beholder.cli.main import app
 from beholder.errors import ConfigError
-from beholder.metrics import METRICS
 from beholder.records import Item
 from beholder.run.config import RunConfig
 from beholder.run.execute import Outcome
 from beholder.run.store import Store
 from toy.metric import WordCount
-
-if "word_count" not in METRICS.names():
-    METRICS.register("word_count")(WordCount)
 
 
 def item(name: str, words: int, *, image: str = "", second: int = 0, **judgments: object) -> Item:

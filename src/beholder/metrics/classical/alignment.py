@@ -68,7 +68,12 @@ def align(options: Sequence[Sequence[tuple[int, float]]], *, cover: bool) -> lis
     Returns:
         Matches in the candidate's order, no place used twice.
     """
-    wanted = Counter(place for choices in options for place, _ in choices)
+    # Equal words share one list of choices, which is counted once: texts can repeat a word a lot.
+    wanted: Counter[int] = Counter()
+    repeats = Counter(map(id, options))
+    for choices in {id(choices): choices for choices in options}.values():
+        for place, _ in choices:
+            wanted[place] += repeats[id(choices)]
     sure = [len(choices) == 1 and wanted[choices[0][0]] == 1 for choices in options]
     rank = _cover if cover else _published
     beam = [_State(0, -2, 0, 0, 0, 0)]

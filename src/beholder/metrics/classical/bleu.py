@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, ClassVar
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError
 from beholder.metrics.base import ValueInfo
-from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, ngrams
+from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, clipped_matches
 from beholder.metrics.params import param
 from beholder.records import Item, ItemScore
 
@@ -102,25 +100,11 @@ def bleu_statistics(candidate: Words, references: Sequence[Words]) -> list[int]:
         Ten numbers: clipped matches of orders 1..4, n-grams of the candidate of orders 1..4, words
         of the candidate, words of the reference nearest in length (the shorter of two).
     """
-    most = _reference_counts(tuple(references))
-    matches = [
-        sum(min(count, limit.get(gram, 0)) for gram, count in Counter(grams).items())
-        for limit, grams in zip(most, (ngrams(candidate, n) for n in ORDERS), strict=True)
-    ]
+    matches = [clipped_matches(candidate, references, order) for order in ORDERS]
     length = len(candidate)
     totals = [max(0, length - order + 1) for order in ORDERS]
     nearest = min((abs(len(r) - length), len(r)) for r in references)[1]
     return [*matches, *totals, length, nearest]
-
-
-@lru_cache(maxsize=1 << 12)
-def _reference_counts(references: tuple[Words, ...]) -> tuple[Counter[tuple[str, ...]], ...]:
-    """Per order, how often an n-gram occurs in the reference that has it most often."""
-    most: tuple[Counter[tuple[str, ...]], ...] = tuple(Counter() for _ in ORDERS)
-    for reference in references:
-        for order, found in zip(ORDERS, most, strict=True):
-            found |= Counter(ngrams(reference, order))
-    return most
 
 
 def _caption_bleu(statistics: Sequence[int]) -> list[float]:

@@ -106,13 +106,13 @@ class METEOR(WordMetric):
 
     def _statistics(self, candidate: Words, reference: Words) -> list[float]:
         index = _index(reference, self.stemmer, self.synonyms)
-        options = [self._options(word, index) for word in candidate]
-        matches = align(options, cover=self.matching == "cover")
+        options = {word: self._options(word, index) for word in dict.fromkeys(candidate)}
+        matches = align([options[word] for word in candidate], cover=self.matching == "cover")
         return meteor_statistics(candidate, reference, matches)
 
     def _options(self, word: str, index: _Index) -> list[tuple[int, float]]:
         """Places a word may match, with the weight of each match."""
-        exact = index.places.get(word, ())
+        exact = set(index.places.get(word, ()))
         found = [(place, EXACT) for place in exact]
         if self.stemmer != "none":
             alike = index.stems.get(stem(word, self.stemmer), ())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 from beholder.errors import ConfigError
 from beholder.metrics.base import ValueInfo
-from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, ngrams
+from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, clipped_matches
 from beholder.metrics.params import param
 from beholder.records import Item, ItemScore
 
@@ -91,19 +89,9 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
 
 
 def _ngram_f1(candidate: Words, references: Sequence[Words], order: int) -> float:
-    found = Counter(ngrams(candidate, order))
     best = 0.0
     for reference in references:
-        wanted = _counts(reference, order)
-        shared = sum(min(count, wanted.get(gram, 0)) for gram, count in found.items())
+        shared = clipped_matches(candidate, (reference,), order)
         if shared:
-            best = max(
-                best,
-                2 * shared / (len(candidate) + len(reference) - 2 * order + 2),
-            )
+            best = max(best, 2 * shared / (len(candidate) + len(reference) - 2 * order + 2))
     return best
-
-
-@lru_cache(maxsize=1 << 14)
-def _counts(words: Words, order: int) -> Counter[tuple[str, ...]]:
-    return Counter(ngrams(words, order))

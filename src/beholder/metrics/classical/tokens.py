@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -104,3 +105,21 @@ class WordMetric(Metric[TokenizedTexts]):
 def ngrams(words: Sequence[str], order: int) -> list[tuple[str, ...]]:
     """All runs of ``order`` words, in order; none when there are fewer words."""
     return list(zip(*(words[start:] for start in range(order)), strict=False))
+
+
+def clipped_matches(candidate: Words, references: Sequence[Words], order: int) -> int:
+    """Runs of words that the candidate shares with its references.
+
+    A run counts at most as often as in the reference that has it most often.
+    """
+    grams = ngrams(candidate, order)
+    distinct = set(grams)
+    others = [ngrams(reference, order) for reference in references]
+    shared = set().union(*(distinct.intersection(other) for other in others))
+    if len(distinct) == len(grams):  # nearly every caption: each run occurs once, so no counting
+        return len(shared)
+    counts = Counter(grams)
+    return sum(
+        1 if counts[gram] == 1 else min(counts[gram], max(other.count(gram) for other in others))
+        for gram in shared
+    )
