@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from graph_notation import written
 
 from beholder.language import parse, scene_graph
+from toy.graphs import written
 
 # sentence, entries that must be there, entries that must not
 FAULTS = {

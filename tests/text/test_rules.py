@@ -73,7 +73,8 @@ what is this?|it is a dog!|nice
 mr. bean and dr. who walk in st. louis.|they laugh.
 1. Open the door.|2. Sit down.
 A. Cats are here.|B. Dogs are there.
-It was red.[12]|Then it was blue.[3]
+It was red.[12]|Then it was blue. [3]|Now it is [4] green.
+P.S. I like it.|Bye.
 The **red cup.**|A *blue cup.*|Both are big.
 Acme Inc. makes cups.|Acme Ltd.|The firm is old.
 Sgt. Pepper, Jr. and Smith & Co. play.|We clap.

@@ -7,7 +7,7 @@ Four stages, each kept in WORK so that a stopped run goes on where it was:
 3. ``final``: a wider model from scratch on treebanks, copies, templates and silver;
 4. the packed file, with its metrics beside it.
 
-One process, one core: about 70 minutes.
+One process, one core: about 50 minutes of processor time.
 """
 
 from __future__ import annotations

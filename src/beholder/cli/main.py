@@ -11,7 +11,19 @@ import sys
 import typer
 
 from beholder._version import __version__
-from beholder.cli import agree, compare, demo, doctor, leaderboard, metrics, report, score
+from beholder.cli import (
+    agree,
+    cache,
+    compare,
+    demo,
+    doctor,
+    graph,
+    judge_check,
+    leaderboard,
+    metrics,
+    report,
+    score,
+)
 from beholder.errors import BeholderError
 
 app = typer.Typer(
@@ -33,8 +45,11 @@ for command in (
     metrics.metrics,
     metrics.show,
     doctor.doctor,
+    graph.graph,
 ):
     app.command()(command)
+app.command("judge-check")(judge_check.judge_check)
+app.add_typer(cache.cache, name="cache")
 
 
 @app.callback(invoke_without_command=True)

@@ -182,7 +182,14 @@ class _Resolver:
         known = thing.words
         new = mention.describing - known - {"same"}
         first = nouns[0]
-        return not new or not first.describing or bool(mention.describing & known)
+        told_apart = new and first.describing and not mention.describing & known
+        return not told_apart or self._is_only(mention, thing)
+
+    def _is_only(self, mention: Mention, thing: _Thing) -> bool:
+        """Whether no other thing has the noun: "a large sedan ... the blue sedan"."""
+        rivals = [t for t in self._recent() if t is not thing and mention.head in t.first.names]
+        near = mention.word.sentence - thing.last.word.sentence <= _REACH
+        return near and not rivals and mention.word.sentence != thing.first.word.sentence
 
     def _owner(self, mention: Mention) -> int | None:
         """The thing that has the mentioned one: "his hat" and "the man's hat" share it."""

@@ -97,9 +97,7 @@ def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:
     if noun is not None and document.child(word, "cop"):
         for subject in clauses.subjects(document, word):
             if subject is not noun:
-                yield RelationFact(
-                    subject.index, noun.index, (word,), "preposition", "relative"
-                )
+                yield RelationFact(subject.index, noun.index, (word,), "preposition", "relative")
 
 
 def noun_places(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
@@ -127,9 +125,8 @@ def _sharing(document: Document, word: Word, where: Place) -> list[Word]:
     first = document.words[word.head] if word.dep == "conj" else word
     group = clauses.conjuncts(document, first)
     start = where.words[0].index if where.words else 0
-    told = any(
-        preposition(document, n) for c in group if c is not word for n in document.children(c, "nmod")
-    )
+    others = [c for c in group if c is not word]
+    told = any(preposition(document, n) for c in others for n in document.children(c, "nmod"))
     bare = not any(document.children(c, "det", "case") for c in group[1:])
     last = group[-1] is word or word is first
     if word not in group or told or not bare or not last or group[-1].index > start:

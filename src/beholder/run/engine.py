@@ -14,6 +14,7 @@ from beholder.errors import ConfigError, DataError
 from beholder.metrics import Metric, Tools
 from beholder.records import Item, MetricResult
 from beholder.run import manifest
+from beholder.run.answers import run_answers
 from beholder.run.config import RunConfig
 from beholder.run.execute import Progress, execute, pending_jobs
 from beholder.run.export import export
@@ -43,8 +44,7 @@ def carry_out(
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     check(config)
-    with Store.open(config.out) as store:
-        tools = Tools(vectors=store, options=config.tool_options)
+    with Store.open(config.out) as store, _tools(config, store) as tools:
         for m in config.metrics:
             m.identities(tools)  # a tool that cannot be made stops here, before any reading
         reader = Reader(config, rows)
@@ -90,6 +90,15 @@ def _prepared(
     return tuple(
         metric.prepare(item for _, item in islice(store.items(), n_items)) for metric in metrics
     )
+
+
+@contextmanager
+def _tools(config: RunConfig, store: Store) -> Iterator[Tools]:
+    if not any(metric.asks_judge() for metric in config.metrics):
+        yield Tools(vectors=store, options=config.tool_options)
+        return
+    with run_answers(config.out, config.cache, config.max_cost) as (answers, budget):
+        yield Tools(store, config.tool_options, answers, budget)
 
 
 def check(config: RunConfig) -> None:

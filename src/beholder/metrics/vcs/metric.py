@@ -212,7 +212,7 @@ class VCS(Metric[VCSEvidence]):
                 f"reference_chunks and candidate_chunks have different widths: "
                 f"{reference_chunks.shape[1]} and {candidate_chunks.shape[1]}"
             )
-        with np.errstate(invalid="ignore"):  # 0 * inf; align says where it is
+        with np.errstate(invalid="ignore", over="ignore"):  # align says where it is not finite
             similarity = reference_chunks @ candidate_chunks.T
         alignment = align(similarity, self.setting)
         gas = cosine(reference_text, candidate_text)
