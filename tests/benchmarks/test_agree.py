@@ -15,9 +15,10 @@ from beholder.benchmarks.leaderboard import leaderboard
 from beholder.benchmarks.load import Judged, load
 from beholder.benchmarks.measure import agreement, by_category, collect, scored_items
 from beholder.benchmarks.protocols import Measure, each, generic, n_words, one, protocol
-from beholder.benchmarks.reliability import of_ratings, reliability
+from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
 from beholder.cli.main import app
 from beholder.errors import ConfigError
+from beholder.judges import AnswerFile
 from beholder.records import Item
 from beholder.run.config import RunConfig
 from beholder.run.execute import Outcome
@@ -221,6 +222,19 @@ class TestReliability:
         assert values["mean range within an item"] == 0.0
         with pytest.raises(ConfigError, match="fewer than two items"):
             of_ratings(items, "other")
+
+    def test_judges_of_a_panel(self, tmp_path: Path) -> None:
+        score(list(ITEMS), [WordCount()], out=tmp_path, workers=1)
+        assert of_panels(tmp_path) == []
+        file = AnswerFile(tmp_path / "store.sqlite")
+        for question, values in {"q": (1, 1), "r": (3, 3), "s": (5, 5), "t": (2,)}.items():
+            for judge, value in zip(("a", "b"), values, strict=False):
+                file.put_rating("presence", question, judge, float(value))
+        file.close()
+        (panel,) = of_panels(tmp_path)
+        assert (panel.what, panel.raters) == ("presence", ("a", "b"))
+        assert (panel.n_items, panel.n_left_out) == (3, 1)
+        assert {c.name: c.value for c in panel.coefficients}["ICC(2,1)"] == pytest.approx(1.0)
 
     def test_metrics_of_a_run_are_raters(self, tmp_path: Path) -> None:
         score(list(ITEMS), [WordCount(), WordCount(factor=2)], out=tmp_path, workers=1)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from beholder.errors import ConfigError
+from beholder.judges import AnswerFile
 from beholder.records import Interval, Item
-from beholder.run.store import Store
+from beholder.run.store import FILE_NAME, Store
 from beholder.stats.checks import Floats
 from beholder.stats.intraclass import icc
 from beholder.stats.krippendorff import krippendorff_alpha
@@ -43,12 +45,14 @@ class Reliability:
     """How well several raters agree on the same items.
 
     Attributes:
+        what: What they rated: an operation of judges, the scores of a run, a label.
         raters: Their names.
         n_items: Items that all of them scored.
         n_left_out: Items that one of them did not score.
         coefficients: The coefficients.
     """
 
+    what: str
     raters: tuple[str, ...]
     n_items: int
     n_left_out: int
@@ -87,7 +91,39 @@ def reliability(
         raise ConfigError(f"the raters share {len(common)} scored items; two are needed")
     table = np.array([[column[place] for column in columns] for place in common])
     n_any = len(set.union(*(set(column) for column in columns)))
-    return Reliability(tuple(raters), len(common), n_any - len(common), coefficients(table))
+    return Reliability(
+        "scores", tuple(raters), len(common), n_any - len(common), coefficients(table)
+    )
+
+
+def of_panels(folder: Path) -> list[Reliability]:
+    """Agreement between the judges of each panel that a run asked, per operation.
+
+    Args:
+        folder: A run directory.
+
+    Returns:
+        One per operation that two or more judges answered for two or more questions; questions
+        that not all judges answered are left out and counted.
+    """
+    file = AnswerFile(folder / FILE_NAME)
+    try:
+        tables: dict[str, dict[str, dict[str, float]]] = {}
+        for operation, question, judge, value in file.ratings():
+            tables.setdefault(operation, {}).setdefault(question, {})[judge] = value
+    finally:
+        file.close()
+    found = []
+    for operation, rows in sorted(tables.items()):
+        judges = tuple(sorted({judge for row in rows.values() for judge in row}))
+        whole = [
+            [row[judge] for judge in judges] for row in rows.values() if len(row) == len(judges)
+        ]
+        if len(judges) > 1 and len(whole) > 1:
+            table = np.array(whole)
+            left_out = len(rows) - len(whole)
+            found.append(Reliability(operation, judges, len(whole), left_out, coefficients(table)))
+    return found
 
 
 def of_ratings(items: Sequence[Item], label: str) -> Reliability:
@@ -110,7 +146,9 @@ def of_ratings(items: Sequence[Item], label: str) -> Reliability:
         )
     table = np.array(complete, dtype=np.float64)
     raters = tuple(f"rater {place}" for place in range(1, n_raters + 1))
-    return Reliability(raters, len(complete), len(lists) - len(complete), coefficients(table))
+    return Reliability(
+        label, raters, len(complete), len(lists) - len(complete), coefficients(table)
+    )
 
 
 def _column(store: Store, name: str, value: str | None) -> dict[int, float]:

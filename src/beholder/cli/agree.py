@@ -183,21 +183,25 @@ def _print_reliability(
     from dataclasses import asdict
 
     from beholder.benchmarks.load import load
-    from beholder.benchmarks.reliability import of_ratings, reliability
+    from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
     from beholder.report.agreement import reliability_table
     from beholder.run.store import Store
 
     if Path(source).is_dir():
         with Store.read(Path(source)) as store:
-            found = reliability(store, metrics)
+            found = [] if metrics else of_panels(Path(source))
+            if not found:
+                found = [reliability(store, metrics)]
     elif labels and len(labels) == 1:
-        found = of_ratings(load(source).items, labels[0])
+        found = [of_ratings(load(source).items, labels[0])]
     else:
         raise ConfigError(
             "--judges takes a run directory, whose metrics are the raters, or a data file with one"
             " --label that is a list of ratings"
         )
     if as_json:
-        typer.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
-    else:
-        Console().print(reliability_table(found))
+        rows = [asdict(one) for one in found]
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    for one in found:
+        Console().print(reliability_table(one))

@@ -87,7 +87,7 @@ def reliability_table(reliability: Reliability) -> Table:
             show_interval(found.interval),
             cell(found.reason or ""),
         )
-    counts = f"{len(reliability.raters)} raters, {reliability.n_items:,} items"
+    counts = f"{reliability.what}: {len(reliability.raters)} raters, {reliability.n_items:,} items"
     if reliability.n_left_out:
         counts += f", {reliability.n_left_out:,} left out for a missing score"
     return _captioned(table, [counts, *reliability.raters])
