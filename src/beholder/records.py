@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from beholder.dates import PartialDate
+
 Span: TypeAlias = tuple[int, int]
 """Half-open character range in the *original* text."""
 
@@ -35,6 +37,45 @@ class Item:
     group: Mapping[str, str] = field(default_factory=dict)
     judgments: Mapping[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One picture of a collection or of a sequence.
+
+    Attributes:
+        id: Unique in its collection.
+        image: Its file as it was written, relative to the collection's folder; None when only its
+            caption or vector is known.
+        caption: What is to be seen on it, in words.
+        date: When it was taken, as far as that is known.
+        place: Where it was taken.
+        labels: What else is known of it, by name, such as ``{"category": "excavation"}``.
+    """
+
+    id: str
+    image: str | None = None
+    caption: str | None = None
+    date: PartialDate | None = None
+    place: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Pictures in the order in which they tell something: a storyline, a visual narrative.
+
+    Attributes:
+        id: Unique in a data set.
+        frames: The pictures in order.
+        source: Who or what made it: ``human``, ``maxmin``, ``maps``, ``random``, ...
+        group: Columns to break results down by.
+    """
+
+    id: str
+    frames: tuple[Frame, ...]
+    source: str = "given"
+    group: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

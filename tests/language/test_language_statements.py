@@ -20,6 +20,12 @@ def test_quantity_and_denial_are_said() -> None:
     assert "There are two dogs." in texts("Two dogs are sleeping.")
     assert "There are no people." in texts("There are no people on the beach.")
     assert "The door is not open." in texts("The door is not open.")
+    assert texts("The sedan has no visible passengers.") == [
+        "There is a sedan.",
+        "The sedan does not have the passengers.",
+        "There are no visible passengers.",
+    ]
+    assert "The dog does not chase the cat." in texts("The dog does not chase the cat.")
 
 
 def test_words_for_the_picture_are_no_statement() -> None:

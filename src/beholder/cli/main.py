@@ -21,6 +21,7 @@ from beholder.cli import (
     judge_check,
     leaderboard,
     metrics,
+    narrate,
     report,
     score,
 )
@@ -50,6 +51,7 @@ for command in (
     app.command()(command)
 app.command("judge-check")(judge_check.judge_check)
 app.add_typer(cache.cache, name="cache")
+app.add_typer(narrate.app, name="narrate")
 
 
 @app.callback(invoke_without_command=True)

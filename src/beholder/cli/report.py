@@ -21,8 +21,14 @@ def report(
 
     Example: [bold]beholder report runs/first --figures figures[/bold]
     """
-    from beholder.report import write_figures, write_report
+    from beholder.report import write_figures, write_report, write_study, write_study_figures
+    from beholder.run.narrate.results import STUDY
 
+    if (run / STUDY).is_file():
+        typer.echo(write_study(run, out))
+        for path in write_study_figures(run, figures) if figures is not None else ():
+            typer.echo(path)
+        return
     typer.echo(write_report(run, out))
     if figures is not None:
         for path in write_figures(run, figures):

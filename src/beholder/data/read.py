@@ -41,7 +41,7 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
     """
     name = "stdin" if str(source) == "-" else str(source)
     seen: dict[str, int] = {}
-    for number, row in _rows(source, name):
+    for number, row in read_rows(source, name):
         if isinstance(row, DataError):
             yield row
             continue
@@ -58,7 +58,12 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
         yield item
 
 
-def _rows(source: str | Path, name: str) -> Iterator[Row]:
+def read_rows(source: str | Path, name: str) -> Iterator[Row]:
+    """Rows of a data file with their numbers, unchecked; ``name`` is what messages call the file.
+
+    Raises:
+        DataError: The file as a whole cannot be read.
+    """
     if str(source) == "-":
         yield from _jsonl(sys.stdin.buffer, name)
         return

@@ -44,11 +44,11 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         RowError: Names the first field that is wrong.
     """
     if not isinstance(row, Mapping):
-        raise RowError(f"expected an object with fields, got {_short(row)}")
+        raise RowError(f"expected an object with fields, got {shorten(row)}")
     rest = _resolve_aliases(row)
 
     def image_path(value: object) -> str:
-        return _path(value, media_root)
+        return media_path(value, media_root)
 
     def take(field: str, check: Callable[[object], Any], default: Any = None) -> Any:
         value = rest.pop(field, None)
@@ -59,10 +59,10 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         except RowError as error:
             raise RowError(error.reason, field + (error.field or "")) from None
 
-    item_id = take("id", _id, default_id)
+    item_id = take("id", identifier, default_id)
     if item_id is None:
         raise RowError("is missing", "id")
-    candidate = take("candidate", _text)
+    candidate = take("candidate", plain_text)
     if candidate is None:
         raise RowError(f"is missing (also read: {', '.join(ALIASES['candidate'])})", "candidate")
     return Item(
@@ -71,7 +71,7 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         references=take("references", lambda v: _texts(v, _filled), ()),
         images=take("images", lambda v: _texts(v, image_path), ()),
         video=take("video", image_path),
-        group=take("group", _labels, {}),
+        group=take("group", labels, {}),
         judgments=take("judgments", _mapping, {}),
         meta={
             **take("meta", _mapping, {}),
@@ -101,18 +101,20 @@ def _resolve_aliases(row: Mapping[Any, Any]) -> dict[str, Any]:
     return named
 
 
-def _id(value: object) -> str:
+def identifier(value: object) -> str:
+    """An id: a text or a whole number, not empty; RowError otherwise."""
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise RowError(f"expected a text or a whole number, got {_short(value)}")
-    text = _text(str(value))
+        raise RowError(f"expected a text or a whole number, got {shorten(value)}")
+    text = plain_text(str(value))
     if not text.strip():
         raise RowError("is empty")
     return text
 
 
-def _text(value: object) -> str:
+def plain_text(value: object) -> str:
+    """A text that can be written as UTF-8; RowError otherwise."""
     if not isinstance(value, str):
-        raise RowError(f"expected a text, got {_short(value)}")
+        raise RowError(f"expected a text, got {shorten(value)}")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -121,7 +123,7 @@ def _text(value: object) -> str:
 
 
 def _filled(value: object) -> str:
-    text = _text(value)
+    text = plain_text(value)
     if not text.strip():
         raise RowError("is empty")
     return text
@@ -129,11 +131,13 @@ def _filled(value: object) -> str:
 
 def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
     if isinstance(value, str):
-        if _is_list_as_text(value):
-            raise RowError(f"expected a list of texts, got a list written as text: {_short(value)}")
+        if _is_list_asplain_text(value):
+            raise RowError(
+                f"expected a list of texts, got a list written as text: {shorten(value)}"
+            )
         value = [value]
     if not isinstance(value, list | tuple):
-        raise RowError(f"expected a list of texts, got {_short(value)}")
+        raise RowError(f"expected a list of texts, got {shorten(value)}")
     texts = []
     for index, element in enumerate(value):
         try:
@@ -143,13 +147,14 @@ def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _is_list_as_text(value: str) -> bool:
+def _is_list_asplain_text(value: str) -> bool:
     # '["a", "b"]' or "['a', 'b']": scored as one odd reference it gives a wrong number in silence
     text = value.strip()
     return text.startswith(('["', "['")) and text.endswith(('"]', "']"))
 
 
-def _path(value: object, media_root: Path | None) -> str:
+def media_path(value: object, media_root: Path | None) -> str:
+    """A URL, or a path that stays in its folder or in ``media_root``; RowError otherwise."""
     text = _filled(value)
     if "://" in text or text.startswith("data:"):
         return text
@@ -167,17 +172,18 @@ def _path(value: object, media_root: Path | None) -> str:
 
 def _mapping(value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise RowError(f"expected an object of named values, got {_short(value)}")
+        raise RowError(f"expected an object of named values, got {shorten(value)}")
     return {str(key): _clean(element, str(key)) for key, element in value.items()}
 
 
-def _labels(value: object) -> dict[str, str]:
-    labels = {}
+def labels(value: object) -> dict[str, str]:
+    """An object of named texts or numbers, as texts; RowError otherwise."""
+    found = {}
     for key, element in _mapping(value).items():
         if not isinstance(element, str | int | float):
-            raise RowError(f"expected a text, got {_short(element)}", f".{key}")
-        labels[key] = str(element)
-    return labels
+            raise RowError(f"expected a text, got {shorten(element)}", f".{key}")
+        found[key] = str(element)
+    return found
 
 
 def _clean(value: Any, key: str) -> Any:
@@ -189,7 +195,8 @@ def _clean(value: Any, key: str) -> Any:
     return value
 
 
-def _short(value: object, limit: int = 60) -> str:
+def shorten(value: object, limit: int = 60) -> str:
+    """A value as a message shows it."""
     kind = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}.get(
         type(value)
     )

@@ -59,7 +59,7 @@ class SentenceTransformerEmbedder(Embedder):
     def _find_identity(self) -> str:
         folder = Path(self.name)
         if folder.is_dir():
-            return f"st:{folder.name}@{_folder_hash(folder)}"
+            return f"st:{folder.name}@{folder_hash(folder)}"
         self._load()
         config = getattr(getattr(self._model[0], "auto_model", None), "config", None)
         return f"st:{self.name}@{getattr(config, '_commit_hash', None) or 'unversioned'}"
@@ -69,7 +69,8 @@ class SentenceTransformerEmbedder(Embedder):
             self._model = self._package.SentenceTransformer(self.name, device=self.device)
 
 
-def _folder_hash(folder: Path) -> str:
+def folder_hash(folder: Path) -> str:
+    """Twelve hex digits over the names and bytes of a folder's files."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         digest.update(path.relative_to(folder).as_posix().encode())

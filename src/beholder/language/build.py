@@ -154,6 +154,8 @@ class Builder:
         used |= {i for r in self.relations.values() for i in (r.subject, r.object)}
         kept = [e for e in self.entities if e.kind == "thing" or e.index in used]
         place = {entity.index: new for new, entity in enumerate(kept)}
+        # The same words can be read in two ways ("stylized" as adjective and verb): once is enough.
+        attributes = {(a.entity, a.spans): a for a in reversed(self.attributes.values())}
         return SceneGraph(
             text=self.document.text,
             entities=tuple(
@@ -166,7 +168,7 @@ class Builder:
             ),
             attributes=tuple(
                 replace(a, entity=place[a.entity])
-                for a in sorted(self.attributes.values(), key=lambda a: a.spans)
+                for a in sorted(attributes.values(), key=lambda a: a.spans)
             ),
             relations=tuple(
                 replace(r, subject=place[r.subject], object=place[r.object])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from beholder.report.figures import write_figures
 from beholder.report.html import write_report
+from beholder.report.narrate import write_study, write_study_figures
 from beholder.report.notebook import to_html
 from beholder.report.show import show
 from beholder.report.tables import comparison_table, summary_table
@@ -18,4 +19,6 @@ __all__ = [
     "to_html",
     "write_figures",
     "write_report",
+    "write_study",
+    "write_study_figures",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from beholder.benchmarks.agree import Report
-from beholder.report.figures import safe_name, save_figure
+from beholder.report.figures import safe_name, save
 
 
 def write_agreement_figures(
@@ -33,7 +33,7 @@ def write_agreement_figures(
             for row, scores in zip(section.rows, section.scores, strict=True)
         ]
         figure = scatter_figure(panels, section.data.name)
-        written += save_figure(figure, folder / f"{stem}-scatter", formats)
+        written += save(figure, folder / f"{stem}-scatter", formats)
         categories = {
             row.label: {name: value for name, (value, _) in row.categories.items()}
             for row in section.rows
@@ -41,5 +41,5 @@ def write_agreement_figures(
         }
         if categories:
             figure = category_figure(categories, section.data.name)
-            written += save_figure(figure, folder / f"{stem}-categories", formats)
+            written += save(figure, folder / f"{stem}-categories", formats)
     return written

@@ -55,7 +55,7 @@ def write_figures(
             if not len(scores):
                 continue
             figure = distribution_figure(scores, name=value.name, low=value.low, high=value.high)
-            written += save_figure(figure, figures_dir / f"{stem}-distribution", formats)
+            written += save(figure, figures_dir / f"{stem}-distribution", formats)
             ranking = metric.ranking().tolist()
             for position in sorted(choose(run.n_items, [ranking, ranking[::-1]], max_items)):
                 score = store.score(metric.name, position)
@@ -65,7 +65,7 @@ def write_figures(
                 title = f"{value.name} {score.values[value.name]:.3f}"
                 figure = alignment_figure(score.detail, chunk_verdicts(score), title)
                 name = f"{stem}-{position:06d}-{safe_name(item.id)}"
-                written += save_figure(figure, figures_dir / name, formats)
+                written += save(figure, figures_dir / name, formats)
     return written
 
 
@@ -82,8 +82,8 @@ def safe_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", text)[:48].strip("-").lower() or "item"
 
 
-def save_figure(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
-    """Write a figure in each format; the same figure gives the same bytes."""
+def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
+    """Write a figure under a name without ending, once per format; equal figures, equal files."""
     from matplotlib import rc_context
 
     paths = []

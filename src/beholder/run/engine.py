@@ -142,7 +142,7 @@ class Reader:
                 if n_items == config.limit:
                     break
         if self.bad_rows and not config.skip_bad_rows:
-            raise _bad_rows_error(self.bad_rows)
+            raise bad_rows_error(self.bad_rows)
 
     def check_any(self, n_items: int) -> None:
         """Refuse an empty data set."""
@@ -164,7 +164,8 @@ def _given(rows: Iterable[Item | DataError]) -> Iterator[Iterable[Item | DataErr
     yield rows
 
 
-def _bad_rows_error(errors: list[DataError]) -> DataError:
+def bad_rows_error(errors: list[DataError]) -> DataError:
+    """One error that tells all wrong rows, up to a limit."""
     first, more = errors[0], errors[1:MAX_ROWS_SHOWN]
     lines = [f"\n{error}" for error in more]
     if len(errors) > MAX_ROWS_SHOWN:

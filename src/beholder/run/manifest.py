@@ -49,11 +49,7 @@ def build(
     return {
         "format": FORMAT,
         "status": status,
-        "versions": {
-            "beholder": __version__,
-            "python": platform.python_version(),
-            **{package: version(package) for package in _PACKAGES},
-        },
+        "versions": versions(),
         "data": {
             "source": config.data,
             "sha256": data_hash,
@@ -63,6 +59,15 @@ def build(
         "settings": {"limit": config.limit, "skip_bad_rows": config.skip_bad_rows},
         "metrics": [_metric(metric, signatures[metric.name]) for metric in config.metrics],
         "summary": [_result(result) for result in summary.values()],
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of what can change a number."""
+    return {
+        "beholder": __version__,
+        "python": platform.python_version(),
+        **{package: version(package) for package in _PACKAGES},
     }
 
 

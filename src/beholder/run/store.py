@@ -71,16 +71,7 @@ class Store:
         Raises:
             RunError: Another process writes there, or the file is not a store of this version.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise RunError(
-                f"{folder} is being written by another beholder process; wait for it, or choose"
-                " another run directory with -o"
-            ) from None
-        try:
+        with locked(folder):
             connection = _connect(folder, f"file:{_quoted(folder)}?mode=rwc")
             try:
                 connection.executescript(_SCHEMA)
@@ -88,8 +79,6 @@ class Store:
                 yield cls(folder, connection)
             finally:
                 connection.close()
-        finally:
-            lock.release()
 
     @classmethod
     @contextmanager
@@ -325,6 +314,28 @@ class Store:
                     for text, vector in vectors.items()
                 ],
             )
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run directory, made if need be, for this process alone.
+
+    Raises:
+        RunError: Another process writes there.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise RunError(
+            f"{folder} is being written by another beholder process; wait for it, or choose"
+            " another run directory with -o"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _connect(folder: Path, uri: str) -> sqlite3.Connection:

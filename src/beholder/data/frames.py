@@ -1,0 +1,279 @@
+"""Collections of pictures and sequences of them: rows become ``Frame`` and ``Sequence``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence as Sequence_
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from beholder.data.read import read_rows
+from beholder.data.row import RowError, identifier, labels, media_path, plain_text, shorten
+from beholder.dates import PartialDate
+from beholder.errors import DataError, ItemError
+from beholder.media import check_image
+from beholder.records import Frame, Sequence
+
+PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
+
+_ALIASES = {
+    "id": (),
+    "image": ("file", "path"),
+    "caption": ("description",),
+    "date": ("taken",),
+    "place": ("location",),
+    "labels": (),
+}
+
+
+def read_frames(
+    source: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    year: int | None = None,
+    media_root: Path | None = None,
+) -> Iterator[Frame | DataError]:
+    """Read a collection of pictures.
+
+    Args:
+        source: A folder (every picture file below it becomes a frame, in order of its path, with
+            the path without ending as id), or a ``.csv``, ``.jsonl``, ... file with a row per
+            picture: ``id``, ``image`` (also ``file``), ``date``, ``place``, ``caption``. What else
+            a row holds becomes a label. Without ``id`` it is the file name without its ending.
+        columns: Which column holds a field, where it has another name: ``{"date": "month"}``.
+        year: Year of dates that name none, such as ``march``.
+        media_root: Folder that absolute paths of images may point into; None refuses them all.
+
+    Yields:
+        A Frame per good row, a DataError (not raised) per bad one.
+
+    Raises:
+        DataError: The file or folder as a whole cannot be read.
+    """
+    if Path(source).is_dir():
+        yield from _folder_frames(Path(source))
+        return
+    name = str(source)
+    seen: dict[str, int] = {}
+    for number, row in read_rows(source, name):
+        if isinstance(row, DataError):
+            yield row
+            continue
+        try:
+            frame = _frame(_renamed(row, columns or {}), year=year, media_root=media_root)
+            if frame.id in seen:
+                raise RowError(
+                    f"{frame.id!r} is taken by row {seen[frame.id]}; ids must differ", "id"
+                )
+        except RowError as error:
+            yield DataError(name, error.reason, line=number, field=error.field)
+            continue
+        seen[frame.id] = number
+        yield frame
+
+
+def read_sequences(
+    source: str | Path,
+    collection: Iterable[Frame] = (),
+    *,
+    media_root: Path | None = None,
+) -> Iterator[Sequence | DataError]:
+    """Read sequences, one a row: ``{"id": ..., "frames": [...], "source": ..., "group": {...}}``.
+
+    Args:
+        source: A ``.jsonl``, ``.csv`` or ``.parquet`` file, or ``"-"``.
+        collection: Frames that rows may name by id; a frame may also be written out in the row.
+            Without a collection, a bare id becomes a frame that only has an id.
+        media_root: Folder that absolute paths of images may point into; None refuses them all.
+
+    Yields:
+        A Sequence per good row, a DataError (not raised) per bad one.
+
+    Raises:
+        DataError: The file as a whole cannot be read.
+    """
+    known = {frame.id: frame for frame in collection}
+    name = "stdin" if str(source) == "-" else str(source)
+    seen: dict[str, int] = {}
+    for number, row in read_rows(source, name):
+        if isinstance(row, DataError):
+            yield row
+            continue
+        try:
+            sequence = _sequence(row, str(number), known, media_root)
+            if sequence.id in seen:
+                raise RowError(
+                    f"{sequence.id!r} is taken by row {seen[sequence.id]}; ids must differ", "id"
+                )
+        except RowError as error:
+            yield DataError(name, error.reason, line=number, field=error.field)
+            continue
+        seen[sequence.id] = number
+        yield sequence
+
+
+def with_exif_dates(frames: Sequence_[Frame], root: Path) -> list[Frame]:
+    """The frames with the EXIF dates of their pictures, if none of them has a date of its own.
+
+    Beside given dates EXIF is left alone: scans of old photographs carry the date of the scan. A
+    picture that cannot be read stays undated; its failure is told where it is used.
+    """
+    if any(frame.date is not None for frame in frames):
+        return list(frames)
+    return [replace(frame, date=_exif_date(frame, root)) for frame in frames]
+
+
+def _exif_date(frame: Frame, root: Path) -> PartialDate | None:
+    if frame.image is None:
+        return None
+    try:
+        written = check_image(root / frame.image).date
+        return None if written is None else PartialDate.parse(written)
+    except (ItemError, ValueError):  # no picture, or cameras that never had their clock set
+        return None
+
+
+def frame_row(frame: Frame) -> dict[str, Any]:
+    """The row of a frame; ``read_frames`` gives the same frame back."""
+    fields = {
+        "id": frame.id,
+        "image": frame.image,
+        "caption": frame.caption,
+        "date": None if frame.date is None else str(frame.date),
+        "place": frame.place,
+        "labels": dict(frame.labels),
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
+def sequence_row(sequence: Sequence) -> dict[str, Any]:
+    """The row of a sequence, frames written out."""
+    row: dict[str, Any] = {"id": sequence.id, "source": sequence.source}
+    if sequence.group:
+        row["group"] = dict(sequence.group)
+    return row | {"frames": [frame_row(frame) for frame in sequence.frames]}
+
+
+def sequence_from_row(row: object) -> Sequence:
+    """The sequence of ``sequence_row``.
+
+    Raises:
+        RowError: Names the first field that is wrong.
+    """
+    return _sequence(row, None, {}, None)
+
+
+def write_sequences(path: Path, sequences: Iterable[Sequence]) -> None:
+    """Write sequences as JSONL, one a row, whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.part")
+    with unfinished.open("w", encoding="utf-8") as file:
+        for sequence in sequences:
+            file.write(json.dumps(sequence_row(sequence), ensure_ascii=False) + "\n")
+    unfinished.replace(path)
+
+
+def _folder_frames(folder: Path) -> Iterator[Frame]:
+    files = sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.suffix.lower() in PICTURES and path.is_file()
+    )
+    stems = [str(PurePosixPath(file).with_suffix("")) for file in files]
+    for file, stem in zip(files, stems, strict=True):
+        yield Frame(id=stem if stems.count(stem) == 1 else file, image=file)
+
+
+def _renamed(row: object, columns: Mapping[str, str]) -> object:
+    if not isinstance(row, Mapping):
+        return row
+    renamed = dict(row)
+    for field, column in columns.items():
+        if column in renamed:
+            renamed[field] = renamed.pop(column)
+    return renamed
+
+
+def _frame(row: object, *, year: int | None, media_root: Path | None) -> Frame:
+    if not isinstance(row, Mapping):
+        raise RowError(f"expected an object with fields, got {shorten(row)}")
+    rest = {str(key): value for key, value in row.items() if value not in (None, "")}
+    found: dict[str, Any] = {}
+    for field, aliases in _ALIASES.items():
+        for name in (field, *aliases):
+            if name in rest and field not in found:
+                found[field] = rest.pop(name)
+    image = None
+    if "image" in found:
+        image = _checked("image", lambda value: media_path(value, media_root), found["image"])
+    if "id" not in found and image is None:
+        raise RowError("is missing, and there is no image to take it from", "id")
+    frame_id = found.get("id", None if image is None else PurePosixPath(image).stem)
+    extra = {key: value for key, value in rest.items() if isinstance(value, str | int | float)}
+    return Frame(
+        id=_checked("id", identifier, frame_id),
+        image=image,
+        caption=_text(found, "caption"),
+        date=_date(found.get("date"), year),
+        place=_text(found, "place"),
+        labels={**labels(extra), **_checked("labels", labels, found.get("labels", {}))},
+    )
+
+
+def _sequence(
+    row: object, default_id: str | None, known: Mapping[str, Frame], media_root: Path | None
+) -> Sequence:
+    if not isinstance(row, Mapping):
+        raise RowError(f"expected an object with fields, got {shorten(row)}")
+    sequence_id = row.get("id", default_id)
+    if sequence_id is None:
+        raise RowError("is missing", "id")
+    written = row.get("frames")
+    if not isinstance(written, Sequence_) or isinstance(written, str) or not written:
+        raise RowError(f"expected a list of frames or their ids, got {shorten(written)}", "frames")
+    frames = []
+    for index, element in enumerate(written):
+        try:
+            frames.append(_member(element, known, media_root))
+        except RowError as error:
+            place = f"frames[{index}]" + (f".{error.field}" if error.field else "")
+            raise RowError(error.reason, place) from None
+    return Sequence(
+        id=_checked("id", identifier, sequence_id),
+        frames=tuple(frames),
+        source=_text(row, "source") or "given",
+        group=_checked("group", labels, row.get("group") or {}),
+    )
+
+
+def _member(element: object, known: Mapping[str, Frame], media_root: Path | None) -> Frame:
+    if isinstance(element, Mapping):
+        return _frame(element, year=None, media_root=media_root)
+    frame_id = identifier(element)
+    if known and frame_id not in known:
+        raise RowError(f"no frame of the collection has the id {frame_id!r}")
+    return known.get(frame_id, Frame(id=frame_id))
+
+
+def _checked(field: str, check: Any, value: object) -> Any:
+    try:
+        return check(value)
+    except RowError as error:
+        raise RowError(error.reason, field + (error.field or "")) from None
+
+
+def _text(row: Mapping[str, Any], field: str) -> str | None:
+    value = row.get(field)
+    return None if value is None else _checked(field, plain_text, value)
+
+
+def _date(value: object, year: int | None) -> PartialDate | None:
+    if value is None:
+        return None
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise RowError(f"expected a date as text, got {shorten(value)}", "date")
+    try:
+        return PartialDate.parse(str(value), year=year)
+    except ValueError as error:
+        raise RowError(str(error), "date") from None

@@ -1,0 +1,113 @@
+"""Dates known only in part: a year, a month of a year, or a day."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_ISO = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ].*)?")
+_EXIF = re.compile(r"(\d{4}):(\d{2}):(\d{2})(?: .*)?")
+_WORD = re.compile(r"[a-z]+|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class PartialDate:
+    """A date with its month or day perhaps unknown.
+
+    Attributes:
+        year: 1 to 9999.
+        month: 1 to 12, or None.
+        day: 1 to 31, or None; needs a month.
+
+    Raises:
+        ValueError: There is no such day.
+    """
+
+    year: int
+    month: int | None = None
+    day: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.day is not None and self.month is None:
+            raise ValueError("a date with a day needs its month")
+        dt.date(self.year, self.month or 1, self.day or 1)
+
+    def __str__(self) -> str:
+        text = f"{self.year:04d}"
+        if self.month is not None:
+            text += f"-{self.month:02d}"
+        if self.day is not None:
+            text += f"-{self.day:02d}"
+        return text
+
+    @property
+    def first(self) -> dt.date:
+        """The earliest day it can mean; frames are ordered by it."""
+        return dt.date(self.year, self.month or 1, self.day or 1)
+
+    @property
+    def last(self) -> dt.date:
+        """The latest day it can mean."""
+        month = self.month or 12
+        return dt.date(self.year, month, self.day or monthrange(self.year, month)[1])
+
+    @classmethod
+    def parse(cls, text: str, *, year: int | None = None) -> PartialDate:
+        """Read ``1928``, ``1928-03``, ``1928-03-07``, ``march 1928``, ``7 March 1928`` or EXIF's.
+
+        Numbers that could be day or month in either order, such as ``3/7/1928``, are refused.
+
+        Args:
+            text: The date; English month names, whole or their first three letters.
+            year: Used when the text names none, as in ``march``.
+
+        Raises:
+            ValueError: It cannot be read, or there is no such day.
+        """
+        cleaned = text.strip().lower()
+        for pattern in (_ISO, _EXIF):
+            if match := pattern.fullmatch(cleaned.upper()):
+                return cls(*(int(part) if part else None for part in match.groups()))  # type: ignore[arg-type]
+        return cls._from_words(_WORD.findall(cleaned), text, year)
+
+    @classmethod
+    def _from_words(cls, words: list[str], text: str, year: int | None) -> PartialDate:
+        months = [month for word in words if (month := _month(word)) is not None]
+        numbers = [int(word) for word in words if word.isdigit()]
+        years = [number for number in numbers if number > 31]
+        days = [number for number in numbers if number <= 31]
+        others = [w for w in words if not w.isdigit() and _month(w) is None and w not in _ORDINAL]
+        known = years[0] if years else year
+        if others or len(months) != 1 or len(years) > 1 or len(days) > 1 or known is None:
+            hint = "" if known else "; a date without a year needs one given for all"
+            raise ValueError(
+                f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07 or"
+                f" 'march 1928'{hint}"
+            )
+        return cls(known, months[0], days[0] if days else None)
+
+
+_ORDINAL = ("st", "nd", "rd", "th", "of")
+
+
+def _month(word: str) -> int | None:
+    for number, name in enumerate(_MONTHS, start=1):
+        if word == name or word == name[:3] or (number == 9 and word == "sept"):
+            return number
+    return None

@@ -1,0 +1,21 @@
+"""Pictures: open safely, check, resize, encode, hash."""
+
+from beholder.media.image import (
+    MAX_PIXELS,
+    Picture,
+    check_image,
+    encode_jpeg,
+    file_sha256,
+    fit,
+    load_image,
+)
+
+__all__ = [
+    "MAX_PIXELS",
+    "Picture",
+    "check_image",
+    "encode_jpeg",
+    "file_sha256",
+    "fit",
+    "load_image",
+]

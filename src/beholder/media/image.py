@@ -1,0 +1,187 @@
+"""One picture file becomes an upright RGB image, or an error that names the file and the reason."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+
+from beholder.errors import ItemError
+
+MAX_PIXELS = 100_000_000
+"""Largest picture that is decoded: about 300 MB as RGB. Small files can claim to be far larger."""
+
+_FILTERS = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What a picture file is.
+
+    Attributes:
+        path: The file.
+        width: Pixels, upright.
+        height: Pixels, upright.
+        format: ``JPEG``, ``PNG``, ...
+        mode: Pillow's name of the pixels in the file: ``L``, ``RGB``, ``CMYK``, ...
+        notes: What was done to make it an upright RGB image, in words; empty when nothing was.
+        date: EXIF date of taking as written, or None.
+    """
+
+    path: Path
+    width: int
+    height: int
+    format: str
+    mode: str
+    notes: tuple[str, ...] = ()
+    date: str | None = None
+
+
+def check_image(path: Path, *, max_pixels: int = MAX_PIXELS) -> Picture:
+    """Read a picture's header; its pixels are not decoded.
+
+    Raises:
+        ItemError: It is missing, no picture, or has more than ``max_pixels``.
+    """
+    with _opened(path, max_pixels) as image:
+        try:
+            return _describe(path, image)
+        except Exception as error:  # parsers of damaged files raise nearly anything
+            raise ItemError(f"{path}: the picture is damaged ({error})") from error
+
+
+def load_image(
+    path: Path, *, max_side: int | None = None, max_pixels: int = MAX_PIXELS
+) -> Image.Image:
+    """Decode a picture: turned upright by its EXIF tag, RGB, first frame of an animation.
+
+    Transparent parts become white. 16-bit grey is scaled to 8 bits.
+
+    Args:
+        path: The file.
+        max_side: Scale down so that the longer side has at most so many pixels; None leaves it.
+        max_pixels: Refuse larger pictures before decoding them.
+
+    Raises:
+        ItemError: It is missing, damaged, no picture, or too large; names file and reason.
+    """
+    with _opened(path, max_pixels) as image:
+        try:
+            if max_side is not None:
+                image.draft("RGB", (2 * max_side, 2 * max_side))  # JPEG: decode at a smaller scale
+            image.load()
+            upright = _to_rgb(ImageOps.exif_transpose(image))
+        except MemoryError as error:
+            raise ItemError(f"{path}: too large for the memory of this machine") from error
+        except Exception as error:  # decoders of damaged files raise nearly anything
+            raise ItemError(f"{path}: the picture is damaged ({error})") from error
+    return upright if max_side is None else fit(upright, max_side)
+
+
+def fit(image: Image.Image, max_side: int) -> Image.Image:
+    """The image scaled down, shape kept, until its longer side has at most ``max_side`` pixels."""
+    scale = max_side / max(image.size)
+    if scale >= 1.0:
+        return image
+    width, height = (max(1, round(side * scale)) for side in image.size)
+    return image.resize((width, height), Image.Resampling.LANCZOS)
+
+
+def encode_jpeg(image: Image.Image, *, quality: int = 85) -> bytes:
+    """The image as JPEG bytes, without metadata."""
+    buffer = io.BytesIO()
+    image.save(buffer, format="JPEG", quality=quality)
+    return buffer.getvalue()
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, as hex.
+
+    Raises:
+        ItemError: The file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ItemError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+@contextmanager
+def _opened(path: Path, max_pixels: int) -> Iterator[Image.Image]:
+    try:
+        with _FILTERS, warnings.catch_warnings():
+            # Pillow warns of large pictures before we can; ours is the error that names the file.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            image = Image.open(path)
+    except FileNotFoundError:
+        raise ItemError(f"{path}: there is no such file") from None
+    except Image.DecompressionBombError as error:
+        raise ItemError(f"{path}: too many pixels ({error})") from error
+    except UnidentifiedImageError:
+        raise ItemError(f"{path}: not a picture in a format that can be read") from None
+    except OSError as error:
+        raise ItemError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except Exception as error:  # header parsers of damaged files raise nearly anything
+        raise ItemError(f"{path}: the picture is damaged ({error})") from error
+    with image:
+        n_pixels = image.width * image.height
+        if n_pixels > max_pixels:
+            raise ItemError(
+                f"{path}: {image.width} x {image.height} pixels are more than the {max_pixels}"
+                " that are read; scale the picture down first"
+            )
+        yield image
+
+
+def _describe(path: Path, image: Image.Image) -> Picture:
+    notes = []
+    n_frames = getattr(image, "n_frames", 1)
+    if n_frames > 1:
+        notes.append(f"holds {n_frames} frames: the first is used")
+    exif = image.getexif()
+    orientation = exif.get(ExifTags.Base.Orientation, 1)
+    if orientation in range(2, 9):
+        notes.append("turned upright by its EXIF tag")
+    if image.mode == "CMYK":
+        notes.append("CMYK, converted to RGB without its colour profile")
+    elif image.mode.startswith("I"):
+        notes.append("16-bit grey, scaled to 8 bits")
+    elif image.has_transparency_data:
+        notes.append("transparent parts made white")
+    taken = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal)
+    width, height = image.size
+    if orientation in (5, 6, 7, 8):
+        width, height = height, width
+    return Picture(
+        path=path,
+        width=width,
+        height=height,
+        format=image.format or "unknown",
+        mode=image.mode,
+        notes=tuple(notes),
+        date=taken.strip("\x00 ") or None if isinstance(taken, str) else None,
+    )
+
+
+def _to_rgb(image: Image.Image) -> Image.Image:
+    if image.mode.startswith("I"):
+        tones = np.asarray(image).astype(np.int64)
+        if tones.min() < 0 or tones.max() > 65535:
+            raise ValueError("its grey values do not fit 16 bits")
+        image = Image.fromarray((tones >> 8).astype(np.uint8))
+    elif image.mode == "F":
+        raise ValueError("floating-point pixels have no agreed range; save it as 8-bit")
+    if image.has_transparency_data:
+        rgba = image.convert("RGBA")
+        paper = Image.new("RGBA", rgba.size, "white")
+        image = Image.alpha_composite(paper, rgba)
+    return image.convert("RGB")

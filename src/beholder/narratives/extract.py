@@ -1,0 +1,207 @@
+"""From a collection to sequences: order in time, choose a way, give each storyline its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from beholder.errors import ConfigError
+from beholder.narratives.chronology import chronology
+from beholder.narratives.maps import narrative_map
+from beholder.narratives.maxmin import maxmin
+from beholder.narratives.sample import random_storyline
+from beholder.narratives.space import JSD, Base, Scale, Space
+from beholder.narratives.storyline import Storyline
+from beholder.narratives.topics import topics_by
+from beholder.narratives.trails import trail
+from beholder.records import Frame
+from beholder.records import Sequence as Narrative
+
+Way: TypeAlias = Literal["maxmin", "maps", "trails", "random"]
+WAYS: tuple[Way, ...] = ("maxmin", "maps", "trails", "random")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The ends and the length of storylines to extract.
+
+    Attributes:
+        name: Part of the ids of what is extracted.
+        k: Pictures of a storyline.
+        source: Id of the first picture, or None.
+        target: Id of the last one, or None.
+    """
+
+    name: str
+    k: int
+    source: str | None = None
+    target: str | None = None
+
+    @classmethod
+    def like(cls, narrative: Narrative) -> Task:
+        """Ends and length of a given narrative."""
+        frames = narrative.frames
+        return cls(narrative.id, len(frames), frames[0].id, frames[-1].id)
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """How storylines are extracted; see ``maxmin`` for what is not explained here.
+
+    Attributes:
+        way: ``maxmin``, ``maps``, ``trails`` or ``random``.
+        replications: Extractions per task; each but the first shuffles pictures of one date, and
+            random ones draw anew.
+        spread_dates: Give undated pictures a date from similar dated ones.
+        topics: As ``topics_by`` takes them, or None; they enter theta, and ``cover`` needs them.
+        seed: Of shuffles and draws.
+    """
+
+    way: Way = "maxmin"
+    replications: int = 1
+    alternatives: int = 1
+    differ: float = 0.5
+    window: int | None = None
+    days: int | None = None
+    cover: int = 0
+    near_duplicate: float | None = None
+    topics: str | None = None
+    jsd: JSD = "divergence"
+    base: Base = 2.0
+    scale: Scale = "raw"
+    spread_dates: bool = False
+    seed: int = 12345
+
+    def __post_init__(self) -> None:
+        if self.way not in WAYS:
+            raise ConfigError(f"method {self.way!r}: expected one of {', '.join(WAYS)}")
+        if self.replications < 1:
+            raise ConfigError(f"replications={self.replications}: expected at least 1")
+        only_maxmin = {
+            "alternatives": self.alternatives > 1,
+            "days": self.days is not None,
+            "cover": self.cover > 0,
+            "near_duplicate": self.near_duplicate is not None,
+        }
+        wrong = [name for name, given in only_maxmin.items() if given]
+        if self.way != "maxmin" and wrong:
+            raise ConfigError(f"{wrong[0]} is an option of maxmin; {self.way} does not know it")
+        if self.way in ("trails", "random") and self.window is not None:
+            raise ConfigError(f"window is an option of maxmin and maps; {self.way} has none")
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """A sequence with the storyline it stands for."""
+
+    narrative: Narrative
+    storyline: Storyline
+    signature: str
+
+
+def extract(
+    frames: Sequence[Frame], embeddings: ArrayLike, tasks: Sequence[Task], how: Extraction
+) -> Iterator[Extracted]:
+    """Extract storylines from a collection.
+
+    Args:
+        frames: n pictures.
+        embeddings: (n, D) their vectors.
+        tasks: Ends and lengths.
+        how: The way.
+
+    Yields:
+        Per task and replication one sequence, or several when alternatives are asked for.
+
+    Raises:
+        ConfigError: An end is no picture of the collection, or as the ways say.
+    """
+    vectors = np.asarray(embeddings)
+    topics = None if how.topics is None else topics_by(how.topics, frames, vectors)
+    memberships = None if topics is None else topics.memberships
+    whole = Space.of(vectors, memberships, jsd=how.jsd, base=how.base, scale=how.scale)
+    places = {frame.id: place for place, frame in enumerate(frames)}
+    for number, task in enumerate(tasks):
+        source, target = (_place(places, end) for end in (task.source, task.target))
+        for replication in range(how.replications):
+            time = chronology(
+                frames,
+                vectors,
+                spread=how.spread_dates,
+                seed=how.seed + replication if replication else None,
+                first=source,
+                last=target,
+            )
+            at = {int(place): rank for rank, place in enumerate(time.order)}
+            found = _storylines(
+                whole.subset(time.order),
+                task,
+                how,
+                ends=(
+                    None if source is None else at[source],
+                    None if target is None else at[target],
+                ),
+                dates=time.days,
+                topics=None if topics is None else topics.assigned[time.order],
+                rng=np.random.default_rng([how.seed, number, replication]),
+            )
+            for alternative, line in enumerate(found):
+                chosen = [frames[int(time.order[p])] for p in line.positions]
+                group = {
+                    "task": task.name,
+                    "length": str(task.k),
+                    "replication": str(replication + 1),
+                }
+                name = f"{how.way}-{task.name}-{replication + 1}"
+                if how.alternatives > 1:
+                    name, group = (
+                        f"{name}-{alternative + 1}",
+                        group | {"alternative": str(alternative + 1)},
+                    )
+                narrative = Narrative(name, tuple(chosen), source=how.way, group=group)
+                yield Extracted(narrative, line, whole.signature)
+
+
+def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
+    if frame_id is None or frame_id in places:
+        return None if frame_id is None else places[frame_id]
+    raise ConfigError(f"{frame_id!r} is no usable picture of the collection")
+
+
+def _storylines(
+    space: Space,
+    task: Task,
+    how: Extraction,
+    *,
+    ends: tuple[int | None, int | None],
+    dates: ArrayLike | None,
+    topics: ArrayLike | None,
+    rng: np.random.Generator,
+) -> list[Storyline]:
+    source, target = ends
+    if how.way == "maxmin":
+        return maxmin(
+            space,
+            task.k,
+            source=source,
+            target=target,
+            window=how.window,
+            days=how.days,
+            dates=dates,
+            topics=topics,
+            cover=how.cover,
+            near_duplicate=how.near_duplicate,
+            alternatives=how.alternatives,
+            differ=how.differ,
+        )
+    if source is None or target is None:
+        raise ConfigError(f"{how.way} needs the first and the last picture (--source, --target)")
+    if how.way == "maps":
+        return [narrative_map(space, task.k, source=source, target=target, window=how.window)]
+    if how.way == "trails":
+        return [trail(space, source=source, target=target)]
+    return [random_storyline(space, task.k, source=source, target=target, rng=rng)]

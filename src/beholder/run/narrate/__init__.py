@@ -1,0 +1,1 @@
+"""Runs over narratives: judge them, measure them, compare their sources; resumable."""

@@ -1,0 +1,385 @@
+"""``beholder narrate`` as a person meets it, with a scripted judge; killed and gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from beholder.backends import BACKENDS
+from beholder.cli import main
+from beholder.data import read_frames, read_sequences
+from beholder.errors import DataError
+from beholder.records import Frame, Sequence
+from toy import narrate_main
+from toy.judge import Storyteller
+from toy.photos import make_collection, write_narratives
+
+if "story" not in BACKENDS.names():
+    BACKENDS.register("story")(Storyteller)
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Done]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+    """Runs a command in a folder with a small collection; gives exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("BEHOLDER_CACHE", "off")
+    make_collection(Path("data"))
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["beholder", "narrate", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        captured = capsys.readouterr()
+        code = exit_.value.code
+        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+
+    return run
+
+
+def _frames(path: str) -> list[Frame]:
+    return [row for row in read_frames(path) if not isinstance(row, DataError)]
+
+
+def _sequences(path: str) -> list[Sequence]:
+    return [row for row in read_sequences(path) if not isinstance(row, DataError)]
+
+
+def test_extract_writes_a_storyline_in_order_of_time(cli: Cli) -> None:
+    done = cli(
+        "extract", "data/index.csv", "-k", "6", "--source", "p000", "--target", "p039",
+        "--embedder", "npz:data/vectors.npz", "-o", "s.jsonl",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    (story,) = _sequences("s.jsonl")
+    assert story.source == "maxmin"
+    assert [f.id for f in story.frames][:: len(story.frames) - 1] == ["p000", "p039"]
+    dates = [f.date.first for f in story.frames if f.date]
+    assert len(dates) == 6
+    assert dates == sorted(dates)
+    assert "theta|jsd:divergence|base:2|scale:raw" in done.err
+    assert "weakest link" in done.out
+
+
+def test_extract_like_human_storylines_in_every_way(cli: Cli) -> None:
+    write_narratives(Path("human.jsonl"), 0)
+    for way in ("maxmin", "maps", "trails", "random"):
+        done = cli(
+            "extract", "data/index.csv", "--like", "human.jsonl", "--method", way,
+            "--embedder", "npz:data/vectors.npz", "--replications", "2", "-o", f"{way}.jsonl",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        found = _sequences(f"{way}.jsonl")
+        assert len(found) == 12
+        assert {s.frames[0].id for s in found} == {"p000"}
+        assert {s.frames[-1].id for s in found} == {"p039"}
+    assert "reached its bound" in cli(
+        "extract", "data/index.csv", "-k", "5", "--source", "p000", "--target", "p039",
+        "--method", "maps", "--embedder", "npz:data/vectors.npz", "-o", "m.jsonl",
+    ).err  # fmt: skip
+
+
+def test_extract_from_a_folder_with_handcrafted_vectors_says_what_they_are(cli: Cli) -> None:
+    pytest.importorskip("skimage")
+    Path("data/img/broken.jpg").write_bytes(b"x")
+    done = cli("extract", "data/img", "-k", "4", "-o", "s.jsonl")
+    assert done.code == 0, done.err
+    assert "left out: data/img/broken.jpg: not a picture" in done.err
+    assert "tell looks, not meaning" in done.err
+    (story,) = _sequences("s.jsonl")
+    assert len(story.frames) == 4
+
+
+def test_extract_covers_topics_of_spread_labels(cli: Cli) -> None:
+    pytest.importorskip("sklearn")
+    done = cli(
+        "extract", "data/index.csv", "-k", "5", "--topics", "labels:category", "--cover", "2",
+        "--embedder", "npz:data/vectors.npz", "--alternatives", "2", "-o", "s.jsonl",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert len(_sequences("s.jsonl")) == 2
+    assert "topics:2" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "say what to extract"),
+        (["-k", "4", "--source", "zz"], "'zz' is no usable picture"),
+        (["-k", "4", "--method", "magic"], "expected one of maxmin, maps, trails, random"),
+        (["-k", "4", "--method", "maps"], "maps needs the first and the last picture"),
+        (["-k", "4", "--method", "random", "--cover", "2"], "cover is an option of maxmin"),
+        (["-k", "99"], "k=99: between the ends there are 2 to 40"),
+        (["-k", "4", "--topics", "labels:mood"], "no picture has that label; there are: category"),
+        (["-k", "4", "--embedder", "npz:none.npz"], "none.npz: cannot be read"),
+        (["-k", "4", "--column", "date"], "expected FIELD=COLUMN"),
+        (["-k", "4", "--scale", "big"], "expected 'raw' or 'minmax'"),
+    ],
+)
+def test_wrong_extraction_exits_2_with_one_line(
+    cli: Cli, arguments: list[str], message: str
+) -> None:
+    embedder = [] if "--embedder" in arguments else ["--embedder", "npz:data/vectors.npz"]
+    done = cli("extract", "data/index.csv", *arguments, *embedder, "-o", "s.jsonl")
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_judge_prints_costs_before_and_scores_after(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 4)
+    done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady")
+    assert done.code == 0, done.err
+    assert "captions pay from" in done.err
+    assert "published for one hosted model" in done.err
+    assert "ICC(2,1)" in done.out
+    study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
+    assert study["cost"]["seconds"]["basis"].startswith("measured in this run")
+    # the toy takes 2 s a caption, 0.5 s and 5 s a rating; 3 judges
+    n = study["cost"]["n_pictures"]
+    assert study["cost"]["seconds"]["break_even"] == pytest.approx(n * 2.0 / (3 * 4.5))
+    assert Path("runs/s/report.html").is_file()
+
+
+def test_repeated_narratives_are_judged_once_and_told(cli: Cli) -> None:
+    rows = [{"id": str(i), "source": "maps", "frames": ["p000", "p010", "p020"]} for i in range(3)]
+    Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "--judge", "story:steady")  # fmt: skip
+    assert done.code == 0, done.err
+    study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
+    assert study["cost"]["stages"]["sight"]["calls"] == 3
+    assert study["tables"]["cautions"][0].startswith("2 of 3 narratives repeat another")
+
+
+def test_dry_run_asks_nobody_and_writes_nothing(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 1)
+    done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady", "--dry-run")  # fmt: skip
+    assert done.code == 0
+    assert "8 narratives of" in done.err
+    assert not Path("runs").exists()
+
+
+def test_hybrid_looks_at_a_share_and_says_what_it_spared(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 10)
+    done = cli(
+        "judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "hybrid", "--share", "0.25",
+        "--judge", "story(model='steady', log='calls.txt')",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
+    assert study["hybrid"]["n_seen"] == 7  # a quarter of 26, rounded up
+    assert study["hybrid"]["calls_saved"] == 19 * 3
+    assert study["cost"]["stages"]["sight"]["calls"] == 7 * 3
+    assert study["hybrid"]["seconds_saved"] == pytest.approx(19 * 3 * 5.0)
+    assert [row["n"] for row in study["tables"]["reliability"] if row["method"] == "hybrid"] == [26]
+
+
+def test_another_run_takes_shared_answers_from_the_cache(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 1)
+    for out in ("first", "second"):
+        done = cli(
+            "judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "captions", "-o", out,
+            "--cache", "shared", "--judge", "story(model='steady', log='calls.txt')",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        calls = Path("calls.txt").read_text("utf-8").split()
+        assert len(calls) == len(set(calls))  # the second run made none
+    first, second = (Path(out, "study.json").read_bytes() for out in ("first", "second"))
+    assert first == second
+
+
+def test_transitions_name_the_weakest_links_with_theta_beside(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 2)
+    done = cli(
+        "transitions", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady",
+        "--embedder", "npz:data/vectors.npz", "--judges", "2",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "weakest links" in done.out
+    study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
+    for narrative in study["narratives"]:
+        assert len(narrative["steps"]) == len(narrative["frames"]) - 1
+        assert len(narrative["coherence"]["steps"]) == len(narrative["steps"])
+    page = Path("runs/s/report.html").read_text("utf-8")
+    assert "lowest by judges" in page
+    assert "weakest by coherence" in page
+
+
+def test_compare_without_a_judge_measures_coherence_and_distance(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 3)
+    done = cli(
+        "compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
+        "--scale", "minmax", "--json",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    tables = json.loads(done.out)["tables"]
+    coherence = {row["source"]: row for row in tables["coherence"]}
+    assert coherence["human"]["minimum"]["n"] == 6
+    assert coherence["human"]["dtw"]["n"] == 0
+    assert coherence["maps"]["dtw"]["n"] == 3
+    # random ones jump about, the others follow the drift of the vectors
+    assert coherence["random"]["mean"]["mean"] < coherence["maps"]["mean"]["mean"]
+
+
+def test_one_unreadable_picture_is_a_counted_failure_that_names_frame_and_file(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 1)
+    Path("data/img/000.jpg").write_bytes(b"x")  # the first picture of every narrative
+    arguments = ("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady", "--by", "sight")  # fmt: skip
+    done = cli(*arguments)
+    assert done.code == 1
+    assert "frame 'p000': data/img/000.jpg: not a picture" in done.err
+    assert "8 narratives have failures" in done.err
+    assert cli(*arguments, "--allow-failed", "8").code == 0
+
+
+def test_unusable_answers_are_failures_with_the_judges_words(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 1)
+    done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:broken", "--by", "sight", "-o", "r")  # fmt: skip
+    assert done.code == 1
+    study = json.loads(Path("r/study.json").read_text("utf-8"))
+    (human, *_) = study["tables"]["scores"]
+    assert human["n"] == 0
+    assert human["n_votes_failed"] == 18
+    reasons = {v["failure"] for n in study["narratives"] for v in n["votes"]["sight"]}
+    assert any("a lovely story" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["judge", "s.jsonl"], "no judge was named"),
+        (["judge", "none.jsonl", "--judge", "story:x"], "none.jsonl: cannot be read"),
+        (["judge", "s.jsonl", "--judge", "story:x", "--by", "smell"], "expected some of captions"),
+        (["judge", "s.jsonl", "--judge", "nobody:x"], "no judge is called 'nobody'"),
+        (["judge", "s.jsonl", "--judge", "story:x", "--temperature", "0"], "look like agreement"),
+        (["compare", "s.jsonl"], "expected some of captions"),
+        (["judge", "bad.jsonl", "--judge", "story:x"], "bad.jsonl:1: frames[0]: no frame"),
+    ],
+)
+def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:
+    write_narratives(Path("s.jsonl"), 1)
+    Path("bad.jsonl").write_text('{"id": "x", "frames": ["zz"]}\n')
+    done = cli(*arguments, "--pictures", "data/index.csv")
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_run_directory_of_other_sequences_is_refused(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 1)
+    command = ("compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz")  # fmt: skip
+    assert cli(*command).code == 0
+    write_narratives(Path("s.jsonl"), 2)
+    done = cli(*command)
+    assert done.code == 2
+    assert "runs/s holds a run over other data" in done.err
+
+
+def _study_command(out: str, pause: float) -> list[str]:
+    judge = f"story(model='steady', pause={pause}, log='{out}.calls')"
+    return [
+        sys.executable, narrate_main.__file__, "narrate", "compare", "s.jsonl",
+        "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
+        "--by", "captions", "--by", "sight", "--by", "hybrid", "--by", "transitions",
+        "--judge", judge, "-o", out,
+    ]  # fmt: skip
+
+
+def test_a_study_of_126_narratives_goes_on_after_sigkill_and_pays_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    """K = 3, both methods; killed twice. The result is that of a run that nobody killed."""
+    make_collection(tmp_path / "data")
+    write_narratives(tmp_path / "s.jsonl", 60)
+    tests = str(Path(__file__).parents[1])
+    paths = os.pathsep.join([tests, *sys.path])
+    environment = {**os.environ, "PYTHONPATH": paths, "BEHOLDER_CACHE": "off"}
+    for wanted in (60, 900):
+        process = subprocess.Popen(
+            _study_command("killed", 0.002), cwd=tmp_path, env=environment,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        _wait_for_answers(tmp_path / "killed" / "store.sqlite", wanted, process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (tmp_path / "killed" / "study.json").exists()
+    for out in ("killed", "whole"):
+        done = subprocess.run(
+            _study_command(out, 0.0), cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+    calls = Counter((tmp_path / "killed.calls").read_text().split())
+    whole = Counter((tmp_path / "whole.calls").read_text().split())
+    assert calls.keys() == whole.keys()
+    assert max(whole.values()) == 1
+    # what was in flight at each kill may be asked again: one call at a time in this toy
+    assert sum(calls.values()) - len(calls) <= 2
+    killed, alone = (
+        json.loads((tmp_path / out / "study.json").read_text("utf-8"))
+        for out in ("killed", "whole")
+    )
+    killed.pop("judges"), alone.pop("judges")
+    assert killed == alone
+    scores = {(row["method"], row["source"]): row for row in alone["tables"]["scores"]}
+    assert scores["captions", "maps"]["n"] == scores["sight", "random"]["n"] == 60
+    assert scores["sight", "human"]["n_votes"] == 18
+    # the toy judge takes changes of place for breaks, and random sequences have more of them
+    assert scores["sight", "maps"]["mean"] > scores["sight", "random"]["mean"]
+    reliability = {
+        row["method"]: row["icc_single"]["value"] for row in alone["tables"]["reliability"]
+    }
+    assert reliability["sight"] > reliability["captions"]
+
+
+def _wait_for_answers(store: Path, wanted: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the run ended before it could be killed"
+        if store.is_file() and _n_answers(store) >= wanted:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"no {wanted} answers within two minutes")
+
+
+def _n_answers(store: Path) -> int:
+    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    try:
+        return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0  # the table is not made yet
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("command", ["extract", "judge", "transitions", "compare"])
+def test_help_of_each_command_shows_an_example(cli: Cli, command: str) -> None:
+    done = cli(command, "--help")
+    assert done.code == 0
+    assert f"beholder narrate {command}" in done.out
+
+
+def test_the_toy_collection_is_what_the_tests_take_it_for(cli: Cli) -> None:
+    frames = _frames("data/index.csv")
+    assert len(frames) == 40
+    assert np.load("data/vectors.npz")["ids"][3] == frames[3].id

@@ -1,0 +1,217 @@
+"""Tables of a study, hybrid judging and the cost model, against hand calculation and the paper."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from beholder.errors import ConfigError
+from beholder.narratives.cost import PUBLISHED_SECONDS, Rates, Stage, measured
+from beholder.narratives.hybrid import choose, combine
+from beholder.narratives.space import Floats
+from beholder.narratives.steps import StepRow, steps_table
+from beholder.narratives.study import Subject, tables
+
+NAN = math.nan
+
+
+def _ratings(n: int, icc: float, seed: int) -> Floats:
+    """Ratings of 3 judges whose ICC(2,1) in the sample is exactly as asked: F = MSR / MSE is set.
+
+    Columns share one mean, so MSC = 0 and ICC(2,1) = (F - 1) / (F + 2 - 3 / n), Shrout and Fleiss
+    1979 with k = 3.
+    """
+    f = (1 + icc * (2 - 3 / n)) / (1 - icc)
+    rng = np.random.default_rng(seed)
+    signal = rng.normal(size=n)
+    signal = (signal - signal.mean()) / signal.std(ddof=1)
+    noise = rng.normal(size=(n, 3))
+    noise -= noise.mean(axis=1, keepdims=True)
+    noise -= noise.mean(axis=0)
+    mse = (noise**2).sum() / ((n - 1) * 2)
+    ratings: Floats = signal[:, None] * math.sqrt(f / 3) + noise / math.sqrt(mse) + 6.0
+    return ratings
+
+
+def _subjects(captions: Floats, sight: Floats) -> list[Subject]:
+    sources = ["human"] * 6 + ["maps"] * 60 + ["random"] * 60
+    return [
+        Subject(f"n{i}", source, 0.5, 0.6, None if source == "human" else 0.3,
+                {"captions": list(captions[i]), "sight": list(sight[i])})
+        for i, source in enumerate(sources)
+    ]  # fmt: skip
+
+
+def test_the_published_reliability_comes_out_of_ratings_with_that_icc() -> None:
+    """Table 3 of the paper: ICC(2,1) 0.339 and 0.718 give ICC(2,3) 0.607 and 0.884."""
+    found = tables(_subjects(_ratings(126, 0.339, 0), _ratings(126, 0.718, 1)))["reliability"]
+    for row, single, average in zip(found, (0.339, 0.718), (0.607, 0.884), strict=True):
+        assert row["icc_single"]["value"] == pytest.approx(single, abs=1e-9)
+        assert row["icc_average"]["value"] == pytest.approx(average, abs=2e-3)
+        # judges without any difference of means: alpha is a little below ICC(2,3)
+        assert row["alpha"]["value"] == pytest.approx(average, abs=4e-3)
+        assert len(row["pairwise_r"]) == 3
+
+
+def _with_moments(n: int, mean: float, sd: float, seed: int) -> Floats:
+    x = np.random.default_rng(seed).normal(size=n)
+    exact: Floats = mean + sd * (x - x.mean()) / x.std(ddof=1)
+    return exact
+
+
+@pytest.mark.parametrize(
+    ("method", "moments", "expected"),
+    [
+        # Table 4: means and SDs of human, maps and random (n = 6, 60, 60); t and Cohen's d of each
+        # pair. The printed moments have two decimals, hence the tolerance.
+        ("captions", [(6.50, 1.09), (5.60, 0.86), (4.93, 0.68)],
+         [(2.386, 0.916), (5.125, 1.734), (4.759, 0.869)]),
+        ("sight", [(8.11, 0.40), (6.25, 1.05), (5.32, 1.15)],
+         [(4.285, 2.340), (5.878, 3.241), (4.642, 0.847)]),
+    ],
+)  # fmt: skip
+def test_the_published_effects_come_out_of_groups_with_those_moments(
+    method: str, moments: list[tuple[float, float]], expected: list[tuple[float, float]]
+) -> None:
+    subjects = []
+    for source, n, (mean, sd), seed in zip(
+        ("human", "maps", "random"), (6, 60, 60), moments, range(3), strict=True
+    ):
+        votes = _with_moments(n, mean, sd, seed)
+        subjects += [
+            Subject(f"{source}{i}", source, None, None, None, {method: [v]})
+            for i, v in enumerate(votes)
+        ]
+    found = tables(subjects)["comparisons"]
+    assert [(row["a"], row["b"]) for row in found] == [
+        ("human", "maps"), ("human", "random"), ("maps", "random")
+    ]  # fmt: skip
+    for row, (t, d) in zip(found, expected, strict=True):
+        assert row["t_student"] == pytest.approx(t, rel=0.02)
+        assert row["d_unweighted"] == pytest.approx(d, rel=0.02)
+        assert abs(row["g"]) < abs(row["d_pooled"])
+        assert row["few"] is (row["a"] == "human")
+
+
+def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
+    subjects = [
+        Subject("a", "human", None, None, None, {"sight": [8, None]}),
+        Subject("b", "human", None, None, None, {"sight": [None, None]}),
+        Subject("c", "human", None, None, None, {"sight": [4, 6]}),
+    ]
+    (row,) = tables(subjects)["scores"]
+    assert (row["n"], row["n_failed"], row["n_votes"], row["n_votes_failed"]) == (2, 1, 3, 3)
+    assert row["mean"] == 6.5
+    assert row["within_sd"] == pytest.approx(math.sqrt(2))  # of 4 and 6 alone
+    (reliability,) = tables(subjects)["reliability"]
+    assert reliability["n_left_out"] == 2
+    assert "at least two narratives" in reliability["reason"]
+
+
+def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
+    subjects = [Subject(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")]
+    found = tables(subjects)
+    assert found["sources"] == ["human", "maps", "random"]
+    assert any("human: only 1 narratives" in caution for caution in found["cautions"])
+    assert not any("repeat another" in caution for caution in found["cautions"])
+    assert "2 of 3 narratives repeat another" in tables(subjects, n_repeated=2)["cautions"][0]
+
+
+def test_correlations_with_distance_leave_human_narratives_out() -> None:
+    rng = np.random.default_rng(0)
+    subjects = [
+        Subject(
+            str(i), "human" if i < 5 else "maps", x, x, None if i < 5 else x, {"sight": [10 * x]}
+        )
+        for i, x in enumerate(rng.random(20))
+    ]
+    rows = {row["measure"]: row for row in tables(subjects)["correlations"]}
+    assert rows["minimum"]["n"] == 20
+    assert rows["dtw"]["n"] == 15
+    assert rows["dtw"]["r"] == pytest.approx(1.0)
+
+
+def test_steps_and_theta_are_compared_where_both_are_known() -> None:
+    rows: list[StepRow] = [
+        ("human", [2.0, 9.0, 9.0], [0.1, 0.8, 0.9]),  # same weakest step; by chance 1 in 3
+        ("maps", [9.0, 2.0, 2.0], [0.1, 0.8, 0.9]),  # another; by chance 2 in 3
+        ("maps", [None, 2.0, 3.0], [0.1, 0.8, 0.9]),  # not fully rated
+    ]
+    found = steps_table(rows)
+    assert (found["same_weakest"], found["n_compared"]) == (0.5, 2)
+    assert found["by_chance"] == pytest.approx(0.5)
+    assert found["sources"][1]["n_failed"] == 1
+    assert found["sources"][1]["mean"] == pytest.approx((13 / 3 + 2.5) / 2)
+    assert found["correlation"]["n"] == 8
+
+
+def test_hybrid_looks_where_judges_disagree_or_at_the_best() -> None:
+    captions = [[5, 5, 5], [1, 5, 9], [8, 8, 9], [4, 5, 4]]
+    assert choose(captions, 0.5, "uncertain") == [1, 2]  # spread 10.7, 0.2, 0.2: the earlier first
+    assert choose(captions, 0.5, "top") == [0, 2]
+    assert choose(captions, 0.0, "top") == []
+    assert choose(np.array([[NAN, NAN], [1, 2]]), 0.5, "top") == [0]  # captions told nothing of it
+    with pytest.raises(ConfigError, match="share=2"):
+        choose(captions, 2.0, "top")
+
+
+def test_hybrid_puts_captions_on_the_scale_of_sight() -> None:
+    captions = [[1, 1], [3, 3], [5, 5], [7, 7]]
+    sight = np.array([[3, 3], [7, 7], [11, 11], [NAN, NAN]])  # sight = 1 + 2 * captions
+    found = combine(captions, sight, weight=0.25)
+    assert (found.slope, found.intercept) == pytest.approx((2.0, 1.0))
+    assert found.ratings[3] == pytest.approx((15.0, 15.0))
+    assert found.n_seen == 3
+    assert not found.learned
+
+
+def test_the_learned_weight_balances_the_two_errors() -> None:
+    # within-narrative variance of sight 2 for 2 judges: e_s = 1; captions have no relation to
+    # sight, so the residual variance is that of the means 4, 6, 4, 6 around 5 with n - 2 = 2: 2
+    captions = [[1, 1], [1, 1], [2, 2], [2, 2]]
+    sight = [[3, 5], [5, 7], [3, 5], [5, 7]]
+    found = combine(captions, sight)
+    assert found.slope == pytest.approx(0.0)
+    assert found.weight == pytest.approx(0.5)  # e_c = 2 - 1 = 1
+    assert found.learned
+
+
+def test_hybrid_needs_narratives_with_both() -> None:
+    with pytest.raises(ConfigError, match="look at a larger share"):
+        combine([[1.0], [2.0]], [[1.0], [NAN]])
+
+
+def test_sight_stands_alone_where_captions_failed() -> None:
+    captions = np.array([[1, 1], [3, 3], [5, 5], [NAN, NAN]])
+    found = combine(captions, [[1, 1], [3, 3], [5, 5], [8, 9]], weight=0.5)
+    assert found.ratings[3] == (8.0, 9.0)
+
+
+def test_the_published_break_even_comes_out_of_the_published_seconds() -> None:
+    """Table 5: 501 pictures at 2.5 s, 0.86 and 9.30 s a narrative, K = 3: about 50 narratives."""
+    assert PUBLISHED_SECONDS.break_even(501, 3) == pytest.approx(49.5, abs=0.1)
+    assert PUBLISHED_SECONDS.captions_total(501, 126, 3) == pytest.approx(1579, abs=2)
+    assert PUBLISHED_SECONDS.sight_total(126, 3) == pytest.approx(3515, abs=1)
+
+
+def test_captions_never_pay_when_rating_them_costs_more() -> None:
+    assert Rates(1.0, 5.0, 4.0, "x").break_even(10, 3) is None
+
+
+def test_given_captions_cost_nothing() -> None:
+    found = measured({"captions": Stage(3, 3.0, 30, 3), "sight": Stage(4, 20.0, 400, 4)})
+    assert found is not None
+    assert found[0].break_even(500, 3) == 0.0
+    assert "captions were given" in found[0].basis
+
+
+def test_rates_are_measured_only_when_narratives_were_rated_both_ways() -> None:
+    stages = {"caption": Stage(2, 4.0, 10, 10), "captions": Stage(3, 3.0, 30, 3)}
+    assert measured(stages) is None
+    found = measured(stages | {"sight": Stage(4, 20.0, 400, 4)})
+    assert found is not None
+    seconds, tokens = found
+    assert (seconds.caption, seconds.by_captions, seconds.by_sight) == (2.0, 1.0, 5.0)
+    assert (tokens.caption, tokens.by_captions, tokens.by_sight) == (10.0, 11.0, 101.0)

@@ -1,0 +1,78 @@
+"""Parity with vectors of an outside implementation (shared data; skipped where absent).
+
+They hold theta under four readings of the Jensen-Shannon term, DTW, capacities and the best path of
+every length, the latter two found by brute force where small enough.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from beholder.narratives import Space, coherence, dtw, maxmin, trail
+
+READINGS: dict[str, tuple[Any, float]] = {
+    "div2": ("divergence", 2.0),
+    "dist2": ("distance", 2.0),
+    "dive": ("divergence", math.e),
+    "diste": ("distance", math.e),
+}
+FILE = Path(__file__).parents[2] / ".." / "shared" / "data" / "vectors" / "narrative.json"
+CASES = json.loads(FILE.read_text("utf-8"))["cases"] if FILE.is_file() else []
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+
+
+def _expected(case: dict[str, Any], reading: str) -> dict[str, Any]:
+    found = case["expected"][reading]
+    return case["expected"][found.split()[-1]] if isinstance(found, str) else found  # type: ignore[no-any-return]
+
+
+@every_case
+@pytest.mark.parametrize("reading", READINGS)
+def test_theta_and_coherence(case: dict[str, Any], reading: str) -> None:
+    jsd, base = READINGS[reading]
+    expected, tolerance = _expected(case, reading), case["tolerance"]
+    space = Space.of(case["embeddings"], case["distributions"], jsd=jsd, base=base)
+    np.testing.assert_allclose(space.theta(), expected["theta"], rtol=0, atol=tolerance)
+    found = coherence(case["embeddings"], case["distributions"], jsd=jsd, base=base)
+    np.testing.assert_allclose(found.steps, expected["consecutive"], rtol=0, atol=tolerance)
+    assert found.minimum == pytest.approx(expected["min"], abs=tolerance)
+    assert found.mean == pytest.approx(expected["avg"], abs=tolerance)
+    assert found.geometric_mean == pytest.approx(expected["geo_mean"], abs=tolerance)
+    assert found.weakest == expected["weakest_link"]
+
+
+@every_case
+def test_dtw(case: dict[str, Any]) -> None:
+    expected = case["expected"]["dtw"]
+    found = dtw(case["embeddings"], case["other"])
+    assert found.cost == pytest.approx(expected["raw"], abs=case["tolerance"])
+    assert found.normalised == pytest.approx(expected["normalised"], abs=case["tolerance"])
+    if not expected["dtw_tie"]:
+        assert [list(pair) for pair in found.path] == expected["path"]
+
+
+@every_case
+@pytest.mark.parametrize(("order", "ordered"), [("undirected", False), ("dag", True)])
+def test_capacity(case: dict[str, Any], order: str, ordered: bool) -> None:
+    expected = case["expected"]["capacity"][order]
+    space = Space.of(case["embeddings"], case["distributions"])
+    found = trail(space, source=expected["source"], target=expected["target"], ordered=ordered)
+    assert found.weakest == pytest.approx(expected["capacity"], abs=case["tolerance"])
+    assert expected["paths"] is None or list(found.positions) in expected["paths"]
+
+
+@every_case
+def test_the_best_path_of_every_length(case: dict[str, Any]) -> None:
+    space = Space.of(case["embeddings"], case["distributions"])
+    for expected in case["expected"]["exact_k"]:
+        (found,) = maxmin(space, expected["k"], source=0, target=case["n"] - 1)
+        assert len(found.positions) == expected["k"]
+        assert found.weakest == pytest.approx(expected["capacity"], abs=case["tolerance"])
+        if expected["n_optimal"] == 1:
+            assert list(found.positions) == expected["path"]

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from beholder.dates import PartialDate
+
+
+@pytest.mark.parametrize(
+    ("text", "parsed"),
+    [
+        ("1928", PartialDate(1928)),
+        ("1928-03", PartialDate(1928, 3)),
+        ("1928-3-7", PartialDate(1928, 3, 7)),
+        ("1928-03-07T10:11:12", PartialDate(1928, 3, 7)),
+        ("1928:03:07 10:11:12", PartialDate(1928, 3, 7)),  # EXIF
+        ("march 1928", PartialDate(1928, 3)),
+        ("Sept. 1928", PartialDate(1928, 9)),
+        ("7 March 1928", PartialDate(1928, 3, 7)),
+        ("March 7th, 1928", PartialDate(1928, 3, 7)),
+    ],
+)
+def test_a_date_is_read_as_far_as_it_is_known(text: str, parsed: PartialDate) -> None:
+    assert PartialDate.parse(text) == parsed
+
+
+def test_a_month_alone_takes_the_given_year() -> None:
+    assert PartialDate.parse("may", year=1928) == PartialDate(1928, 5)
+    with pytest.raises(ValueError, match="needs one given"):
+        PartialDate.parse("may")
+
+
+@pytest.mark.parametrize(
+    "text", ["3/7/1928", "", "spring 1928", "march april 1928", "1928-13", "31 february 1928"]
+)
+def test_what_is_no_date_or_ambiguous_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"date|month|day"):
+        PartialDate.parse(text)
+
+
+def test_first_and_last_day_span_what_is_unknown() -> None:
+    assert PartialDate(1928, 2).last == dt.date(1928, 2, 29)  # a leap year
+    assert PartialDate(1928).first == dt.date(1928, 1, 1)
+    assert PartialDate(1928).last == dt.date(1928, 12, 31)
+    assert str(PartialDate(1928, 2)) == "1928-02"
