@@ -171,10 +171,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over items with its interval.
+    """A mean over items with its interval, or a value of the whole set (a corpus score) with one.
 
     Attributes:
-        mean: The mean.
+        mean: The mean, or the value.
         interval: Its confidence interval; None when fewer than two items were scored.
         n: How many items it is taken over.
     """

@@ -61,3 +61,15 @@ def test_spans_are_ordered_and_hold_every_letter_and_digit(text: str) -> None:
 def test_a_hundred_thousand_characters_take_linear_time() -> None:
     assert len(words("a-" * 50_000)) == 1
     assert len(words("1," * 50_000)) == 1
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=40))
+def test_plain_ascii_is_cut_as_any_text(text: str) -> None:
+    # a word of another script at the end takes the text off the ASCII path
+    beside = words(text + " \u4e00")[:-1]
+    assert words(text) == beside
+
+
+@pytest.mark.parametrize("text", ["3.5km 10:30", "1,000.5x", "a-b-c'd", "_x_y 3-legged", "1/2/3a"])
+def test_hard_ascii_cases_are_cut_as_any_text(text: str) -> None:
+    assert words(text) == words(text + " \u4e00")[:-1]

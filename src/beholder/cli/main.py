@@ -12,12 +12,14 @@ import typer
 
 from beholder._version import __version__
 from beholder.cli import (
+    agree,
     cache,
     compare,
     demo,
     doctor,
     graph,
     judge_check,
+    leaderboard,
     metrics,
     narrate,
     report,
@@ -39,6 +41,8 @@ for command in (
     score.score,
     report.report,
     compare.compare,
+    agree.agree,
+    leaderboard.leaderboard,
     metrics.metrics,
     metrics.show,
     doctor.doctor,

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from beholder import __version__
 from beholder.aio import bounded, run_sync
+from beholder.embed.base import FloatArray
 from beholder.errors import (
     BeholderError,
     ConfigError,
@@ -57,11 +58,13 @@ class Metric(ABC, Generic[E]):
     Class attributes every metric states:
         registered_name: Name in the registry.
         values: Its values; the first is the headline, shown first.
+        corpus_values: Values of the whole data set that are no mean over items; usually none.
         needs: Fields of an item it cannot do without.
     """
 
     registered_name: ClassVar[str]
     values: ClassVar[tuple[ValueInfo, ...]]
+    corpus_values: ClassVar[tuple[ValueInfo, ...]] = ()
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
 
     @abstractmethod
@@ -71,6 +74,23 @@ class Metric(ABC, Generic[E]):
     @abstractmethod
     def score_item(self, item: Item, evidence: E) -> ItemScore:
         """Turn evidence into a score. Pure: no judge, no file, no clock, no randomness."""
+
+    def prepare(self, items: Iterable[Item]) -> Self:
+        """This metric, knowing what it must of the whole data set before the first item is scored.
+
+        Most metrics need nothing and read none of the items. One that does (document frequencies)
+        gives a copy of itself that holds it, and states it in ``identities``, so that a score is
+        never mixed with scores made on other data.
+        """
+        return self
+
+    def corpus(self, statistics: FloatArray) -> dict[str, float]:
+        """The ``corpus_values``, from the sum of ``detail["statistics"]`` over items, shape (k,).
+
+        Counts add up and ratios do not, so the whole set is scored from summed counts; the run
+        resamples them for the interval.
+        """
+        raise NotImplementedError(f"{self.registered_name} states no corpus_values")
 
     @property
     def name(self) -> str:
@@ -153,7 +173,7 @@ class Metric(ABC, Generic[E]):
         """
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
-        return replace(run_sync(self.evaluate(item, tools or Tools())), item=item)
+        return replace(run_sync(self.prepare([item]).evaluate(item, tools or Tools())), item=item)
 
     def score(
         self, items: Sequence[Item], *, tools: Tools | None = None
@@ -163,10 +183,11 @@ class Metric(ABC, Generic[E]):
         ``beholder.score`` does the same with a store, workers and a report.
         """
         shared = tools or Tools()
+        prepared = self.prepare(items)
 
         async def each() -> list[ItemScore | ItemFailure]:
             found: dict[int, ItemScore | ItemFailure] = {}
-            attempts = bounded(lambda i: attempt(self, items[i], shared), range(len(items)), 64)
+            attempts = bounded(lambda i: attempt(prepared, items[i], shared), range(len(items)), 64)
             async for index, outcome in attempts:
                 if isinstance(outcome, ItemScore):
                     outcome = replace(outcome, item=items[index])

@@ -25,6 +25,9 @@ def describe(cls: type[Metric[Any]]) -> str:
     ]
     lines += ["| name | what | range | better |", "|---|---|---|---|"]
     lines += [_value_row(value) for value in cls.values]
+    if cls.corpus_values:
+        lines += ["", "Of the whole data set, from summed counts:", ""]
+        lines += [f"- `{v.name}`: {v.help}" for v in cls.corpus_values]
     lines += ["", "## Parameters", "", "| name | default | what |", "|---|---|---|"]
     lines += [f"| {p.name} | `{p.default!r}` | {p.metadata['help']} |" for p in params(cls)]
     lines += ["", f"Signature: `{cls().signature()}`", ""]

@@ -22,5 +22,5 @@ def param(default: Any, help: str, *, affects_score: bool = True, tool: str | No
 
 
 def params(metric: object) -> tuple[Field[Any], ...]:
-    """The config fields of a metric or metric class, in order."""
-    return fields(metric)  # type: ignore[arg-type]
+    """The config fields of a metric or metric class, in order: those made by ``param``."""
+    return tuple(f for f in fields(metric) if "help" in f.metadata)  # type: ignore[arg-type]

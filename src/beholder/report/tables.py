@@ -22,32 +22,32 @@ def summary_table(log: Mapping[str, Any]) -> Table:
     Args:
         log: The content of a run's ``run.json``.
     """
-    table = _table("metric", "value")
+    table = plain_table("metric", "value")
     for name in ("mean", "95 % interval", "scored", "failed"):
         table.add_column(name, justify="right", no_wrap=True)
     results = manifest.results(log)
     for entry in log["metrics"]:
         result = results.get(entry["name"])
         if result is None:
-            table.add_row(_cell(entry["name"]), _cell(f"no result: run {log['status']}"))
+            table.add_row(cell(entry["name"]), cell(f"no result: run {log['status']}"))
             continue
         counts = (f"{result.n_scored:,}", f"{result.n_failed:,}")
         if not result.values:
-            table.add_row(_cell(result.metric, "bold"), "", "none", "", *counts)
-        for row, value in enumerate(entry["values"]):
+            table.add_row(cell(result.metric, "bold"), "", "none", "", *counts)
+        for row, value in enumerate(entry["values"] + entry.get("corpus_values", [])):
             estimate = result.values.get(value["name"])
             if estimate is None:
                 continue
             first = row == 0
             table.add_row(
-                _cell(result.metric, "bold") if first else "",
-                _cell(value["name"], "bold" if first else ""),
+                cell(result.metric, "bold") if first else "",
+                cell(value["name"], "bold" if first else ""),
                 Text(show_number(estimate.mean), style="bold" if first else ""),
                 show_interval(estimate.interval),
                 *(counts if first else ("", "")),
             )
         for reason, count in result.failures.items():
-            table.add_row("", _cell(reason, "yellow"), "", "", "", f"{count:,}")
+            table.add_row("", cell(reason, "yellow"), "", "", "", f"{count:,}")
         table.add_section()
     signatures = "\n".join(result.signature for result in results.values())
     table.caption = Text(signatures, style="dim", overflow="fold")
@@ -63,17 +63,17 @@ def comparison_table(comparison: Comparison, label_a: str, label_b: str) -> Tabl
         label_a: Name of the first run.
         label_b: Name of the second run.
     """
-    table = _table("metric", "value")
+    table = plain_table("metric", "value")
     for name in (label_a, label_b, "difference", "95 % interval", "p", "n"):
-        table.add_column(_cell(name), justify="right", overflow="fold")
+        table.add_column(cell(name), justify="right", overflow="fold")
     metric = None
     for row in comparison.differences:
         difference = row.paired
         interval = difference.interval
         clear = interval is not None and (interval.low > 0 or interval.high < 0)
         table.add_row(
-            _cell(row.metric, "bold") if row.metric != metric else "",
-            _cell(row.value),
+            cell(row.metric, "bold") if row.metric != metric else "",
+            cell(row.value),
             show_number(row.mean_a),
             show_number(row.mean_b),
             Text(show_signed(difference.mean), style="bold" if clear else ""),
@@ -109,13 +109,14 @@ def show_p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _table(*columns: str) -> Table:
+def plain_table(*columns: str) -> Table:
+    """A table without side lines, with these first columns."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
 
 
-def _cell(text: str, style: str = "") -> Text:
+def cell(text: str, style: str = "") -> Text:
     """Text as it is: never read as markup, control characters visible."""
     return Text(visible(text), style=style, overflow="fold")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from beholder.data import read_items
 from beholder.errors import ConfigError, DataError
-from beholder.metrics import Tools
+from beholder.metrics import Metric, Tools
 from beholder.records import Item, MetricResult
 from beholder.run import manifest
 from beholder.run.answers import run_answers
@@ -43,10 +45,13 @@ def carry_out(
     """
     check(config)
     with Store.open(config.out) as store, _tools(config, store) as tools:
-        signatures = {m.name: m.signature(m.identities(tools)) for m in config.metrics}
+        for m in config.metrics:
+            m.identities(tools)  # a tool that cannot be made stops here, before any reading
         reader = Reader(config, rows)
         n_items, data_hash = store.sync_items(reader)
         reader.check_any(n_items)
+        config = replace(config, metrics=_prepared(config.metrics, store, n_items))
+        signatures = {m.name: m.signature(m.identities(tools)) for m in config.metrics}
         for m in config.metrics:
             store.add_metric(m.name, m.config(), signatures[m.name])
 
@@ -77,6 +82,14 @@ def carry_out(
         summary = summarise_all(store, config.metrics, n_items)
         manifest.write(config.out, log("complete", summary))
     return reader.bad_rows
+
+
+def _prepared(
+    metrics: Sequence[Metric[Any]], store: Store, n_items: int
+) -> tuple[Metric[Any], ...]:
+    return tuple(
+        metric.prepare(item for _, item in islice(store.items(), n_items)) for metric in metrics
+    )
 
 
 @contextmanager

@@ -116,6 +116,7 @@ def _metric(metric: Metric[Any], signature: str) -> dict[str, Any]:
         "config": metric.config(),
         "signature": signature,
         "values": [asdict(value) for value in metric.values],
+        "corpus_values": [asdict(value) for value in metric.corpus_values],
     }
 
 

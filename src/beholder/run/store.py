@@ -243,6 +243,16 @@ class Store:
         for position, units in rows:
             yield position, codec.decode_units(units)
 
+    def details(self, metric: str, n_items: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Detail per scored item below ``n_items``, in order."""
+        rows = self._db.execute(
+            "SELECT position, detail FROM scores"
+            " WHERE metric = ? AND position < ? ORDER BY position",
+            (metric, n_items),
+        )
+        for position, detail in rows:
+            yield position, codec.decode_detail(detail)
+
     def score(self, metric: str, position: int) -> ItemScore | ItemFailure | None:
         """All that is known of one item under a metric; None while it is not finished."""
         row = self._db.execute(

@@ -6,10 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from beholder import stats
+from beholder.embed.base import FloatArray
 from beholder.metrics import Metric
-from beholder.records import MetricResult
+from beholder.records import Estimate, MetricResult
 from beholder.run.store import Store
+from beholder.stats.bootstrap import percentile_interval
 
 N_RESAMPLES = 1000
 SEED = 12345
@@ -31,17 +35,53 @@ def summarise(store: Store, metric: Metric[Any], n_items: int) -> MetricResult:
     sources = store.sources(n_items)
     clusters = [sources[position] for position in positions]
     made = store.signatures(metric.name) or [metric.signature()]
+    estimates = {
+        name: stats.mean_interval(column, clusters=clusters, n_resamples=N_RESAMPLES, seed=SEED)
+        for name, column in columns.items()
+    }
+    if metric.corpus_values and positions:
+        statistics = [detail["statistics"] for _, detail in store.details(metric.name, n_items)]
+        estimates |= corpus_estimates(metric, np.array(statistics, dtype=np.float64), clusters)
     return MetricResult(
         metric=metric.name,
-        values={
-            name: stats.mean_interval(column, clusters=clusters, n_resamples=N_RESAMPLES, seed=SEED)
-            for name, column in columns.items()
-        },
+        values=estimates,
         n_scored=len(positions),
         n_failed=sum(failures.values()),
         signature=f"{' ; '.join(made)}|bs:{N_RESAMPLES}|seed:{SEED}",
         failures=dict(failures.most_common()),
     )
+
+
+def corpus_estimates(
+    metric: Metric[Any], statistics: FloatArray, clusters: Sequence[bytes]
+) -> dict[str, Estimate]:
+    """The values of the whole set from summed statistics, with bootstrap intervals.
+
+    Args:
+        metric: Turns summed statistics into values.
+        statistics: (n, k), a row per scored item.
+        clusters: What each item describes; whole clusters are resampled.
+    """
+    labels = list(dict.fromkeys(clusters))
+    index = {label: place for place, label in enumerate(labels)}
+    sums = np.zeros((len(labels), statistics.shape[1]))
+    np.add.at(sums, [index[label] for label in clusters], statistics)
+    values = metric.corpus(sums.sum(axis=0))
+    if len(labels) < 2:
+        return {name: Estimate(value, None, len(statistics)) for name, value in values.items()}
+    rng = np.random.default_rng(SEED)
+    chances = np.full(len(labels), 1 / len(labels))
+    resampled = [
+        metric.corpus(rng.multinomial(len(labels), chances) @ sums) for _ in range(N_RESAMPLES)
+    ]
+    return {
+        name: Estimate(
+            value,
+            percentile_interval(np.array([found[name] for found in resampled]), 0.95),
+            len(statistics),
+        )
+        for name, value in values.items()
+    }
 
 
 def summarise_all(

@@ -28,6 +28,11 @@ _WORDS = re.compile(
     rf"|[{_HAN}]"
 )
 
+# The same rules for plain ASCII, where small classes make the search several times faster.
+_ASCII_WORDS = re.compile(
+    r"\d+(?:[.,:/]\d+)+(?![A-Za-z])|[A-Za-z0-9]+(?:['\-][A-Za-z0-9]+)*", re.ASCII
+)
+
 
 def words(text: str) -> list[tuple[int, int]]:
     """Word tokens of a text.
@@ -44,4 +49,5 @@ def words(text: str) -> list[tuple[int, int]]:
     Returns:
         Half-open character ranges in order, none overlapping. Time is linear in the length.
     """
-    return [match.span() for match in _WORDS.finditer(text)]
+    pattern = _ASCII_WORDS if text.isascii() else _WORDS
+    return [match.span() for match in pattern.finditer(text)]

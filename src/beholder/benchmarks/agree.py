@@ -1,0 +1,294 @@
+"""How far metrics agree with people on a set: scored once, kept in a run, compared pairwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from beholder.benchmarks import caparena
+from beholder.benchmarks.load import Judged
+from beholder.benchmarks.measure import (
+    Data,
+    Found,
+    agreement,
+    by_category,
+    collect,
+    first_id,
+    scored_items,
+    second_id,
+)
+from beholder.benchmarks.protocols import Measure
+from beholder.errors import ConfigError
+from beholder.metrics import Metric, ValueInfo, metric
+from beholder.records import Interval
+from beholder.run.config import RunConfig
+from beholder.run.engine import carry_out
+from beholder.run.execute import Progress
+from beholder.run.store import Store
+from beholder.stats.bootstrap import percentile_interval
+from beholder.stats.checks import Floats
+from beholder.stats.significance import holm
+
+SEED = 12345
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A metric to hold against people.
+
+    Attributes:
+        metric: The metric.
+        value: Which of its values; None for the one a measure prefers, else the headline.
+    """
+
+    metric: Metric[Any]
+    value: str | None = None
+
+    def value_for(self, measure: Measure) -> ValueInfo:
+        """The value that is held against a measure's labels."""
+        known = {value.name: value for value in self.metric.values}
+        if self.value is not None:
+            return known[self.value]
+        return known.get(measure.prefers or "", self.metric.values[0])
+
+
+def asked(text: str, **defaults: object) -> Asked:
+    """Read a metric, such as ``cider`` or ``token_f1.recall``.
+
+    Raises:
+        ConfigError: No such metric or value.
+    """
+    name, dot, value = text.rpartition(".")
+    if not (dot and value.isidentifier()):
+        return Asked(metric(text, **defaults))
+    built = metric(name, **defaults)
+    names = [info.name for info in built.values]
+    if value not in names:
+        raise ConfigError(f"{built.name} has no value {value!r}; it has: {', '.join(names)}")
+    return Asked(built, value)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric under a measure.
+
+    Attributes:
+        metric: Canonical name.
+        value: Name of its value.
+        found: The agreement.
+        categories: Agreement and n within each category, where a measure has categories.
+    """
+
+    metric: str
+    value: str
+    found: Found
+    categories: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Metric and value, for people."""
+        return f"{self.metric}.{self.value}"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two metrics under one measure, on the data that both scored.
+
+    Attributes:
+        a: Label of the first.
+        b: Label of the second.
+        difference: Agreement of the first minus that of the second; None where undefined.
+        interval: Paired bootstrap interval.
+        p_value: Two-sided, from the same resamples, corrected (Holm) over the pairs of a measure.
+    """
+
+    a: str
+    b: str
+    difference: float | None
+    interval: Interval | None
+    p_value: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """One measure with all metrics.
+
+    Attributes:
+        data: Its data.
+        rows: Per metric, the length baseline last.
+        scores: (n,) per row, for plots.
+        differences: Per pair of metrics.
+    """
+
+    data: Data
+    rows: tuple[Row, ...]
+    scores: tuple[Floats, ...]
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """Agreement of several metrics with people on one set.
+
+    Attributes:
+        name: The set.
+        n_items: Judged items.
+        sections: One per measure; the first is the headline.
+        signatures: How each metric's scores were made.
+        extra: Figures of a set that have no interval (rankings of models), by metric.
+        n_resamples: Bootstrap resamples.
+    """
+
+    name: str
+    n_items: int
+    sections: tuple[Section, ...]
+    signatures: Mapping[str, str]
+    extra: Mapping[str, Mapping[str, float | None]]
+    n_resamples: int
+
+
+def agree(
+    judged: Judged,
+    measures: Sequence[Measure],
+    metrics: Sequence[Asked],
+    config: RunConfig,
+    progress: Progress,
+    *,
+    control_length: bool = False,
+    n_resamples: int = 1000,
+    seed: int = SEED,
+) -> Report:
+    """Score what is missing, then hold every metric against the labels.
+
+    The length of the candidate is always held against them too, as the last row.
+
+    Args:
+        judged: Items with judgments.
+        measures: What to measure.
+        metrics: The metrics.
+        config: Where the scores are kept and how they are made; its metrics are replaced.
+        progress: Hears how the scoring goes on.
+        control_length: Partial length out of correlations.
+        n_resamples: Bootstrap resamples over sources; 0 for no intervals.
+        seed: Seed of the resampling.
+
+    Raises:
+        ConfigError: No item has the labels, or an option is wrong.
+        RunError: The run directory is busy or holds other data.
+    """
+    everyone = list(metrics)
+    if not any(one.metric.registered_name == "length" for one in everyone):
+        everyone.append(Asked(metric("length")))
+    sections_data = [
+        collect(measure, judged.items, control_length=control_length) for measure in measures
+    ]
+    to_run = {one.metric.name: one.metric for one in everyone}
+    run = RunConfig(**{**config.__dict__, "metrics": tuple(to_run.values())})
+    carry_out(run, progress, scored_items(judged.items, measures))
+    with Store.read(run.out) as store:
+        columns = {name: _columns(store, name) for name in to_run}
+        signatures = {name: " ; ".join(store.signatures(name)) for name in to_run}
+    sections = tuple(_section(data, everyone, columns, n_resamples, seed) for data in sections_data)
+    extra = {}
+    if judged.name == "caparena":
+        extra = {one.metric.name: _model_level(judged, one, columns) for one in everyone}
+    return Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
+
+
+def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:
+    """Scores per value and text."""
+    ids = {place: item.id for place, item in store.items()}
+    found: dict[str, dict[str, float]] = {}
+    for place, values in store.values(name):
+        for value, score in values.items():
+            found.setdefault(value, {})[ids[place]] = score
+    return found
+
+
+def _section(
+    data: Data,
+    metrics: Sequence[Asked],
+    columns: Mapping[str, Mapping[str, Mapping[str, float]]],
+    n_resamples: int,
+    seed: int,
+) -> Section:
+    rows, scores = [], []
+    for one in metrics:
+        info = one.value_for(data.measure)
+        sign = 1.0 if info.higher_is_better else -1.0
+        x = sign * data.scores(columns[one.metric.name].get(info.name, {}))
+        found = agreement(data, x, n_resamples=n_resamples, seed=seed)
+        rows.append(Row(one.metric.name, info.name, found, by_category(data, x)))
+        scores.append(x)
+    differences = _differences(data, rows, scores, n_resamples, seed) if n_resamples else ()
+    return Section(data, tuple(rows), tuple(scores), tuple(differences))
+
+
+def _differences(
+    data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int, seed: int
+) -> list[Difference]:
+    common = np.isfinite(np.array(scores)).all(axis=0)
+    shared = [
+        row.found
+        if row.found.n == common.sum()
+        else agreement(data, np.where(common, x, np.nan), n_resamples=n_resamples, seed=seed)
+        for row, x in zip(rows, scores, strict=True)
+    ]
+    raw = []
+    for i, j in combinations(range(len(rows)), 2):
+        a, b = shared[i], shared[j]
+        if a.value is None or b.value is None:
+            raw.append(Difference(rows[i].label, rows[j].label, None, None, None))
+            continue
+        pairs = zip(a.replicates, b.replicates, strict=True)
+        drawn = np.array([x - y for x, y in pairs if x is not None and y is not None])
+        interval, p = None, None
+        if len(drawn) >= 0.9 * n_resamples and a.n_sources > 1:
+            interval = percentile_interval(drawn, 0.95)
+            tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+            p = min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
+        raw.append(Difference(rows[i].label, rows[j].label, a.value - b.value, interval, p))
+    corrected = holm([difference.p_value for difference in raw])
+    return [
+        Difference(d.a, d.b, d.difference, d.interval, p)
+        for d, p in zip(raw, corrected, strict=True)
+    ]
+
+
+def _model_level(
+    judged: Judged, one: Asked, columns: Mapping[str, Mapping[str, Mapping[str, float]]]
+) -> dict[str, float | None]:
+    """Rankings of the models from gold and predicted battles, over battles with both scores."""
+    values = {value.name: value for value in one.metric.values}
+    info = values.get(one.value or "f1", one.metric.values[0])
+    sign = 1.0 if info.higher_is_better else -1.0
+    scores = {
+        text: sign * score for text, score in columns[one.metric.name].get(info.name, {}).items()
+    }
+    winner = {1: "model1", -1: "model2", 0: "equal"}
+    battles = [
+        {
+            "model1": item.judgments["model1"],
+            "model2": item.judgments["model2"],
+            "generation1": first_id(item),
+            "generation2": second_id(item),
+            "winner": winner[int(item.judgments["preferred"])],
+            "cluster": item.judgments["category"],
+        }
+        for item in judged.items
+        if first_id(item) in scores and second_id(item) in scores
+    ]
+    if not battles:
+        return {}
+    found = caparena.agreement(battles, scores)
+    return {name: value for name, value in found.items() if name.startswith("model_")}
+
+
+def default_out(name: str) -> Path:
+    """Run directory of a set's scores."""
+    return Path("runs") / f"agree-{name}"

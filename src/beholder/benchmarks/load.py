@@ -1,0 +1,153 @@
+"""Load a human-judgment set: by name from a folder or the hub, or any data file with judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from beholder.benchmarks.sets import SETS, HumanSet
+from beholder.data import read_items
+from beholder.errors import ConfigError, DataError
+from beholder.optional import require
+from beholder.records import Item
+
+LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
+"""Judged together under the name ``long_sxs``: each alone is small."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Items with human judgments.
+
+    Attributes:
+        name: Name of the set, which fixes the protocol, or of the file.
+        known: Whether the set has a protocol of its own.
+        items: One per judged text, or per judged pair (the second text in ``meta``).
+    """
+
+    name: str
+    known: bool
+    items: tuple[Item, ...]
+
+
+def load(source: str, data: str | None = None) -> Judged:
+    """Load judged items.
+
+    Args:
+        source: Name of a known set, or a data file with ``judgments``. A file whose rows name a
+            known set in ``dataset`` is taken as that set.
+        data: For a known set: the folder with its published files (or with ``NAME.jsonl``), a
+            data file, or ``hf:`` to fetch it from the hub (extra ``datasets``).
+
+    Raises:
+        ConfigError: No such set or file; the message says where the set is published.
+        DataError: The files cannot be read, or hold no judgments.
+    """
+    if source == "long_sxs":
+        parts = [load(name, data) for name in LONG_SETS]
+        return Judged(source, True, tuple(_joined(parts)))
+    if Path(source).is_file():
+        return _from_file(Path(source), None)
+    if source not in SETS:
+        raise ConfigError(
+            f"{source!r} is neither a file nor a known set; known are:"
+            f" {', '.join([*SETS, 'long_sxs'])}"
+        )
+    known = SETS[source]
+    if data is None:
+        hub = "; --data hf: fetches it" if known.hub else ""
+        raise ConfigError(
+            f"{source} is not part of beholder: {known.where}; licence: {known.licence}. Get it"
+            f" and name its folder with --data FOLDER{hub}"
+        )
+    items = tuple(_known_items(known, data))
+    if not items:
+        raise DataError(data, f"holds no row of {source}; it is published as: {known.where}")
+    return Judged(source, True, items)
+
+
+def _joined(parts: Iterable[Judged]) -> Iterator[Item]:
+    for part in parts:
+        for item in part.items:
+            yield replace(item, id=f"{part.name}/{item.id}", group={"set": part.name})
+
+
+def _known_items(known: HumanSet, data: str) -> Iterator[Item]:
+    if data.startswith("hf:"):
+        yield from _from_hub(known)
+        return
+    path = Path(data)
+    if path.is_file():
+        yield from _from_file(path, known.name).items
+        return
+    if not path.is_dir():
+        raise DataError(data, "is neither a file nor a folder")
+    for ending in (".jsonl", ".jsonl.gz", ".jsonl.xz"):
+        if (path / f"{known.name}{ending}").is_file():
+            yield from _from_file(path / f"{known.name}{ending}", known.name).items
+            return
+    if known.read is not None:
+        yield from known.read(path)
+    else:
+        yield from _from_rows(known, _parquet_rows(path))
+
+
+def _from_file(path: Path, name: str | None) -> Judged:
+    items = []
+    for item in read_items(path):
+        if isinstance(item, DataError):
+            raise item
+        items.append(item)
+    if not any(item.judgments for item in items):
+        raise DataError(str(path), "has no row with judgments to agree with")
+    if name is None:
+        name = str(items[0].meta.get("dataset", ""))
+    known = name in SETS
+    if known and name == "vatex_eval":  # its pictures are the ids of videos
+        items = [
+            replace(item, video=item.images[0], images=()) if item.images else item
+            for item in items
+        ]
+    return Judged(name if known else path.name.partition(".")[0], known, tuple(items))
+
+
+def _from_hub(known: HumanSet) -> Iterator[Item]:
+    if known.hub is None:
+        raise ConfigError(f"{known.name} is not on the hub; it is published as: {known.where}")
+    datasets = require("datasets", extra="datasets", purpose=f"{known.name} from the hub")
+    name, configuration, split = known.hub
+    rows = datasets.load_dataset(name, configuration, split=split)
+    pictures = [column for column in ("image", "img", "binary") if column in rows.column_names]
+    pictures = [column for column in pictures if not isinstance(rows[0][column], str)]
+    yield from _from_rows(known, rows.remove_columns(pictures))
+
+
+def _parquet_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = sorted(folder.rglob("*.parquet"))
+    if not paths:
+        raise DataError(str(folder), "has no .parquet file")
+    for path in paths:
+        file = pq.ParquetFile(path)
+        columns = [
+            field.name
+            for field in file.schema_arrow
+            if not (pa.types.is_binary(field.type) or pa.types.is_struct(field.type))
+        ]  # pictures are not read
+        for batch in file.iter_batches(columns=columns):
+            yield from batch.to_pylist()
+
+
+def _from_rows(known: HumanSet, rows: Iterable[Mapping[str, Any]]) -> Iterator[Item]:
+    assert known.row is not None
+    for number, row in enumerate(rows):
+        try:
+            yield from known.row(number, row)
+        except (KeyError, ValueError, TypeError) as error:
+            raise DataError(
+                known.name, f"is not in the published form: {error!r}", line=number + 1
+            ) from error

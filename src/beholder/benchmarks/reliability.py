@@ -1,0 +1,179 @@
+"""Reliability of judges: the metrics of a run as raters of its items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from beholder.errors import ConfigError
+from beholder.judges import AnswerFile
+from beholder.records import Interval, Item
+from beholder.run.store import FILE_NAME, Store
+from beholder.stats.checks import Floats
+from beholder.stats.intraclass import icc
+from beholder.stats.krippendorff import krippendorff_alpha
+from beholder.stats.reliability import (
+    cronbach_alpha,
+    kendall_w,
+    mean_pairwise_correlation,
+    within_item_spread,
+)
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One coefficient of reliability.
+
+    Attributes:
+        name: Which.
+        value: None where it is not defined.
+        interval: Its interval, where there is one.
+        reason: Why there is no value.
+    """
+
+    name: str
+    value: float | None
+    interval: Interval | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How well several raters agree on the same items.
+
+    Attributes:
+        what: What they rated: an operation of judges, the scores of a run, a label.
+        raters: Their names.
+        n_items: Items that all of them scored.
+        n_left_out: Items that one of them did not score.
+        coefficients: The coefficients.
+    """
+
+    what: str
+    raters: tuple[str, ...]
+    n_items: int
+    n_left_out: int
+    coefficients: tuple[Coefficient, ...]
+
+
+def reliability(
+    store: Store, names: Sequence[str] | None = None, value: str | None = None
+) -> Reliability:
+    """Agreement between the metrics of a run, each taken as a rater.
+
+    For replicates and panels of judges: score the same items with one metric under several judges
+    (or seeds), as metrics of one run, and ask how well their scores agree.
+
+    Args:
+        store: The run.
+        names: Metrics to take as raters; None takes all.
+        value: Name of the value to compare; None takes each metric's first.
+
+    Raises:
+        ConfigError: Fewer than two raters, an unknown one, or fewer than two common items.
+    """
+    held = [metric.name for metric in store.metrics()]
+    raters = list(names) if names else held
+    for name in raters:
+        if name not in held:
+            raise ConfigError(f"the run has no metric {name!r}; it has: {', '.join(held)}")
+    if len(raters) < 2:
+        raise ConfigError(
+            "reliability needs two or more raters: score the same items with several judges as"
+            f" metrics of one run; this one has: {', '.join(held) or 'none'}"
+        )
+    columns = [_column(store, name, value) for name in raters]
+    common = sorted(set.intersection(*(set(column) for column in columns)))
+    if len(common) < 2:
+        raise ConfigError(f"the raters share {len(common)} scored items; two are needed")
+    table = np.array([[column[place] for column in columns] for place in common])
+    n_any = len(set.union(*(set(column) for column in columns)))
+    return Reliability(
+        "scores", tuple(raters), len(common), n_any - len(common), coefficients(table)
+    )
+
+
+def of_panels(folder: Path) -> list[Reliability]:
+    """Agreement between the judges of each panel that a run asked, per operation.
+
+    Args:
+        folder: A run directory.
+
+    Returns:
+        One per operation that two or more judges answered for two or more questions; questions
+        that not all judges answered are left out and counted.
+    """
+    file = AnswerFile(folder / FILE_NAME)
+    try:
+        tables: dict[str, dict[str, dict[str, float]]] = {}
+        for operation, question, judge, value in file.ratings():
+            tables.setdefault(operation, {}).setdefault(question, {})[judge] = value
+    finally:
+        file.close()
+    found = []
+    for operation, rows in sorted(tables.items()):
+        judges = tuple(sorted({judge for row in rows.values() for judge in row}))
+        whole = [
+            [row[judge] for judge in judges] for row in rows.values() if len(row) == len(judges)
+        ]
+        if len(judges) > 1 and len(whole) > 1:
+            table = np.array(whole)
+            left_out = len(rows) - len(whole)
+            found.append(Reliability(operation, judges, len(whole), left_out, coefficients(table)))
+    return found
+
+
+def of_ratings(items: Sequence[Item], label: str) -> Reliability:
+    """Agreement between the people whose ratings stand as a list in the judgments.
+
+    Args:
+        items: Judged items.
+        label: Name of the list; its first number is taken as the first rater's, and so on.
+
+    Raises:
+        ConfigError: Fewer than two items have such a list of one common length of two or more.
+    """
+    lists = [item.judgments[label] for item in items if isinstance(item.judgments.get(label), list)]
+    n_raters = max(map(len, lists), default=0)
+    complete = [ratings for ratings in lists if len(ratings) == n_raters]
+    if n_raters < 2 or len(complete) < 2:
+        raise ConfigError(
+            f"fewer than two items have a list of two or more ratings under {label!r};"
+            " name another label with --label, or give a run directory"
+        )
+    table = np.array(complete, dtype=np.float64)
+    raters = tuple(f"rater {place}" for place in range(1, n_raters + 1))
+    return Reliability(
+        label, raters, len(complete), len(lists) - len(complete), coefficients(table)
+    )
+
+
+def _column(store: Store, name: str, value: str | None) -> dict[int, float]:
+    found = {}
+    for place, values in store.values(name):
+        if value is not None and value not in values:
+            raise ConfigError(f"{name} has no value {value!r}; it has: {', '.join(values)}")
+        found[place] = values[value] if value is not None else next(iter(values.values()))
+    return found
+
+
+def coefficients(table: Floats) -> tuple[Coefficient, ...]:
+    """All coefficients of a complete items by raters table, shape (n, k)."""
+    found = []
+    for kind in ("1,1", "2,1", "3,1", "2,k"):
+        of_kind = icc(table, kind)
+        found.append(Coefficient(f"ICC({kind})", of_kind.value, of_kind.interval, of_kind.reason))
+    for name, agreement in (
+        ("Krippendorff alpha (interval)", krippendorff_alpha(table, "interval")),
+        ("Cronbach alpha", cronbach_alpha(table)),
+        ("Kendall W", kendall_w(table)),
+        ("mean pairwise Spearman", mean_pairwise_correlation(table, "spearman")),
+    ):
+        found.append(Coefficient(name, agreement.value, agreement.interval, agreement.reason))
+    spread = within_item_spread(table)
+    for name, mean in (("SD", spread.sd), ("range", spread.range)):
+        found.append(Coefficient(f"mean {name} within an item", mean.mean, mean.interval))
+    return tuple(found)

@@ -1,0 +1,117 @@
+"""Readers of human-judgment sets that are published as tables on the Hugging Face hub.
+
+A row in, its items out. The same rows are read from a local folder of Parquet files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from beholder.records import Item
+from beholder.stats.correlation import coefficient
+
+DOCENT_LABELS = (
+    "1_much_better",
+    "1_slightly_better",
+    "equal",
+    "2_slightly_better",
+    "2_much_better",
+)
+
+
+def docent_coarse(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
+    """DOCENT, coarse: which of two descriptions is better, in three respects.
+
+    Labels 2 (first much better) .. -2 (second much better).
+    """
+    labels = {
+        question: 2 - DOCENT_LABELS.index(row[question])
+        for question in ("mistakes", "omissions", "overall_quality")
+    }
+    yield Item(
+        id=str(number),
+        candidate=row["model1_generation"],
+        references=(row["reference"],),
+        images=(str(row["uuid"]),),
+        judgments={**labels, "model1": row["model1"], "model2": row["model2"]},
+        meta={"candidate_b": row["model2_generation"]},
+    )
+
+
+def docent_granular(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
+    """DOCENT, granular: spans of mistakes in the description, of omissions in the reference."""
+    spans = {
+        label: [[span["start"], span["end"]] for span in json.loads(row[label])]
+        for label in ("mistakes", "omissions")
+    }
+    yield Item(
+        id=f"{row['uuid']}/{row['model']}",
+        candidate=row["generation"],
+        references=(row["reference"],),
+        images=(str(row["uuid"]),),
+        group={"system": str(row["model"])},
+        judgments=spans,
+    )
+
+
+def polaris(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
+    """Polaris: a caption with the mean score that people gave it."""
+    references = tuple(row["refs"])
+    yield Item(
+        id=str(number),
+        candidate=row["cand"],
+        references=references,
+        group={"references": references[0]} if references else {},
+        judgments={"score": float(row["human_score"])},
+    )
+
+
+def detailcaps(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
+    """DetailCaps-4870: long captions of several models with an expert score each.
+
+    Columns ``GT_Caption_*`` are references; a text column X with a numeric column ``X_score`` is
+    the caption of a system X with its score.
+    """
+    references = tuple(
+        str(text) for name, text in row.items() if name.startswith("GT_Caption") and text
+    )
+    for name, text in row.items():
+        score = row.get(f"{name}_score")
+        if isinstance(text, str) and score is not None:
+            yield Item(
+                id=f"{number}/{name}",
+                candidate=text,
+                references=references,
+                images=(str(row["image"]),),
+                group={"system": name, "source": str(row.get("source", ""))},
+                judgments={"score": float(score)},
+            )
+
+
+def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
+    """Wiki-ImageReview: five reviews of a picture, ranked 1 (best) to 5 by three people.
+
+    Each review keeps its ranks by the two people who agree best, as ``ranks``, negated so that
+    more is better.
+    """
+    people = [list(row[name]) for name in sorted(row) if name.startswith("annotator_")]
+    spearman = coefficient("spearman")
+
+    def agreement(pair: tuple[list[int], list[int]]) -> float:
+        found = spearman(np.array(pair[0], dtype=float), np.array(pair[1], dtype=float))
+        return -2.0 if found is None else found
+
+    best = max(combinations(people, 2), key=agreement)
+    for place in range(5):
+        yield Item(
+            id=f"{row['id']}/{place + 1}",
+            candidate=row[f"sentence_{place + 1}"],
+            images=(str(row["id"]),),
+            group={"genre": str(row.get("genre", ""))},
+            judgments={"ranks": [-person[place] for person in best]},
+        )

@@ -1,0 +1,161 @@
+"""Similarity of embeddings: of whole texts, and of words aligned one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ConfigError, ItemError
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.classical.rouge import f_beta
+from beholder.metrics.classical.tokens import (
+    Words,
+    check_tokenizer,
+    item_words,
+    tokenizer_identity,
+)
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore
+from beholder.text.frequency import IDENTITY as FREQUENCY
+from beholder.text.frequency import weight
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vectors:
+    """Vectors of an item.
+
+    Attributes:
+        candidate: (n, D), of the candidate or its parts.
+        references: (m, D) of each reference or its parts.
+        words: The parts, candidate's first; empty where there is one.
+        identities: Identity of each tool by the field that names it.
+    """
+
+    candidate: FloatArray
+    references: tuple[FloatArray, ...]
+    words: tuple[Words, ...]
+    identities: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Cosine(Metric[Vectors]):
+    """Cosine of the embeddings of whole texts, best over references or mean.
+
+    Below 0 counts as 0. Range 0..1, higher is better. A strong baseline with a good embedder, and
+    blind to what is attached to what.
+
+    Raises:
+        ConfigError: A parameter is unknown.
+    """
+
+    embedder: str = param("static", "text embedder", tool="embedder")
+    references: str = param("best", "several references: best or mean")
+
+    registered_name: ClassVar[str] = "cosine"
+    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("cosine", "cosine of the whole texts"),)
+
+    def __post_init__(self) -> None:
+        if self.references not in ("best", "mean"):
+            raise ConfigError(f"references={self.references!r}: expected 'best' or 'mean'")
+
+    async def gather(self, item: Item, tools: Tools) -> Vectors:
+        """Embed all texts.
+
+        Raises:
+            ItemError: A reference is empty.
+        """
+        if not all(reference.strip() for reference in item.references):
+            raise ItemError("a reference is empty")
+        vectors = await tools.embed(self.embedder, [item.candidate, *item.references])
+        return Vectors(vectors[:1], (vectors[1:],), (), self.identities(tools))
+
+    def score_item(self, item: Item, evidence: Vectors) -> ItemScore:
+        """Compare with each reference, then join."""
+        similar = unit_range(evidence.references[0] @ evidence.candidate[0])
+        value = similar.max() if self.references == "best" else similar.mean()
+        return ItemScore({"cosine": float(value)}, signature=self.signature(evidence.identities))
+
+
+@dataclass(frozen=True)
+class TokenF1(Metric[Vectors]):
+    """Soft word overlap: each word finds its most similar word on the other side.
+
+    Precision is the weighted mean, over the candidate's words, of the best cosine with a word of
+    the reference, recall the same the other way round, F1 their harmonic mean. As BERTScore, but
+    over any embedder and one vector per word, so that word order and context do not enter. Words
+    are weighted by how rare they are in English (``weights='frequency'``) or all alike. Of several
+    references the one with the best F1 counts. Cosines below 0 count as 0. Range 0..1, higher is
+    better.
+
+    Source: after Zhang et al. 2020 (BERTScore); weights of Arora et al. 2017.
+
+    Raises:
+        ConfigError: A parameter is unknown.
+    """
+
+    embedder: str = param("static", "text embedder", tool="embedder")
+    tokenizer: str = param("words", "words (any script, case folded) or space (ready tokens)")
+    weights: str = param("frequency", "weight of words: frequency (rare ones more) or none")
+
+    registered_name: ClassVar[str] = "token_f1"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("f1", "harmonic mean of both"),
+        ValueInfo("precision", "how well the reference covers the candidate's words"),
+        ValueInfo("recall", "how well the candidate covers the reference's words"),
+    )
+
+    def __post_init__(self) -> None:
+        check_tokenizer(self.tokenizer)
+        if self.weights not in ("frequency", "none"):
+            raise ConfigError(f"weights={self.weights!r}: expected 'frequency' or 'none'")
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Embedder, tokenizer and word weights with their versions."""
+        found = super().identities(tools)
+        found["tokenizer"] = tokenizer_identity(self.tokenizer)
+        found["weights"] = FREQUENCY if self.weights == "frequency" else self.weights
+        return found
+
+    async def gather(self, item: Item, tools: Tools) -> Vectors:
+        """Embed every distinct word."""
+        texts = item_words(item, self.tokenizer)
+        sides = (texts.candidate, *texts.references)
+        distinct = list(dict.fromkeys(word for side in sides for word in side))
+        places = {word: place for place, word in enumerate(distinct)}
+        vectors = await tools.embed(self.embedder, distinct)
+        embedded = [vectors[[places[word] for word in side]] for side in sides]
+        return Vectors(embedded[0], tuple(embedded[1:]), sides, self.identities(tools))
+
+    def score_item(self, item: Item, evidence: Vectors) -> ItemScore:
+        """Align with each reference and keep the best."""
+        ours = self._weights(evidence.words[0])
+        best = (-1.0, 0.0, 0.0)
+        for vectors, words in zip(evidence.references, evidence.words[1:], strict=True):
+            similar = unit_range(evidence.candidate @ vectors.T)
+            precision = weighted_mean(similar.max(axis=1), ours)
+            recall = weighted_mean(similar.max(axis=0), self._weights(words))
+            best = max(best, (f_beta(precision, recall), precision, recall))
+        names = (value.name for value in self.values)
+        return ItemScore(
+            dict(zip(names, best, strict=True)), signature=self.signature(evidence.identities)
+        )
+
+    def _weights(self, words: Words) -> FloatArray:
+        if self.weights == "none":
+            return np.ones(len(words))
+        return np.array([weight(word) for word in words])
+
+
+def unit_range(similarity: FloatArray) -> FloatArray:
+    """Cosines clipped to 0..1, in float64."""
+    return np.clip(similarity.astype(np.float64), 0.0, 1.0)
+
+
+def weighted_mean(values: FloatArray, weights: FloatArray) -> float:
+    """Mean of (n,) values in 0..1 with positive (n,) weights."""
+    return float(np.clip(values @ weights / weights.sum(), 0.0, 1.0))

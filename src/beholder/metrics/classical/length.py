@@ -1,0 +1,35 @@
+"""Length of the candidate: the baseline that every other metric must beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from beholder.metrics.base import ValueInfo
+from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric
+from beholder.records import Item, ItemScore
+
+
+@dataclass(frozen=True)
+class Length(WordMetric):
+    """Words and characters of the candidate: the baseline for agreement with people.
+
+    People often prefer the longer text, and many metrics follow; what a metric says beyond length
+    is what counts. Needs no references. No better or worse direction of its own: stated as higher
+    is better, so that it can be compared.
+
+    Raises:
+        ConfigError: A parameter is unknown.
+    """
+
+    registered_name: ClassVar[str] = "length"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("words", "words of the candidate", high=1e9),
+        ValueInfo("characters", "characters of the candidate", high=1e9),
+    )
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
+        """Count."""
+        values = {"words": float(len(evidence.candidate)), "characters": float(len(item.candidate))}
+        return ItemScore(values, signature=self.signature(self._identities()))

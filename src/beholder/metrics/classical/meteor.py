@@ -1,0 +1,207 @@
+"""METEOR without Java: an alignment by exact, stem and synonym matches, then its score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ConfigError
+from beholder.metrics.base import ValueInfo
+from beholder.metrics.classical.alignment import Match, align
+from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words
+from beholder.metrics.params import param
+from beholder.records import Item, ItemScore
+from beholder.text.synonyms import IDENTITY as SYNONYMS
+from beholder.text.synonyms import senses
+
+EXACT, STEM, SYNONYM = 1.0, 0.6, 0.8
+ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
+
+# Words of closed classes that are more than about one in a thousand of English prose: they say
+# little, so content words weigh DELTA and these 1 - DELTA.
+_FUNCTION_WORDS = """
+a an the this that these some any all no other i you he she it we they him her them my your his its
+our their who which what is are was were be been being do have has had will would should can could
+may of in on at to from by with about into over for as than out up down off after before through
+between and or but so if while when where not there then also more only one
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+
+
+@dataclass(frozen=True)
+class METEOR(WordMetric):
+    """METEOR: words aligned by form, stem and synonym, less a penalty for scattered matches.
+
+    Each word is matched at most once. ``matching='published'`` aligns as the program METEOR 1.5
+    does: most exact matches, then fewest chunks (runs that are adjacent on both sides); a stem or
+    synonym with several possible counterparts is matched only where it costs no chunk.
+    ``matching='cover'`` covers the most words first, which agrees better with people.
+
+    Matches weigh 1 (same word), 0.6 (same stem) and 0.8 (a shared WordNet sense); content words
+    weigh 0.75 and function words 0.25. From the weighted precision P and recall R:
+    ``F = P R / (0.85 P + 0.15 R)``, times ``1 - 0.6 (chunks / matches)^0.2``; no penalty for one
+    chunk that covers both texts. The best reference counts. These are the weights of METEOR 1.5
+    for English; its fourth stage, a table of paraphrases, is left out. Range 0..1, higher is
+    better. The corpus value is made from summed counts.
+
+    Other languages: name a Snowball ``stemmer`` (or ``none``) and ``synonyms='none'``; words of
+    other scripts match by form in any case.
+
+    Source: Denkowski and Lavie 2014.
+
+    Raises:
+        ConfigError: A parameter is unknown.
+    """
+
+    stemmer: str = param("english", "Snowball algorithm, such as english or hindi, or none")
+    synonyms: str = param("wordnet", "synonyms: wordnet (English) or none")
+    matching: str = param("published", "doubtful matches: as the published program, or cover")
+
+    registered_name: ClassVar[str] = "meteor"
+    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("meteor", "METEOR, best reference"),)
+    corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("corpus_meteor", "METEOR of summed counts"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.synonyms not in ("wordnet", "none"):
+            raise ConfigError(f"synonyms={self.synonyms!r}: expected 'wordnet' or 'none'")
+        if self.matching not in ("published", "cover"):
+            raise ConfigError(f"matching={self.matching!r}: expected 'published' or 'cover'")
+        if self.stemmer != "none" and self.stemmer not in _snowball().algorithms():
+            raise ConfigError(
+                f"stemmer={self.stemmer!r}: expected none or one of"
+                f" {', '.join(_snowball().algorithms())}"
+            )
+
+    def _identities(self) -> dict[str, str]:
+        found = super()._identities()
+        if self.stemmer != "none":
+            found["stemmer"] = f"{self.stemmer}@snowball{version('snowballstemmer')}"
+        if self.synonyms != "none":
+            found["synonyms"] = SYNONYMS
+        return found
+
+    def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
+        """Align with each reference and keep the best."""
+        scored = []
+        for reference in evidence.references:
+            statistics = self._statistics(evidence.candidate, reference)
+            scored.append((meteor_score(statistics), statistics))
+        best, statistics = max(scored, key=lambda pair: pair[0])
+        return ItemScore(
+            {"meteor": best},
+            signature=self.signature(self._identities()),
+            detail={"statistics": statistics},
+        )
+
+    def corpus(self, statistics: FloatArray) -> dict[str, float]:
+        """METEOR of summed counts."""
+        return {"corpus_meteor": meteor_score([float(count) for count in statistics])}
+
+    def _statistics(self, candidate: Words, reference: Words) -> list[float]:
+        index = _index(reference, self.stemmer, self.synonyms)
+        options = {word: self._options(word, index) for word in dict.fromkeys(candidate)}
+        matches = align([options[word] for word in candidate], cover=self.matching == "cover")
+        return meteor_statistics(candidate, reference, matches)
+
+    def _options(self, word: str, index: _Index) -> list[tuple[int, float]]:
+        """Places a word may match, with the weight of each match."""
+        exact = set(index.places.get(word, ()))
+        found = [(place, EXACT) for place in exact]
+        if self.stemmer != "none":
+            alike = index.stems.get(stem(word, self.stemmer), ())
+            found += [(place, STEM) for place in alike if place not in exact]
+        if self.synonyms != "none" and index.senses:
+            shared = {place for sense in senses(word) for place in index.senses.get(sense, ())}
+            found += [(place, SYNONYM) for place in shared if place not in exact]
+        return sorted(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Places of a reference by word, by stem and by sense."""
+
+    places: dict[str, list[int]]
+    stems: dict[str, list[int]]
+    senses: dict[int, list[int]]
+
+
+@lru_cache(maxsize=1 << 12)  # a reference is met once per candidate
+def _index(reference: Words, stemmer: str, synonyms: str) -> _Index:
+    index = _Index({}, {}, {})
+    for place, word in enumerate(reference):
+        index.places.setdefault(word, []).append(place)
+        if stemmer != "none":
+            index.stems.setdefault(stem(word, stemmer), []).append(place)
+        if synonyms != "none":
+            for sense in senses(word):
+                index.senses.setdefault(sense, []).append(place)
+    return index
+
+
+def meteor_statistics(candidate: Words, reference: Words, matches: Sequence[Match]) -> list[float]:
+    """Counts that METEOR is made from; they add up over items.
+
+    Returns:
+        Of the candidate, then of the reference: content words, function words, weighted matches
+        of content words, of function words. Then the matches, the chunks, and the chunks that are
+        penalised (all, or none when one chunk covers both texts).
+    """
+    counts = []
+    weights = (
+        {match.candidate: match.weight for match in matches},
+        {match.reference: match.weight for match in matches},
+    )
+    for words, matched in zip((candidate, reference), weights, strict=True):
+        lengths, sums = [0.0, 0.0], [0.0, 0.0]
+        for place, word in enumerate(words):
+            kind = int(word in FUNCTION_WORDS)
+            lengths[kind] += 1
+            sums[kind] += matched.get(place, 0.0)
+        counts += [*lengths, *sums]
+    chunks = sum(
+        index == 0
+        or match.candidate != matches[index - 1].candidate + 1
+        or match.reference != matches[index - 1].reference + 1
+        for index, match in enumerate(matches)
+    )
+    whole = chunks == 1 and len(candidate) == len(reference) == len(matches)
+    return [*counts, float(len(matches)), float(chunks), 0.0 if whole else float(chunks)]
+
+
+def meteor_score(statistics: Sequence[float]) -> float:
+    """METEOR from the counts of ``meteor_statistics``, of one item or summed."""
+    shares = []
+    for start in (0, 4):
+        content, function, content_match, function_match = statistics[start : start + 4]
+        length = DELTA * content + (1 - DELTA) * function
+        shares.append((DELTA * content_match + (1 - DELTA) * function_match) / length)
+    precision, recall = shares
+    matches, _, penalised = statistics[8:]
+    if precision == 0 or recall == 0:
+        return 0.0
+    f = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
+    return float(min(1.0, f * (1 - GAMMA * (penalised / matches) ** BETA)))
+
+
+@lru_cache(maxsize=1 << 15)
+def stem(word: str, algorithm: str) -> str:
+    """The stem of a word by a Snowball algorithm."""
+    return str(_stemmer(algorithm).stemWord(word))
+
+
+@cache
+def _stemmer(algorithm: str) -> Any:
+    return _snowball().stemmer(algorithm)
+
+
+def _snowball() -> Any:
+    import snowballstemmer  # not loaded before it is used
+
+    return snowballstemmer

@@ -1,0 +1,261 @@
+"""F1 of scene-graph facts: by base form (SPICE), by embedding (SoftSPICE), by stages (CAPTURE)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ItemError
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.classical.embedding import unit_range
+from beholder.metrics.classical.granular import Part, PartsMetric
+from beholder.metrics.classical.graphs import Fact, Facts, facts, graph, phrase
+from beholder.metrics.classical.rouge import f_beta
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore
+from beholder.text.synonyms import are_synonyms
+
+_VALUES = (
+    ValueInfo("f1", "harmonic mean of both"),
+    ValueInfo("precision", "share of the candidate's facts that the references have"),
+    ValueInfo("recall", "share of the references' facts that the candidate has"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactEvidence:
+    """Facts of both sides.
+
+    Attributes:
+        candidate: Of the candidate.
+        references: Of all references together.
+        vectors: Unit vector per phrase; empty for a metric that embeds nothing.
+        identities: Identity of each tool by the field that names it.
+    """
+
+    candidate: Facts
+    references: Facts
+    vectors: Mapping[str, FloatArray]
+    identities: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class FactMetric(Metric[FactEvidence]):
+    """Base of the metrics over facts."""
+
+    parser: str = param("builtin", "English parser: builtin or spacy:NAME")
+
+    values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
+
+    async def gather(self, item: Item, tools: Tools) -> FactEvidence:
+        """Parse all texts, and embed what is to be compared by meaning.
+
+        Raises:
+            ItemError: A side has no facts, or is not in Latin script.
+        """
+        candidate = facts((item.candidate,), self.parser)
+        references = facts(item.references, self.parser)
+        for name, side in (("candidate", candidate), ("references", references)):
+            if not side.all:
+                raise ItemError(f"no object was found in the {name}: there are no facts to compare")
+        phrases = sorted({phrase(fact) for fact in candidate.all | references.all})
+        vectors = await self.embed(phrases, tools)
+        return FactEvidence(candidate, references, vectors, self.identities(tools))
+
+    async def embed(self, phrases: Sequence[str], tools: Tools) -> Mapping[str, FloatArray]:
+        """Vectors of phrases; none for a metric that compares words."""
+        return {}
+
+    def score_item(self, item: Item, evidence: FactEvidence) -> ItemScore:
+        """Precision and recall of the facts, and their harmonic mean."""
+        precision, recall = self.shares(evidence)
+        values = {"f1": f_beta(precision, recall), "precision": precision, "recall": recall}
+        return ItemScore(values, signature=self.signature(evidence.identities))
+
+    @abstractmethod
+    def shares(self, evidence: FactEvidence) -> tuple[float, float]:
+        """Precision and recall."""
+
+
+@dataclass(frozen=True)
+class SoftFactMetric(FactMetric):
+    """Base of the metrics that compare facts by meaning."""
+
+    embedder: str = param("static", "text embedder", tool="embedder")
+
+    async def embed(self, phrases: Sequence[str], tools: Tools) -> Mapping[str, FloatArray]:
+        """Vectors of phrases."""
+        return dict(zip(phrases, await tools.embed(self.embedder, phrases), strict=True))
+
+
+@dataclass(frozen=True)
+class SPICE(FactMetric):
+    """F1 of scene-graph facts in base form: objects, attributes, relations.
+
+    The facts of all references together are one set. A fact counts when the other side has the
+    same words in base form. As SPICE, but over the built-in English parser, so scores are not those
+    of the Java program; no synonyms. English only. Range 0..1, higher is better.
+
+    Source: after Anderson et al. 2016.
+    """
+
+    registered_name: ClassVar[str] = "spice"
+
+    def shares(self, evidence: FactEvidence) -> tuple[float, float]:
+        """Shares of common facts."""
+        ours, theirs = evidence.candidate.all, evidence.references.all
+        common = len(ours & theirs)
+        return common / len(ours), common / len(theirs)
+
+
+@dataclass(frozen=True)
+class SoftSPICE(SoftFactMetric):
+    """Scene-graph facts compared by embedding.
+
+    Each fact is written as a phrase and finds its most similar one on the other side; precision is
+    the mean of the best cosines over the candidate's facts, recall over the references' facts, F1
+    their harmonic mean. English only. Range 0..1, higher is better.
+
+    Source: after Li et al. 2023 (FACTUAL, SoftSPICE).
+    """
+
+    registered_name: ClassVar[str] = "softspice"
+
+    def shares(self, evidence: FactEvidence) -> tuple[float, float]:
+        """Means of best cosines."""
+        similar = _similarity(
+            sorted(evidence.candidate.all), sorted(evidence.references.all), evidence.vectors
+        )
+        means = (float(np.mean(similar.max(axis=axis))) for axis in (1, 0))
+        precision, recall = (min(1.0, mean) for mean in means)
+        return precision, recall
+
+
+@dataclass(frozen=True)
+class CAPTURE(SoftFactMetric):
+    """Objects, attributes and relations matched in three stages: same, synonym, similar.
+
+    Within each kind, facts are matched by base form, then word by word by WordNet synonyms; each
+    fact that is left counts as much as its best cosine with a fact that is left on the other side.
+    Precision and recall per kind, F1 of each, and their mean with weights 5, 5 and 2 for objects,
+    attributes and relations; a kind that neither side has is left out. English only. Range 0..1,
+    higher is better.
+
+    Source: after Dong et al. 2024 (CAPTURE).
+    """
+
+    registered_name: ClassVar[str] = "capture"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("capture", "weighted mean of the three F1"),
+        ValueInfo("precision", "weighted mean of the three precisions"),
+        ValueInfo("recall", "weighted mean of the three recalls"),
+    )
+    weights: ClassVar[tuple[int, int, int]] = (5, 5, 2)
+
+    def score_item(self, item: Item, evidence: FactEvidence) -> ItemScore:
+        """Match each kind and join."""
+        sums, total = np.zeros(3), 0
+        ours, theirs = evidence.candidate, evidence.references
+        for weight, mine, other in zip(
+            self.weights,
+            (ours.objects, ours.attributes, ours.relations),
+            (theirs.objects, theirs.attributes, theirs.relations),
+            strict=True,
+        ):
+            if mine or other:
+                precision, recall = _staged(mine, other, evidence.vectors)
+                sums += weight * np.array([f_beta(precision, recall), precision, recall])
+                total += weight
+        names = (value.name for value in self.values)
+        return ItemScore(
+            dict(zip(names, (sums / total).clip(0.0, 1.0).tolist(), strict=True)),
+            signature=self.signature(evidence.identities),
+        )
+
+    def shares(self, evidence: FactEvidence) -> tuple[float, float]:
+        """Precision and recall of all kinds together."""
+        return _staged(evidence.candidate.all, evidence.references.all, evidence.vectors)
+
+
+def _staged(
+    ours: Collection[Fact], theirs: Collection[Fact], vectors: Mapping[str, FloatArray]
+) -> tuple[float, float]:
+    """Precision and recall of one kind; 0 when one side has none."""
+    if not ours or not theirs:
+        return 0.0, 0.0
+    mine = sorted(fact for fact in ours if fact not in theirs)
+    other = sorted(fact for fact in theirs if fact not in ours)
+    matched = len(ours) - len(mine)
+    for fact in tuple(mine):
+        twin = next((there for there in other if _synonymous(fact, there)), None)
+        if twin is not None:
+            mine.remove(fact)
+            other.remove(twin)
+            matched += 1
+    soft_ours = soft_theirs = 0.0
+    if mine and other:
+        similar = _similarity(mine, other, vectors)
+        soft_ours, soft_theirs = (float(similar.max(axis=axis).sum()) for axis in (1, 0))
+    return (
+        min(1.0, (matched + soft_ours) / len(ours)),
+        min(1.0, (matched + soft_theirs) / len(theirs)),
+    )
+
+
+def _synonymous(a: Fact, b: Fact) -> bool:
+    return all(x == y or are_synonyms(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _similarity(
+    ours: Sequence[Fact], theirs: Sequence[Fact], vectors: Mapping[str, FloatArray]
+) -> FloatArray:
+    a, b = (np.array([vectors[phrase(fact)] for fact in side]) for side in (ours, theirs))
+    return unit_range(a @ b.T)
+
+
+@dataclass(frozen=True)
+class SGEmbed(PartsMetric):
+    """Parts of the scene graphs compared by embedding: the SGEmbed baseline.
+
+    Objects, objects with an attribute, and subject-relation-object are each scored by their best
+    cosine with a part of the other text. Precision and recall are means of these, F1 their harmonic
+    mean. English only. Range 0..1, higher is better.
+
+    Source: the PoSh paper (baseline SGEmbed), there with an 8B embedder.
+    """
+
+    parser: str = param("builtin", "English parser: builtin or spacy:NAME")
+
+    registered_name: ClassVar[str] = "sg_embed"
+
+    def parts(self, text: str, tools: Tools) -> list[Part]:
+        """The parts of a text's scene graph."""
+        found = graph(text, self.parser)
+        names = {entity.index: entity.name for entity in found.entities if entity.kind == "thing"}
+        objects = (
+            Part("entity", entity.name, tuple(mention.span for mention in entity.mentions))
+            for entity in found.entities
+            if entity.index in names
+        )
+        attributes = (
+            Part("attribute", f"{attribute.text} {names[attribute.entity]}", attribute.spans)
+            for attribute in found.attributes
+            if attribute.entity in names
+        )
+        relations = (
+            Part(
+                "relation",
+                f"{names[relation.subject]} {relation.text} {names[relation.object]}",
+                relation.spans,
+            )
+            for relation in found.relations
+            if relation.subject in names and relation.object in names
+        )
+        return list(chain(objects, attributes, relations))

@@ -1,0 +1,125 @@
+"""Words of candidate and references, as the classical metrics compare them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from beholder.errors import ConfigError, ItemError
+from beholder.metrics.base import Metric
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.records import Item
+from beholder.text.tokenize import IDENTITY, words
+
+Words: TypeAlias = tuple[str, ...]
+
+TOKENIZERS = ("words", "space")
+
+
+@lru_cache(maxsize=1 << 15)  # a reference is met once per candidate, from every metric
+def tokenize(text: str, tokenizer: str = "words") -> Words:
+    """Words of a text.
+
+    Args:
+        text: Any text.
+        tokenizer: ``words``: runs of letters and digits of any script, case folded, punctuation
+            left out, each Han character one word. ``space``: as the text is split by white space,
+            for texts that were tokenized before.
+    """
+    if tokenizer == "space":
+        return tuple(text.split())
+    return tuple(text[start:end].casefold() for start, end in words(text))
+
+
+def check_tokenizer(tokenizer: str) -> None:
+    """Refuse a tokenizer that is none.
+
+    Raises:
+        ConfigError: Names those there are.
+    """
+    if tokenizer not in TOKENIZERS:
+        raise ConfigError(
+            f"tokenizer={tokenizer!r}: expected one of {', '.join(map(repr, TOKENIZERS))}"
+        )
+
+
+def tokenizer_identity(tokenizer: str) -> str:
+    """What the signature says of a tokenizer: its name with the version of its rules."""
+    return IDENTITY if tokenizer == "words" else tokenizer
+
+
+def item_words(item: Item, tokenizer: str) -> TokenizedTexts:
+    """Both sides of an item as words.
+
+    Raises:
+        ItemError: A text has no word (only punctuation or emoji, say).
+    """
+    candidate = tokenize(item.candidate, tokenizer)
+    references = tuple(tokenize(reference, tokenizer) for reference in item.references)
+    if not candidate:
+        raise ItemError("the candidate has no words")
+    for index, reference in enumerate(references, start=1):
+        if not reference:
+            raise ItemError(f"reference {index} has no words")
+    return TokenizedTexts(candidate, references)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedTexts:
+    """Words of an item.
+
+    Attributes:
+        candidate: Of the text under evaluation, at least one.
+        references: Of each reference, in order, each at least one.
+    """
+
+    candidate: Words
+    references: tuple[Words, ...]
+
+
+@dataclass(frozen=True)
+class WordMetric(Metric[TokenizedTexts]):
+    """Base of the metrics that compare words and need no tool."""
+
+    tokenizer: str = param("words", "words (any script, case folded) or space (ready tokens)")
+
+    def __post_init__(self) -> None:
+        check_tokenizer(self.tokenizer)
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The tokenizer with the version of its rules."""
+        return self._identities()
+
+    def _identities(self) -> dict[str, str]:
+        return {"tokenizer": tokenizer_identity(self.tokenizer)}
+
+    async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
+        """Split all texts of an item into words."""
+        return item_words(item, self.tokenizer)
+
+
+def ngrams(words: Sequence[str], order: int) -> list[tuple[str, ...]]:
+    """All runs of ``order`` words, in order; none when there are fewer words."""
+    return list(zip(*(words[start:] for start in range(order)), strict=False))
+
+
+def clipped_matches(candidate: Words, references: Sequence[Words], order: int) -> int:
+    """Runs of words that the candidate shares with its references.
+
+    A run counts at most as often as in the reference that has it most often.
+    """
+    grams = ngrams(candidate, order)
+    distinct = set(grams)
+    others = [ngrams(reference, order) for reference in references]
+    shared = set().union(*(distinct.intersection(other) for other in others))
+    if len(distinct) == len(grams):  # nearly every caption: each run occurs once, so no counting
+        return len(shared)
+    counts = Counter(grams)
+    return sum(
+        1 if counts[gram] == 1 else min(counts[gram], max(other.count(gram) for other in others))
+        for gram in shared
+    )
