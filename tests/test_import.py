@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 
@@ -35,3 +37,11 @@ def test_every_public_name_can_be_had(name: str) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'vcs2'"):
         _ = beholder.vcs2
+
+
+@pytest.mark.parametrize("package", ["beholder.narratives", "beholder.stats"])
+def test_no_module_hides_the_name_it_offers(package: str) -> None:
+    # Importing a submodule sets its name on the package, in place of a function that is called so.
+    module = importlib.import_module(package)
+    submodules = {found.name for found in pkgutil.iter_modules(module.__path__)}
+    assert not submodules & set(module.__all__)

@@ -9,16 +9,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from beholder.narratives.chronology import Chronology, chronology
-    from beholder.narratives.coherence import Coherence, coherence
-    from beholder.narratives.dtw import Alignment, dtw
     from beholder.narratives.maps import narrative_map
-    from beholder.narratives.maxmin import maxmin
     from beholder.narratives.sample import random_storyline
     from beholder.narratives.space import Space
     from beholder.narratives.storyline import Storyline
+    from beholder.narratives.strength import Coherence, coherence
+    from beholder.narratives.timeline import Chronology, chronology
     from beholder.narratives.topics import Topics, spread_dates, spread_labels, topic_clusters
     from beholder.narratives.trails import trail
+    from beholder.narratives.warping import Alignment, dtw
+    from beholder.narratives.widest import maxmin
 
 __all__ = [
     "Alignment",
@@ -40,11 +40,11 @@ __all__ = [
 ]
 
 _HOME = {
-    "chronology": ("Chronology", "chronology"),
-    "coherence": ("Coherence", "coherence"),
-    "dtw": ("Alignment", "dtw"),
+    "timeline": ("Chronology", "chronology"),
+    "strength": ("Coherence", "coherence"),
+    "warping": ("Alignment", "dtw"),
     "maps": ("narrative_map",),
-    "maxmin": ("maxmin",),
+    "widest": ("maxmin",),
     "sample": ("random_storyline",),
     "space": ("Space",),
     "storyline": ("Storyline",),

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
-from beholder.narratives.chronology import chronology
 from beholder.narratives.maps import narrative_map
-from beholder.narratives.maxmin import maxmin
 from beholder.narratives.sample import random_storyline
 from beholder.narratives.space import JSD, Base, Scale, Space
 from beholder.narratives.storyline import Storyline
+from beholder.narratives.timeline import chronology
 from beholder.narratives.topics import topics_by
 from beholder.narratives.trails import trail
+from beholder.narratives.widest import maxmin
 from beholder.records import Frame
 from beholder.records import Sequence as Narrative
 

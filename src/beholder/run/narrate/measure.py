@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from beholder.embed.images import image_embedder, usable_frames
-from beholder.narratives.coherence import Coherence, coherence_of
-from beholder.narratives.dtw import Alignment, dtw
 from beholder.narratives.space import Floats, Space
+from beholder.narratives.strength import Coherence, coherence_of
 from beholder.narratives.topics import topics_by
+from beholder.narratives.warping import Alignment, dtw
 from beholder.records import Frame, ItemFailure
 from beholder.records import Sequence as Narrative
 from beholder.run.narrate.config import NarrateConfig

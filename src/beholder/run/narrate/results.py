@@ -13,11 +13,11 @@ import numpy as np
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.media import encode_jpeg, load_image
-from beholder.narratives.coherence import Coherence
 from beholder.narratives.cost import PUBLISHED_SECONDS, Rates, estimated_tokens, measured
 from beholder.narratives.hybrid import Hybrid, combine
 from beholder.narratives.judging import Vote
 from beholder.narratives.steps import steps_table
+from beholder.narratives.strength import Coherence
 from beholder.narratives.study import Subject, tables
 from beholder.records import Frame, ItemFailure
 from beholder.records import Sequence as Narrative
