@@ -90,7 +90,7 @@ class Metric(ABC, Generic[E]):
         Counts add up and ratios do not, so the whole set is scored from summed counts; the run
         resamples them for the interval.
         """
-        raise NotImplementedError(f"{self.registered_name} states no corpus_values")
+        raise ConfigError(f"{self.registered_name} has no values of the whole data set")
 
     @property
     def name(self) -> str:
