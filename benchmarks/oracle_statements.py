@@ -1,0 +1,92 @@
+"""Statements of the built-in analysis against human facts: one-to-one matches by content words."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from beholder.language.document import Document
+from beholder.language.lemmas import noun
+from beholder.language.parsers import parse, parse_many
+from beholder.language.statements import statements
+
+THRESHOLD = 0.6
+_EMPTY_POS = frozenset("DET ADP PUNCT AUX CCONJ SCONJ PART PRON SYM SPACE".split(" "))
+_EMPTY = frozenset("be have there image feature show".split(" "))
+
+
+def content(document: Document) -> Counter[str]:
+    """Base forms of the words that carry meaning: no determiners, prepositions, auxiliaries."""
+    return Counter(
+        noun(w.lemma)
+        for w in document
+        if w.pos not in _EMPTY_POS and w.lemma not in _EMPTY and any(c.isalnum() for c in w.text)
+    )
+
+
+def token_f1(one: Counter[str], other: Counter[str]) -> float:
+    """F1 of the shared words of two bags."""
+    total = sum(one.values()) + sum(other.values())
+    return 2 * sum((one & other).values()) / total if total else 0.0
+
+
+@dataclass(frozen=True)
+class Match:
+    """One text: its statements and facts, and which were matched."""
+
+    found: list[str]
+    facts: list[str]
+    pairs: list[tuple[int, int, float]]
+
+
+def match(found: Sequence[str], facts: Sequence[str]) -> Match:
+    """The best one-to-one assignment; pairs below the threshold do not count."""
+    ours = [content(d) for d in parse_many(found)]
+    theirs = [content(d) for d in parse_many(_cleaned(f) for f in facts)]
+    if not ours or not theirs:
+        return Match(list(found), list(facts), [])
+    scores = np.array([[token_f1(a, b) for b in theirs] for a in ours])
+    rows, columns = linear_sum_assignment(np.where(scores >= THRESHOLD, scores, 0), maximize=True)
+    pairs = [
+        (int(r), int(c), float(scores[r, c]))
+        for r, c in zip(rows, columns, strict=True)
+        if scores[r, c] >= THRESHOLD
+    ]
+    return Match(list(found), list(facts), pairs)
+
+
+def _cleaned(fact: str) -> str:
+    """Without the numbers by which annotators tell two houses apart ("house_0")."""
+    return " ".join(word.split("_")[0] for word in fact.split())
+
+
+def read(path: Path) -> list[tuple[str, list[str]]]:
+    """The texts with their human facts."""
+    with path.open(encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    return [(row["candidate"], row["judgments"]["facts"]) for row in rows]
+
+
+def evaluate(path: Path, limit: int | None = None) -> list[Match]:
+    """Match the statements of every text with its facts."""
+    return [
+        match([s.text for s in statements(parse(text))], facts)
+        for text, facts in read(path)[:limit]
+    ]
+
+
+def report(path: Path) -> Iterator[str]:
+    """Recall, precision, and the number of missed facts by length."""
+    matches = evaluate(path)
+    facts = sum(len(m.facts) for m in matches)
+    found = sum(len(m.found) for m in matches)
+    hit = sum(len(m.pairs) for m in matches)
+    yield f"statements: recall {hit / facts:.3f} ({hit} of {facts} human facts matched), " + (
+        f"precision {hit / found:.3f} (of {found} statements)"
+    )

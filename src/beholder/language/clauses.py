@@ -1,0 +1,230 @@
+"""Who does what to whom: the subjects and objects of a predicate, also those that are not written
+beside it (relative clauses, participles, shared subjects, inverted sentences).
+"""
+
+from __future__ import annotations
+
+from beholder.language.document import Document, Word
+from beholder.language.lexicon import (
+    ANIMALS,
+    ANIMATE_VERBS,
+    INTRANSITIVE,
+    NEGATIONS,
+    PEOPLE,
+    RELATIVE_PRONOUNS,
+)
+
+_DEPTH = 12
+"""How many clauses up a subject is looked for."""
+_LIVING = ANIMALS | PEOPLE
+_SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
+
+
+def is_verb(word: Word) -> bool:
+    """Whether a word is a verb that can have a subject of its own, so not "the lit room"."""
+    return word.pos == "VERB" and word.dep not in ("amod", "case", "compound", "mark", "det", "cc")
+
+
+def conjuncts(document: Document, word: Word) -> list[Word]:
+    """A noun and the nouns joined to it: "a cup and a plate"."""
+    joined = [word]
+    for child in document.children(word, "conj"):
+        if child.pos in ("NOUN", "PROPN", "PRON", "NUM") and not document.child(
+            child, "nsubj", "cop"
+        ):
+            joined.append(child)
+    return joined
+
+
+def is_denied(document: Document, word: Word) -> bool:
+    """Whether a predicate is negated: "is not held", "never smiles"."""
+    return any(
+        c.lower in NEGATIONS or c.lemma == "not"
+        for c in document.children(word, "advmod", "neg", "det", "cc")
+        if c.index < word.index
+    )
+
+
+def is_passive(document: Document, verb: Word) -> bool:
+    """Whether the subject undergoes the verb: "is held by", "covered in snow"."""
+    if document.child(verb, "aux:pass", "nsubj:pass"):
+        return True
+    head = document.head(verb)
+    if verb.tag not in ("VBN", "VBD") or document.child(verb, "aux"):
+        return False
+    if verb.dep in ("acl", "amod", "advcl", "acl:relcl") and not document.child(verb, "nsubj"):
+        return verb.dep != "acl:relcl"
+    shares = (
+        verb.dep in ("conj", "xcomp") and head is not None and not document.child(verb, "nsubj")
+    )
+    return shares and head is not None and is_verb(head) and is_passive(document, head)
+
+
+def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
+    """The nouns a predicate is said of, conjuncts included; empty if there is none."""
+    own = written_subjects(document, predicate)
+    if own:
+        named = [n for c in own for n in conjuncts(document, _referent(document, c, predicate))]
+        return [*_joined_before(document, predicate, own[0]), *named]
+    inverted = inverted_subject(document, predicate)
+    if inverted is not None:
+        return conjuncts(document, inverted)
+    head = document.head(predicate)
+    if head is None or depth > _DEPTH:
+        return []
+    if predicate.dep.split(":")[0] in ("acl", "amod") and _is_nominal(head):
+        return _doer(document, predicate, head) or [head]
+    if predicate.dep in _SHARES:
+        return _shared(document, predicate, head, depth)
+    return []
+
+
+def written_subjects(document: Document, predicate: Word) -> list[Word]:
+    """The subjects that hang on a predicate; a fronted place is none, whatever the parser says."""
+    return [
+        c
+        for c in document.children(predicate, "nsubj")
+        if c.lower != "there" and not document.child(c, "case")
+    ]
+
+
+def fronted_place(document: Document, predicate: Word) -> Word | None:
+    """The place that was read as a subject in "On the table is a vase"."""
+    for child in document.children(predicate, "nsubj"):
+        if document.child(child, "case") and child.index < predicate.index:
+            return child
+    return None
+
+
+def _joined_before(document: Document, predicate: Word, subject: Word) -> list[Word]:
+    """The dog in "A dog and a cat lie", if the parser joined the verb to the first noun."""
+    head = document.head(predicate)
+    if predicate.dep != "conj" or head is None or not _is_nominal(head) or head.dep != "ROOT":
+        return []
+    joins = [c for c in document.children(predicate, "cc") if c.index < subject.index]
+    alone = not document.children(head, "cop", "acl", "nsubj", "punct")
+    return [head] if joins and (alone or joins[0].index == head.index + 1) else []
+
+
+def _shared(document: Document, predicate: Word, head: Word, depth: int) -> list[Word]:
+    if predicate.dep == "ccomp" and predicate.tag not in ("VBG", "VBN"):
+        return []
+    if predicate.dep == "xcomp" and head.pos == "VERB":
+        objects = document.children(head, "obj")
+        if objects:  # "shows a man riding", "keeps the door open"
+            return [n for c in objects for n in conjuncts(document, c)]
+    if _is_nominal(head) and not document.child(head, "cop", "nsubj"):
+        return conjuncts(document, head) if predicate.dep != "conj" else [head]
+    return subjects(document, head, depth + 1)
+
+
+def _doer(document: Document, predicate: Word, noun: Word) -> list[Word]:
+    """The sitter in "A woman sits on a bench reading": benches do not read."""
+    if predicate.tag != "VBG" or predicate.lemma not in ANIMATE_VERBS or noun.lemma in _LIVING:
+        return []
+    clause = document.head(noun)
+    while clause is not None and clause.is_noun:
+        if clause.lemma in _LIVING:
+            return [clause]
+        clause = document.head(clause)
+    if clause is None or clause.pos != "VERB" or noun.dep.startswith("nsubj"):
+        return []
+    return [s for s in subjects(document, clause, 1) if s.lemma in _LIVING or s.pos == "PRON"]
+
+
+def _is_nominal(word: Word) -> bool:
+    return word.pos in ("NOUN", "PROPN", "PRON", "NUM")
+
+
+def _referent(document: Document, word: Word, predicate: Word) -> Word:
+    """For "who" and "which", the noun that the clause describes; any other word means itself."""
+    if word.lower in RELATIVE_PRONOUNS and word.pos in ("PRON", "DET", "SCONJ"):
+        noun = described_noun(document, predicate)
+        if noun is not None:
+            return noun
+    return word
+
+
+def described_noun(document: Document, predicate: Word) -> Word | None:
+    """The noun that a relative or participial clause describes."""
+    seen = 0
+    while predicate.dep == "conj" and seen < _DEPTH:
+        predicate = document.words[predicate.head]
+        seen += 1
+    head = document.head(predicate)
+    if head is not None and predicate.dep.split(":")[0] == "acl" and _is_nominal(head):
+        return head
+    return None
+
+
+def inverted_subject(document: Document, verb: Word) -> Word | None:
+    """The noun after the verb in "Behind the table stands a man"."""
+    if not is_verb(verb) or verb.lemma not in INTRANSITIVE or written_subjects(document, verb):
+        return None
+    fronted = [c for c in document.children(verb, "obl", "advmod", "nsubj") if c.index < verb.index]
+    after = [c for c in document.children(verb, "obj") if c.index > verb.index]
+    return after[0] if fronted and after and verb.tag in ("VBZ", "VBP", "VBD", "VBG") else None
+
+
+def objects(document: Document, verb: Word) -> list[Word]:
+    """The direct objects of a verb, conjuncts included."""
+    direct = [
+        c
+        for c in document.children(verb, "obj")
+        if c.lower not in RELATIVE_PRONOUNS or c.pos != "PRON"
+    ]
+    inverted = inverted_subject(document, verb)
+    direct = [c for c in direct if c is not inverted and c not in recipients(document, verb)]
+    found = [n for c in direct for n in conjuncts(document, c)]
+    if found:
+        return found
+    gap = gap_noun(document, verb)
+    if gap is not None and not _stranded(document, verb):
+        return [gap]
+    head = document.head(verb)
+    shared = verb.dep == "conj" and head is not None and head.pos == "VERB"
+    if shared and head is not None and document.child(head, "obj") is not None:
+        later = [c for c in document.children(head, "obj") if c.index > verb.index]
+        return [n for c in later for n in conjuncts(document, c)]  # "holds and eats a sandwich"
+    return []
+
+
+def recipients(document: Document, verb: Word) -> list[Word]:
+    """Who gets the object: "gives the woman a flower"; of two objects the first."""
+    named = document.children(verb, "iobj")
+    direct = document.children(verb, "obj")
+    if not named and len(direct) == 2 and document.child(direct[1], "det", "nummod", "amod"):
+        return direct[:1]
+    return named
+
+
+def gap_noun(document: Document, verb: Word) -> Word | None:
+    """The noun that a relative clause leaves out as object: "the cup (that) the man holds"."""
+    if verb.dep != "acl:relcl":
+        return None
+    own = [c for c in document.children(verb, "nsubj") if c.lower not in RELATIVE_PRONOUNS]
+    if any(c.lower in ("where", "when", "why") for c in document.children(verb, "advmod", "mark")):
+        return None
+    if not own or (document.child(verb, "cop", "obj") and not _relative_object(document, verb)):
+        return None
+    return document.head(verb)
+
+
+def _relative_object(document: Document, verb: Word) -> bool:
+    return any(c.lower in RELATIVE_PRONOUNS for c in document.children(verb, "obj"))
+
+
+def stranded_preposition(document: Document, verb: Word) -> Word | None:
+    """The preposition at the end of "the chair (that) the man sits on"."""
+    return _stranded(document, verb) if gap_noun(document, verb) is not None else None
+
+
+def _stranded(document: Document, verb: Word) -> Word | None:
+    for child in document.children(verb, "obl", "advmod", "case", "compound:prt"):
+        if child.pos == "ADP" and child.index > verb.index and not document.children(child):
+            return child
+    relative = [c for c in document.children(verb, "obl") if c.lower in RELATIVE_PRONOUNS]
+    for word in relative:
+        for case in document.children(word, "case"):
+            return case
+    return None

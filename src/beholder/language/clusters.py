@@ -1,0 +1,106 @@
+"""How well clusters of mentions agree with gold clusters: MUC, B-cubed and CEAF-e.
+
+MUC: Vilain et al. 1995. B-cubed: Bagga and Baldwin 1998. CEAF-e (phi 4): Luo 2005. Mentions that
+stand on one side only count as they do in the CoNLL-2012 scorer: against the side that has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+Cluster = frozenset[Hashable]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Sums that make precision and recall; sums of several documents may be added.
+
+    Attributes:
+        precision_part: Numerator of precision.
+        precision_whole: Denominator of precision.
+        recall_part: Numerator of recall.
+        recall_whole: Denominator of recall.
+    """
+
+    precision_part: float
+    precision_whole: float
+    recall_part: float
+    recall_whole: float
+
+    def __add__(self, other: Agreement) -> Agreement:
+        return Agreement(
+            self.precision_part + other.precision_part,
+            self.precision_whole + other.precision_whole,
+            self.recall_part + other.recall_part,
+            self.recall_whole + other.recall_whole,
+        )
+
+    @property
+    def precision(self) -> float:
+        """Precision in 0..1; 0 if nothing was found."""
+        return self.precision_part / self.precision_whole if self.precision_whole else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Recall in 0..1; 0 if there is nothing to find."""
+        return self.recall_part / self.recall_whole if self.recall_whole else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of the two; 0 if both are 0."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def muc(found: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
+    """Links needed to join each cluster that are missing on the other side."""
+    return Agreement(*_links(found, gold), *_links(gold, found))
+
+
+def _links(one: Sequence[Cluster], other: Sequence[Cluster]) -> tuple[float, float]:
+    place = {mention: number for number, cluster in enumerate(other) for mention in cluster}
+    part = whole = 0
+    for cluster in one:
+        pieces = {place.get(mention, (mention,)) for mention in cluster}
+        part += len(cluster) - len(pieces)
+        whole += len(cluster) - 1
+    return float(part), float(whole)
+
+
+def b_cubed(found: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
+    """For each mention, the share of its cluster that its other cluster has too."""
+    return Agreement(*_shares(found, gold), *_shares(gold, found))
+
+
+def _shares(one: Sequence[Cluster], other: Sequence[Cluster]) -> tuple[float, float]:
+    place = {mention: cluster for cluster in other for mention in cluster}
+    part = sum(
+        len(cluster & place.get(mention, frozenset())) / len(cluster)
+        for cluster in one
+        for mention in cluster
+    )
+    return part, float(sum(len(cluster) for cluster in one))
+
+
+def ceaf_e(found: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
+    """Best one-to-one pairing of clusters by twice the overlap over the sum of sizes."""
+    if not found or not gold:
+        return Agreement(0.0, float(len(found)), 0.0, float(len(gold)))
+    similarity = np.array([[2 * len(f & g) / (len(f) + len(g)) for g in gold] for f in found])
+    rows, columns = linear_sum_assignment(similarity, maximize=True)
+    total = float(similarity[rows, columns].sum())
+    return Agreement(total, float(len(found)), total, float(len(gold)))
+
+
+def merged(links: Iterable[tuple[Hashable, Hashable]]) -> list[Cluster]:
+    """Clusters of two or more mentions from pairs that mean the same."""
+    group: dict[Hashable, set[Hashable]] = {}
+    for one, other in links:
+        joined = group.get(one, {one}) | group.get(other, {other})
+        for mention in joined:
+            group[mention] = joined
+    return [frozenset(c) for c in {id(c): c for c in group.values()}.values()]

@@ -1,0 +1,380 @@
+"""Which mentions mean the same thing.
+
+Made for descriptions: mentions are read in text order, and each looks back for what it repeats. A
+definite noun repeats one with the same head that it does not contradict; a pronoun repeats the
+nearest thing of its number, sex and life, subjects first; "they" may repeat a joined pair; "one" and
+"the other" pick members of a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from beholder.errors import ConfigError
+from beholder.language.document import Document, Word
+from beholder.language.lexicon import COLLECTIVE, HYPERNYMS
+from beholder.language.mentions import SPEECH, Mention, find_mentions
+from beholder.language.phrases import Phrases
+from beholder.optional import require
+from beholder.records import Span
+
+SpanClusters: TypeAlias = Sequence[Sequence[Span]]
+Coref: TypeAlias = "str | Callable[[str], SpanClusters]"
+"""``"builtin"``, ``"none"``, ``"fastcoref"``, or a function from a text to clusters of ranges."""
+
+_REACH = 3
+"""How many sentences back a pronoun looks."""
+_WINDOW = 60
+"""How many earlier things are looked at for one mention; keeps long texts linear."""
+
+
+@dataclass(slots=True)
+class Links:
+    """What mentions mean, by word index.
+
+    Attributes:
+        same: A mention and the earlier mention or mentions that it repeats; several for a group
+            ("a man and a woman ... they").
+        member_of: A mention and the earlier one of which it is a part ("two women ... one").
+    """
+
+    same: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    member_of: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Thing:
+    """What has been mentioned so far: all mentions of one thing."""
+
+    mentions: list[Mention]
+
+    @property
+    def first(self) -> Mention:
+        return self.mentions[0]
+
+    @property
+    def last(self) -> Mention:
+        return self.mentions[-1]
+
+    @property
+    def is_plural(self) -> bool:
+        return self.first.plural
+
+
+def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> Links:
+    """The links between the mentions of a document.
+
+    Args:
+        document: The parsed text.
+        phrases: Its noun phrases.
+        coref: See ``Coref``.
+
+    Raises:
+        ConfigError: The name is unknown.
+        MissingExtraError: ``"fastcoref"`` is not installed.
+    """
+    if callable(coref):
+        return _from_spans(document, phrases, coref(document.text))
+    if coref == "builtin":
+        return _Resolver(document, phrases).links
+    if coref == "none":
+        return Links()
+    if coref == "fastcoref":
+        return _from_spans(document, phrases, _fastcoref(document.text))
+    raise ConfigError(
+        f"there is no coreference {coref!r}; use 'builtin', 'none', 'fastcoref' or a function "
+        "from a text to clusters of character ranges"
+    )
+
+
+def _fastcoref(text: str) -> SpanClusters:
+    module = require("fastcoref", extra="coref", purpose="coref='fastcoref'")
+    model = module.FCoref(enable_progress_bar=False)
+    return model.predict([text])[0].get_clusters(as_strings=False)  # type: ignore[no-any-return]
+
+
+def _from_spans(document: Document, phrases: Phrases, clusters: SpanClusters) -> Links:
+    """Links from clusters of character ranges: each range means its topmost mention."""
+    links = Links()
+    mentions = find_mentions(document, phrases)
+    for cluster in clusters:
+        meant = []
+        for start, end in sorted(cluster):
+            inside = [m for m in mentions if m.word.start >= start and m.word.end <= end]
+            tops = [m for m in inside if not start <= document.words[m.word.head].start < end]
+            meant += (tops or inside)[:1]
+        for mention in meant[1:]:
+            if mention.word.index != meant[0].word.index:
+                links.same[mention.word.index] = (meant[0].word.index,)
+    return links
+
+
+class _Resolver:
+    """One pass over the mentions of a document."""
+
+    def __init__(self, document: Document, phrases: Phrases) -> None:
+        self.document = document
+        self.phrases = phrases
+        self.links = Links()
+        self.things: list[_Thing] = []
+        self.groups: list[tuple[Mention, ...]] = []
+        self._by_word: dict[int, Mention] = {}
+        for mention in find_mentions(document, phrases):
+            self._by_word[mention.word.index] = mention
+            self._read(mention)
+
+    def _read(self, mention: Mention) -> None:
+        self._note_group(mention)
+        if mention.phrase is not None and mention.phrase.rule == "selector":
+            self._read_selector(mention)
+            return
+        if mention.pronoun is not None:
+            self._read_pronoun(mention)
+            return
+        found = self._repeated(mention)
+        if found is None:
+            self.things.append(_Thing([mention]))
+        else:
+            self._link(mention, found)
+
+    def _link(self, mention: Mention, thing: _Thing) -> None:
+        self.links.same[mention.word.index] = (thing.first.word.index,)
+        thing.mentions.append(mention)
+
+    def _recent(self) -> list[_Thing]:
+        """The last things spoken of, the most recent first."""
+        window = self.things[-_WINDOW:]
+        return sorted(window, key=lambda thing: -thing.last.word.index)
+
+    def _note_group(self, mention: Mention) -> None:
+        """Remember "a man and a woman" when its last member is read."""
+        word = mention.word
+        if word.dep != "conj" or mention.phrase is None:
+            return
+        first = self.document.words[word.head]
+        joined = [first, *self.document.children(first, "conj")]
+        members = [self._by_word[w.index] for w in joined if w.index in self._by_word]
+        if len(members) >= 2:
+            self.groups = [g for g in self.groups if g[0] is not members[0]]
+            self.groups.append(tuple(members))
+
+    # Nouns
+
+    def _repeated(self, mention: Mention) -> _Thing | None:
+        if mention.word.dep == "appos" and self._is_apposition(mention):
+            return self._thing_of(self.document.words[mention.word.head])
+        if mention.phrase is not None and mention.phrase.kind == "picture":
+            pictures = [t for t in self._recent() if _is_picture(t.first)]
+            return pictures[0] if pictures else None
+        if mention.other or not (mention.definite or self._is_bare_plural(mention)):
+            return None
+        matches = [thing for thing in self._recent() if self._same_noun(mention, thing)]
+        if matches:
+            return max(matches, key=lambda t: (self._likeness(mention, t), t.last.word.index))
+        if mention.definite and not mention.is_name and not mention.describing:
+            wider = [t for t in self._recent() if self._wider_noun(mention, t)]
+            return wider[0] if wider else None
+        return None
+
+    def _is_bare_plural(self, mention: Mention) -> bool:
+        """Bare plurals repeat only what was said in the very same words."""
+        return mention.plural and not self.document.children(mention.word, "det", "nummod")
+
+    def _is_apposition(self, mention: Mention) -> bool:
+        head = self.document.words[mention.word.head]
+        return not self.document.children(head, "conj") and bool(
+            self.document.children(mention.word, "det") or mention.is_name
+        )
+
+    def _same_noun(self, mention: Mention, thing: _Thing) -> bool:
+        nouns = [m for m in thing.mentions if m.pronoun is None]
+        if not nouns or (
+            thing.first.word.sentence == mention.word.sentence and self._joined(mention, thing)
+        ):
+            return False
+        if mention.is_name:
+            return any(_same_name(mention, m) for m in nouns)
+        heads = {m.head for m in nouns}
+        if mention.head not in heads or thing.is_plural != mention.plural:
+            return False
+        if any(mention.contradicts(m) for m in nouns):
+            return False
+        known = frozenset().union(*(m.describing | set(m.names) for m in nouns))
+        if not mention.definite or self.document.child(mention.word, "nmod:poss"):
+            return mention.describing == nouns[0].describing and self._owner(
+                mention
+            ) == self._owner(nouns[0])
+        new = mention.describing - known - {"same"}
+        first = nouns[0]
+        return not new or not first.describing or bool(mention.describing & known)
+
+    def _owner(self, mention: Mention) -> int | None:
+        """The thing that has the mentioned one: "his hat" and "the man's hat" share it."""
+        owner = self.document.child(mention.word, "nmod:poss")
+        if owner is None:
+            return None
+        index = owner.index
+        return self.links.same.get(index, (index,))[0]
+
+    def _joined(self, mention: Mention, thing: _Thing) -> bool:
+        """Whether a mention stands in one list with the thing: "a dog and the dog beside it"."""
+        group = {mention.word.index, mention.word.head} if mention.word.dep == "conj" else set()
+        return any(m.word.index in group for m in thing.mentions)
+
+    def _likeness(self, mention: Mention, thing: _Thing) -> int:
+        """Words shared with the thing, less those that the mention leaves open."""
+        known = frozenset().union(*(m.describing | set(m.names) for m in thing.mentions))
+        words = mention.describing | set(mention.names)
+        return 2 * len(words & known) - len(words - known)
+
+    def _wider_noun(self, mention: Mention, thing: _Thing) -> bool:
+        """Whether "the animal" can mean the dog, "the structure" the house."""
+        near = mention.word.sentence - thing.last.word.sentence <= _REACH
+        return (
+            near
+            and thing.is_plural == mention.plural
+            and thing.first.pronoun is None
+            and thing.first.head in HYPERNYMS.get(mention.head, ())
+            and thing.last.word.head != mention.word.head
+        )
+
+    # Pronouns
+
+    def _read_pronoun(self, mention: Mention) -> None:
+        if mention.word.lower in SPEECH:
+            known = [t for t in self.things if t.first.pronoun == mention.pronoun]
+            found = known[0] if known else None
+        elif mention.pronoun == "they":
+            if self._read_group(mention):
+                return
+            found = self._best(mention)
+        else:
+            found = self._best(mention)
+        if found is not None:
+            self._link(mention, found)
+        else:
+            self.things.append(_Thing([mention]))
+
+    def _read_group(self, mention: Mention) -> bool:
+        """As in "they" for a joined pair, if nothing plural was named after it."""
+        near = [
+            g
+            for g in self.groups
+            if 0 <= mention.word.sentence - g[-1].word.sentence <= 1
+            and g[-1].word.index < mention.word.index
+            and not any(mention.word.index in _below(self.document, m.word) for m in g)
+        ]
+        if not near:
+            return False
+        group = max(near, key=lambda g: (all(m.is_alive for m in g), _is_subject(g[0].word)))
+        rival = self._best(mention)
+        named = (
+            rival is not None
+            and rival.is_plural
+            and (rival.last.word.index > group[-1].word.index or not all(m.is_alive for m in group))
+        )
+        if named and not (all(m.is_alive for m in group) and _is_subject(group[0].word)):
+            return False
+        self.links.same[mention.word.index] = tuple(m.word.index for m in group)
+        return True
+
+    def _best(self, mention: Mention) -> _Thing | None:
+        fitting = [t for t in self._recent() if self._fits(mention, t)]
+        if not fitting:
+            return None
+        return max(fitting, key=lambda t: self._salience(mention, t))
+
+    def _fits(self, mention: Mention, thing: _Thing) -> bool:
+        distance = mention.word.sentence - thing.last.word.sentence
+        if distance > _REACH or _is_picture(thing.first):
+            return False
+        if self._is_coargument(mention, thing.last) or thing.last.word.dep == "expl":
+            return False
+        if thing.first.pronoun is not None:
+            return thing.first.pronoun == mention.pronoun
+        sexes = {m.sex for m in thing.mentions} - {None}
+        person = any(m.is_person for m in thing.mentions)
+        if mention.pronoun in ("he", "she"):
+            known = not sexes or sexes == {mention.sex}
+            living = person or any(m.is_alive or m.is_name for m in thing.mentions)
+            return known and living and not thing.is_plural
+        if mention.pronoun == "it":
+            return not person and not sexes and not thing.is_plural
+        return thing.is_plural or (person and not sexes) or thing.first.head in COLLECTIVE
+
+    def _salience(self, mention: Mention, thing: _Thing) -> float:
+        """How likely a pronoun means a thing: near, subject, often named, of its own kind."""
+        last = thing.last
+        score = -3.0 * (mention.word.sentence - last.word.sentence)
+        score -= 0.02 * (mention.word.index - last.word.index)
+        score += 2.0 * _is_subject(last.word) + 0.3 * min(len(thing.mentions), 4)
+        score += 1.0 * (_is_subject(last.word) and _is_subject(mention.word))
+        if mention.pronoun in ("he", "she"):
+            score += 1.5 * (mention.sex in {m.sex for m in thing.mentions})
+            score -= 3.0 * (not any(m.is_person or m.is_name for m in thing.mentions))
+        elif mention.pronoun == "it":
+            score -= 1.0 * (last.word.dep.startswith("nmod"))
+            score -= 1.5 * thing.first.is_name
+        else:
+            score += 3.0 * thing.is_plural
+        return score
+
+    def _is_coargument(self, mention: Mention, other: Mention) -> bool:
+        """Subject and object of one verb differ, and a thing is not its own owner."""
+        word, earlier = mention.word, other.word
+        if mention.word.lower.endswith(("self", "selves")):
+            return False
+        if word.dep == "nmod:poss":
+            return word.head == earlier.index
+        return word.head == earlier.head and earlier.dep != "conj" and word.dep != "conj"
+
+    # Members
+
+    def _read_selector(self, mention: Mention) -> None:
+        """As in "one", "the other", "both": a member of a group, or all of it."""
+        phrase = mention.phrase
+        group: _Thing | None
+        if phrase is not None and phrase.selects is not None:
+            chosen = self.phrases.entity(phrase.selects)
+            self.links.member_of[mention.word.index] = phrase.selects if chosen is None else chosen
+            self.things.append(_Thing([mention]))
+            return
+        plural = [t for t in self._recent() if t.is_plural and not _is_picture(t.first)]
+        near = [t for t in plural if mention.word.sentence - t.last.word.sentence <= _REACH]
+        group = max(near, key=lambda t: self._salience(mention, t)) if near else None
+        if group is None:
+            self.things.append(_Thing([mention]))
+        elif mention.word.lower in ("both", "all", "each"):
+            self._link(mention, group)
+        else:
+            self.links.member_of[mention.word.index] = group.first.word.index
+            self.things.append(_Thing([mention]))
+
+    def _thing_of(self, word: Word) -> _Thing | None:
+        for thing in reversed(self.things):
+            if any(m.word.index == word.index for m in thing.mentions):
+                return thing
+        return None
+
+
+def _is_picture(mention: Mention) -> bool:
+    return mention.phrase is not None and mention.phrase.kind == "picture" and not mention.pronoun
+
+
+def _is_subject(word: Word) -> bool:
+    return word.dep.startswith("nsubj") or word.dep == "ROOT"
+
+
+def _same_name(mention: Mention, other: Mention) -> bool:
+    if mention.names == other.names:
+        return True
+    return other.is_name and (
+        (mention.names[-1:] == other.names[-1:] and len(mention.names) == 1)
+        or (mention.names[:1] == other.names[:1] and len(mention.names) == 1)
+    )
+
+
+def _below(document: Document, word: Word) -> set[int]:
+    return {w.index for w in document.subtree(word)}

@@ -1,0 +1,208 @@
+"""Attributes: adjectives, materials and participles before and after a noun, and predicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from beholder.language import clauses
+from beholder.language.document import Document, Word
+from beholder.language.facts import AttributeFact
+from beholder.language.lexicon import (
+    COLOURS,
+    COMPLETED,
+    DEGREES,
+    FOCUS_ADVERBS,
+    LINKING,
+    NEGATIONS,
+    QUANTIFIERS,
+    SHADES,
+)
+from beholder.language.phrases import Phrases, is_position, is_quality
+from beholder.language.places import place, preposition
+
+_NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "visible"} - {"visible"}
+
+
+def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
+    """All attributes of a document that come from adjectives, nouns and adverbs (not from verbs)."""
+    for index, phrase in phrases.by_word.items():
+        yield from modifiers(document, phrase.word, index)
+    for word, target in phrases.stands_for.items():
+        yield from modifiers(document, document.words[word], target)
+    for word in document:
+        yield from predicate_adjectives(document, word, phrases)
+        yield from predicate_nouns(document, word, phrases)
+
+
+def modifiers(document: Document, noun: Word, target: int) -> Iterator[AttributeFact]:
+    """Adjectives, participles, colours and materials that hang on a noun."""
+    shade: Word | None = None
+    for child in document.children(noun, "amod", "compound", "nmod:desc", "advmod"):
+        if not _describes(document, child, noun):
+            continue
+        following = document.words[child.index + 1] if child.index + 1 < len(document) else None
+        if following is not None and _is_shade_of(child, following, noun):
+            shade = child
+            continue
+        for word in [child, *_joined_adjectives(document, child)]:
+            words = _with_degree(document, word)
+            if shade is not None and shade.index == words[0].index - 1:
+                words = (*_with_degree(document, shade), *words)
+            yield AttributeFact(
+                target, words, _value(words), "quality", "modifier", _is_affirmed(words)
+            )
+        shade = None
+
+
+def _describes(document: Document, child: Word, noun: Word) -> bool:
+    if child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child):
+        return False
+    if child.lower in _NO_QUALITY or child.lower in NEGATIONS or not child.text[0].isalnum():
+        return False
+    if child.dep in ("compound", "nmod:desc") or child.is_noun:
+        return (
+            child.index < noun.index
+            and child.dep in ("compound", "amod", "nmod:desc")
+            and (is_quality(document, child) or child.pos == "ADJ" or child.dep == "amod")
+        )
+    if child.pos == "ADV":
+        return child.index > noun.index and child.lower in (
+            "outside",
+            "inside",
+            "above",
+            "below",
+            "nearby",
+        )
+    return child.pos in ("ADJ", "VERB", "NUM", "X")
+
+
+def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
+    """Whether a word only shades the adjective after it: "dark" blue, "brightly" lit."""
+    if following.dep not in ("amod", "compound") or following.head != noun.index:
+        return False
+    adverb = word.lower.endswith("ly") and following.pos in ("VERB", "ADJ")
+    return adverb or (word.lower in SHADES and following.lower in COLOURS)
+
+
+def _joined_adjectives(document: Document, word: Word) -> list[Word]:
+    return [
+        c
+        for c in document.children(word, "conj")
+        if (c.pos in ("ADJ", "VERB") or c.lower in COLOURS or _is_bare_noun(document, c))
+        and not document.child(c, "nsubj", "cop", "aux", "obj")
+    ]
+
+
+def _is_bare_noun(document: Document, word: Word) -> bool:
+    """A noun joined to an adjective without article is an adjective that was misread."""
+    return word.pos == "NOUN" and not word.is_plural and not document.children(word)[1:]
+
+
+def _with_degree(document: Document, word: Word) -> tuple[Word, ...]:
+    """The adjective with "very", "brightly" and shades before it."""
+    before = [
+        c
+        for c in document.children(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
+        if c.index < word.index
+        and c.lower not in FOCUS_ADVERBS | NEGATIONS
+        and c.pos in ("ADV", "ADJ", "NOUN", "PART")
+    ]
+    inner = [d for c in before for d in document.children(c, "advmod") if d.lower in DEGREES]
+    return tuple(sorted({*before, *inner, word}, key=lambda w: w.index))
+
+
+def _value(words: tuple[Word, ...]) -> str:
+    """What the attribute says apart from its degree, in base form."""
+    bare = [w for w in words[:-1] if w.lower not in DEGREES and not w.lower.endswith("ly")]
+    last = words[-1]
+    ending = last.lower if last.pos == "VERB" else last.lemma
+    return " ".join([*(w.lower for w in bare), ending])
+
+
+def _is_affirmed(words: tuple[Word, ...]) -> bool:
+    return not any(w.lower in NEGATIONS for w in words)
+
+
+def predicate_adjectives(
+    document: Document, word: Word, phrases: Phrases
+) -> Iterator[AttributeFact]:
+    """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
+    adjective = word.pos == "ADJ" or (word.lower in COLOURS and word.pos in ("NOUN", "PROPN"))
+    rule = _predicate_rule(document, word) if adjective else None
+    if rule is None or word.lower in _NO_QUALITY or (word.index in phrases.by_word):
+        return
+    if has_linked_noun(document, word):
+        return  # "full of water", "next to a plate" are relations
+    polarity = not clauses.is_denied(document, _clause_head(document, word))
+    for subject in clauses.subjects(document, word):
+        for adjective_word in [word, *_bare_joined(document, word)]:
+            words = _with_degree(document, adjective_word)
+            yield AttributeFact(subject.index, words, _value(words), "quality", rule, polarity)
+
+
+def has_linked_noun(document: Document, adjective: Word) -> bool:
+    """Whether a noun with a preposition completes the adjective: "full of", "parked on"."""
+    if adjective.lower not in COMPLETED and not adjective.lower.endswith("ed"):
+        return False
+    return any(
+        n.index > adjective.index and preposition(document, n)
+        for n in document.children(adjective, "obl", "nmod")
+    )
+
+
+def _bare_joined(document: Document, word: Word) -> list[Word]:
+    return [c for c in _joined_adjectives(document, word) if c.pos != "VERB"]
+
+
+def _predicate_rule(document: Document, word: Word) -> str | None:
+    if document.child(word, "cop") is not None:
+        return "copula"
+    head = document.head(word)
+    if head is None:
+        return "copula" if document.child(word, "nsubj") else None
+    if word.dep == "xcomp":
+        return "linking" if head.lemma in LINKING else "result"
+    if word.dep in ("acl", "acl:relcl", "advcl"):
+        return "clause"
+    if word.dep == "conj":
+        if document.child(word, "nsubj") is not None:
+            return "copula"
+        return "shared" if head.pos == "VERB" and document.child(word, "advmod") is None else None
+    return None
+
+
+def _clause_head(document: Document, word: Word) -> Word:
+    """The word that carries the negation: "does not look old"."""
+    head = document.head(word)
+    if word.dep == "xcomp" and head is not None and clauses.is_denied(document, head):
+        return head
+    return word
+
+
+def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
+    """As in "is a doctor", "is in the foreground", "is nearby"."""
+    if not document.child(word, "cop"):
+        return
+    polarity = not clauses.is_denied(document, word)
+    if word.pos == "ADV" and word.lower not in FOCUS_ADVERBS:
+        for subject in clauses.subjects(document, word):
+            yield AttributeFact(subject.index, (word,), word.lower, "position", "copula", polarity)
+    elif word.is_noun and preposition(document, word):
+        found = place(document, word, phrases)
+        if found.target is None:
+            for subject in clauses.subjects(document, word):
+                yield AttributeFact(
+                    subject.index, found.words, found.text, "position", "position", polarity
+                )
+    elif word.index in phrases.stands_for and not is_position(document, word):
+        subject_index = phrases.stands_for[word.index]
+        subject = document.words[subject_index]
+        if word.is_noun and word.lemma != subject.lemma and subject.dep.startswith("nsubj"):
+            name = [
+                c
+                for c in document.children(word, "compound", "flat")
+                if c.index < word.index and not is_quality(document, c)
+            ]
+            words = (*name, word)
+            value = " ".join([*(w.lower for w in name), word.lemma])
+            yield AttributeFact(subject_index, words, value, "kind", "copula", polarity)

@@ -1,0 +1,231 @@
+"""Two ways of drawing a dependency tree, and the way between them.
+
+The rules read Universal Dependencies (UD): prepositions hang on their noun, a copula hangs on its
+predicate. spaCy's own packages use the ClearNLP scheme: the noun hangs on the preposition, the
+predicate on the copula. ``to_ud`` turns the second into the first, so that any spaCy model can be
+plugged in; ``to_clear`` is the way back, which the rule set ``reference`` needs because the rules
+that it repeats were written for ClearNLP trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CLEAR_ONLY = frozenset(
+    [
+        "prep",
+        "pobj",
+        "dobj",
+        "nsubjpass",
+        "auxpass",
+        "attr",
+        "acomp",
+        "agent",
+        "poss",
+        "relcl",
+        "neg",
+        "prt",
+        "dative",
+        "oprd",
+        "pcomp",
+        "npadvmod",
+        "quantmod",
+        "predet",
+        "preconj",
+        "intj",
+        "csubjpass",
+    ]
+)
+_RENAMED = {
+    "dobj": "obj", "nsubjpass": "nsubj:pass", "csubjpass": "csubj:pass", "auxpass": "aux:pass",
+    "poss": "nmod:poss", "relcl": "acl:relcl", "neg": "advmod", "prt": "compound:prt",
+    "npadvmod": "obl:npmod", "quantmod": "advmod", "predet": "det:predet",
+    "preconj": "cc:preconj", "intj": "discourse", "meta": "dep", "oprd": "xcomp",
+}  # fmt: skip
+_PREDICATES = ("acomp", "attr", "oprd")
+_BE = frozenset(["be", "is", "are", "was", "were", "am", "been", "being", "'s", "'re", "'m"])
+
+
+@dataclass
+class Node:
+    """A word of a tree while the tree is being changed."""
+
+    text: str
+    pos: str
+    dep: str
+    head: int
+
+
+def is_clear(deps: Sequence[str]) -> bool:
+    """Whether the relation names of a text are those of ClearNLP."""
+    return any(dep in CLEAR_ONLY for dep in deps)
+
+
+def to_ud(nodes: Sequence[Node]) -> list[Node]:
+    """A ClearNLP tree as a UD tree."""
+    tree = [Node(n.text, n.pos, n.dep, n.head) for n in nodes]
+    _raise_predicates(tree)
+    _turn_prepositions(tree)
+    _flatten_conjuncts(tree)
+    for node in tree:
+        node.dep = _RENAMED.get(node.dep, node.dep)
+        if node.dep == "acomp":
+            node.dep = "xcomp"
+        elif node.dep in ("attr", "dative"):
+            node.dep = "iobj" if node.dep == "dative" else "xcomp"
+    return tree
+
+
+def _below(tree: Sequence[Node], head: int, *deps: str) -> list[int]:
+    return [
+        place
+        for place, node in enumerate(tree)
+        if node.head == head and place != head and node.dep in deps
+    ]
+
+
+def _raise_predicates(tree: list[Node]) -> None:
+    """The predicate of a form of "be" takes the place of the verb, which becomes its copula."""
+    children = _children(tree)
+    for place, node in enumerate(tree):
+        if node.text.lower() not in _BE or node.dep in ("aux", "auxpass"):
+            continue
+        below = children[place]
+        predicates = [c for c in below if tree[c].dep in _PREDICATES]
+        if any(tree[c].dep == "expl" for c in below):
+            for (
+                c
+            ) in predicates:  # "there is a cat": UD keeps the verb and makes the cat its subject
+                tree[c].dep = "nsubj"
+            continue
+        if not predicates:  # "is on the mat": the noun of the preposition is the predicate
+            predicates = [c for c in below if tree[c].dep == "prep" and c > place][:1]
+        if not predicates:
+            continue
+        top = predicates[0]
+        tree[top].head = top if node.head == place else node.head
+        tree[top].dep = node.dep
+        for c in below:
+            if c != top:
+                tree[c].head = top
+        node.head, node.dep = top, "cop"
+        children = _children(tree)
+
+
+def _turn_prepositions(tree: list[Node]) -> None:
+    """Prep -> pobj becomes noun -> case; the noun is nmod of a noun and obl of anything else."""
+    children = _children(tree)
+    for place, node in enumerate(tree):
+        objects = [c for c in children[place] if tree[c].dep in ("pobj", "pcomp")]
+        if node.dep == "prep" and not objects:
+            inner = [c for c in children[place] if tree[c].dep == "prep"]
+            objects = [g for c in inner for g in children[c] if tree[g].dep == "pobj"][:1]
+        if not objects or node.pos == "VERB":
+            continue
+        noun, governor = objects[0], node.head
+        clause = tree[noun].dep == "pcomp"
+        if governor == place or node.dep not in ("prep", "agent", "dative"):
+            tree[noun].dep = node.dep  # the preposition was lifted to a predicate or is the root
+        else:
+            of_noun = tree[governor].pos in ("NOUN", "PROPN", "PRON", "NUM")
+            nominal = "nmod" if of_noun else "obl:agent" if node.dep == "agent" else "obl"
+            verbal = "acl" if of_noun else "advcl"
+            tree[noun].dep = verbal if clause else nominal
+        tree[noun].head = noun if governor == place else governor
+        for c in children[place]:
+            if c != noun and tree[c].head == place:
+                tree[c].head = noun
+                if tree[c].dep in ("prep", "pcomp"):
+                    tree[c].dep = "case"
+        node.head, node.dep = noun, "mark" if clause else "case"
+        children = _children(tree)
+
+
+def _flatten_conjuncts(tree: list[Node]) -> None:
+    """A <- b <- c becomes a <- b, a <- c; each "and" hangs on the conjunct after it."""
+    for place, node in enumerate(tree):
+        seen = {place}
+        while node.dep == "conj" and tree[node.head].dep == "conj" and node.head not in seen:
+            seen.add(node.head)
+            node.head = tree[node.head].head
+    for place, node in enumerate(tree):
+        if node.dep == "cc":
+            later = [c for c in _below(tree, node.head, "conj") if c > place]
+            if later:
+                node.head = later[0]
+
+
+def _children(tree: Sequence[Node]) -> list[list[int]]:
+    children: list[list[int]] = [[] for _ in tree]
+    for place, node in enumerate(tree):
+        if node.head != place:
+            children[node.head].append(place)
+    return children
+
+
+_CLEAR_NAMES = {
+    "obj": "dobj", "iobj": "dative", "nsubj:pass": "nsubjpass", "aux:pass": "auxpass",
+    "nmod:poss": "poss", "acl:relcl": "relcl", "compound:prt": "prt", "advmod:emph": "advmod",
+    "obl:npmod": "npadvmod", "obl:unmarked": "npadvmod", "nmod:unmarked": "npadvmod",
+    "obl:tmod": "npadvmod", "det:predet": "predet", "nsubj:outer": "nsubj", "fixed": "prep",
+    "flat": "compound",
+}  # fmt: skip
+
+
+def to_clear(nodes: Sequence[Node]) -> list[Node]:
+    """A UD tree as a ClearNLP tree: copulas and prepositions become heads again."""
+    tree = [Node(n.text, n.pos, n.dep, n.head) for n in nodes]
+    for node in tree:
+        if node.text.lower() in _BE and node.pos == "VERB":
+            node.pos = "AUX"
+    _lower_prepositions(tree)
+    _lower_predicates(tree)
+    for node in tree:
+        node.dep = _CLEAR_NAMES.get(node.dep, node.dep)
+    return tree
+
+
+def _lower_prepositions(tree: list[Node]) -> None:
+    for place, node in enumerate(tree):
+        if node.dep != "case" or node.pos not in ("ADP", "SCONJ", "ADV", "ADJ", "VERB"):
+            continue
+        noun = tree[node.head]
+        if noun.dep == "pobj" or not any(
+            noun.dep.split(":")[0] == dep for dep in ("nmod", "obl", "ROOT", "conj", "acl", "advcl")
+        ):
+            continue  # a second preposition of the same noun stays below it
+        cops = _below(tree, node.head, "cop") if noun.dep != "pobj" else []
+        agent = noun.dep == "obl:agent"
+        noun_place = node.head
+        node.pos = "ADP"
+        if cops:  # "is on the mat": the copula governs the preposition
+            _put_copula_on_top(tree, noun_place, cops[0])
+            node.head, node.dep = cops[0], "prep"
+        elif noun.dep in ("ROOT", "conj"):
+            continue
+        else:
+            node.head, node.dep = noun.head, "agent" if agent else "prep"
+        noun.head, noun.dep = place, "pobj"
+
+
+def _lower_predicates(tree: list[Node]) -> None:
+    for place, node in enumerate(tree):
+        if node.dep == "cop" and node.head != place:
+            predicate = node.head
+            _put_copula_on_top(tree, predicate, place)
+            tree[predicate].head = place
+            tree[predicate].dep = "acomp" if tree[predicate].pos == "ADJ" else "attr"
+
+
+def _put_copula_on_top(tree: list[Node], predicate: int, copula: int) -> None:
+    """The copula takes the head of its predicate, and its subjects, auxiliaries and adverbials."""
+    top = tree[predicate]
+    tree[copula].head = copula if top.head == predicate else top.head
+    tree[copula].dep = top.dep
+    tree[copula].pos = "AUX"
+    clausal = "nsubj nsubj:pass nsubj:outer csubj expl aux mark advcl obl punct cc conj parataxis"
+    for place, node in enumerate(tree):
+        if node.head == predicate and place not in (predicate, copula):
+            if node.dep in clausal.split() and not (node.dep == "conj" and node.pos != "VERB"):
+                node.head = copula

@@ -1,0 +1,122 @@
+"""The parsed text that every later stage reads: words with one kind of tree, plain and picklable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from beholder.records import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a document; hyphen compounds such as "off-white" are one word.
+
+    Attributes:
+        index: Place in the document.
+        text: As written, quotes and spaces evened.
+        lemma: Base form, lower case.
+        pos: Universal part of speech: ``NOUN``, ``VERB``, ``ADJ`` ...
+        tag: Penn Treebank tag: ``NNS``, ``VBZ`` ...
+        dep: Relation to the head, in the names of Universal Dependencies.
+        head: Place of the head in the document; its own place for the root of a sentence.
+        start: First character in the original text.
+        end: One past the last character in the original text.
+        sentence: Place of its sentence in the document.
+    """
+
+    index: int
+    text: str
+    lemma: str
+    pos: str
+    tag: str
+    dep: str
+    head: int
+    start: int
+    end: int
+    sentence: int
+
+    @property
+    def lower(self) -> str:
+        """The text in lower case."""
+        return self.text.lower()
+
+    @property
+    def span(self) -> Span:
+        """Its characters in the original text."""
+        return self.start, self.end
+
+    @property
+    def is_noun(self) -> bool:
+        """Whether it is a common or proper noun."""
+        return self.pos in ("NOUN", "PROPN")
+
+    @property
+    def is_plural(self) -> bool:
+        """Whether it is a plural noun."""
+        return self.tag in ("NNS", "NNPS")
+
+
+class Document:
+    """A parsed text.
+
+    Attributes:
+        text: The original text.
+        words: All words, in order.
+        sentences: First and one-past-last word of each sentence.
+        parser: What made the tree, for signatures.
+    """
+
+    __slots__ = ("_children", "parser", "sentences", "text", "words")
+
+    def __init__(
+        self, text: str, words: Sequence[Word], sentences: Sequence[Span], parser: str
+    ) -> None:
+        self.text = text
+        self.words = tuple(words)
+        self.sentences = tuple(sentences)
+        self.parser = parser
+        children: list[list[Word]] = [[] for _ in self.words]
+        for word in self.words:
+            if word.head != word.index:
+                children[word.head].append(word)
+        self._children = children
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[Word]:
+        return iter(self.words)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Document, (self.text, self.words, self.sentences, self.parser)
+
+    def head(self, word: Word) -> Word | None:
+        """The head of a word; None for the root of a sentence."""
+        return None if word.head == word.index else self.words[word.head]
+
+    def children(self, word: Word, *deps: str) -> list[Word]:
+        """The words that hang on a word, in order; with names, only those relations.
+
+        A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
+        gives only itself.
+        """
+        below = self._children[word.index]
+        if not deps:
+            return list(below)
+        return [child for child in below if child.dep in deps or child.dep.split(":")[0] in deps]
+
+    def child(self, word: Word, *deps: str) -> Word | None:
+        """The first child with one of these relations."""
+        found = self.children(word, *deps)
+        return found[0] if found else None
+
+    def subtree(self, word: Word) -> list[Word]:
+        """The word and all below it, in text order."""
+        found, queue = {word.index}, [word]
+        while queue:
+            for child in self._children[queue.pop().index]:
+                if child.index not in found:
+                    found.add(child.index)
+                    queue.append(child)
+        return [self.words[index] for index in sorted(found)]

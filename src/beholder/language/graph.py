@@ -1,0 +1,179 @@
+"""Scene graphs: what a text says is there, what it is like, and how it stands to the rest."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+from beholder.optional import require
+from beholder.records import Span
+
+EntityKind: TypeAlias = Literal["thing", "pronoun", "picture"]
+"""``thing``: named by a noun. ``pronoun``: never named ("she"). ``picture``: the image itself, its
+parts and its viewer ("the photo", "the background"); set apart, not scored."""
+AttributeKind: TypeAlias = Literal["quality", "state", "kind", "position"]
+"""``quality``: red, wooden. ``state``: sitting, parked. ``kind``: what it is ("is a doctor").
+``position``: in the foreground, on the left."""
+RelationKind: TypeAlias = Literal["verb", "preposition", "possessive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One place where an entity is named.
+
+    Attributes:
+        text: The naming words without determiner and modifiers ("coffee cup", "he").
+        span: Their characters in the original text.
+        sentence: Place of the sentence.
+    """
+
+    text: str
+    span: Span
+    sentence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something the text speaks of.
+
+    Attributes:
+        index: Its place in the graph.
+        name: The whole name in base form: "coffee cup", "stop sign".
+        head: The last word of the name in base form: "cup".
+        mentions: Where it is named, in order; never empty.
+        quantity: How many or how much, as written ("two", "several", "pair"); None if not said.
+        plural: Whether it stands for more than one.
+        kind: See ``EntityKind``.
+        polarity: False if the text says that there is none.
+        member_of: The entity of which it is one ("one of the men"), or None.
+        rule: The rule that made it.
+    """
+
+    index: int
+    name: str
+    head: str
+    mentions: tuple[Mention, ...]
+    quantity: str | None = None
+    plural: bool = False
+    kind: EntityKind = "thing"
+    polarity: bool = True
+    member_of: int | None = None
+    rule: str = "noun"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What one entity is like.
+
+    Attributes:
+        entity: Index of the entity.
+        text: As written, with words of degree: "very dark red".
+        value: The bare value in base form, to compare with: "dark red".
+        spans: Its characters in the original text.
+        sentence: Place of the sentence.
+        kind: See ``AttributeKind``.
+        polarity: False if the text denies it.
+        rule: The rule that made it.
+    """
+
+    entity: int
+    text: str
+    value: str
+    spans: tuple[Span, ...]
+    sentence: int
+    kind: AttributeKind = "quality"
+    polarity: bool = True
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How one entity stands to another.
+
+    Attributes:
+        subject: Index of the first entity.
+        object: Index of the second.
+        text: The words between them as written: "is held by", without auxiliaries: "held by".
+        predicate: The same in base form: "hold by".
+        spans: Its characters in the original text; empty where nothing is written ("the man's hat"
+            has the possessive mark).
+        sentence: Place of the sentence.
+        kind: ``verb``, ``preposition`` or ``possessive``.
+        passive: Whether the subject undergoes the verb.
+        polarity: False if the text denies it.
+        rule: The rule that made it.
+    """
+
+    subject: int
+    object: int
+    text: str
+    predicate: str
+    spans: tuple[Span, ...]
+    sentence: int
+    kind: RelationKind
+    passive: bool = False
+    polarity: bool = True
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneGraph:
+    """Entities with their attributes and relations.
+
+    Attributes:
+        text: The original text; every span points into it.
+        entities: In order of first mention; ``index`` is the place.
+        attributes: In text order.
+        relations: In text order.
+        rules: The rule set that made the graph.
+        parser: What parsed the text.
+    """
+
+    text: str
+    entities: tuple[Entity, ...]
+    attributes: tuple[Attribute, ...]
+    relations: tuple[Relation, ...]
+    rules: str = "fixed"
+    parser: str = "builtin"
+
+    def attributes_of(self, entity: int) -> tuple[Attribute, ...]:
+        """The attributes of one entity."""
+        return tuple(a for a in self.attributes if a.entity == entity)
+
+    def relations_of(self, entity: int) -> tuple[Relation, ...]:
+        """The relations that begin or end at one entity."""
+        return tuple(r for r in self.relations if entity in (r.subject, r.object))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The graph as JSON values."""
+        return asdict(self)
+
+    def to_networkx(self) -> Any:
+        """The graph as a ``networkx.MultiDiGraph``.
+
+        Nodes are entity indices with the fields of ``Entity`` and a list ``attributes``; edges carry
+        the fields of ``Relation``.
+
+        Raises:
+            MissingExtraError: networkx is not installed.
+        """
+        networkx = require("networkx", extra="graph", purpose="SceneGraph.to_networkx()")
+        made = networkx.MultiDiGraph(text=self.text, rules=self.rules, parser=self.parser)
+        for entity in self.entities:
+            attributes = [asdict(a) for a in self.attributes_of(entity.index)]
+            made.add_node(entity.index, **asdict(entity), attributes=attributes)
+        for relation in self.relations:
+            made.add_edge(relation.subject, relation.object, **asdict(relation))
+        return made
+
+    def to_svg(self) -> str:
+        """The graph as a drawing, readable up to about 60 entities."""
+        from beholder.language.drawing import draw
+
+        return draw(self)
+
+    def to_text(self) -> str:
+        """The graph as lines for a terminal."""
+        from beholder.language.printing import lines
+
+        return "\n".join(lines(self))

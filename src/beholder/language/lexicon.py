@@ -1,0 +1,62 @@
+"""Closed word lists that the rules share, as names; the words stand in ``lexicon.txt``."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from beholder.language.words import pairs, sections, word_set
+
+_words = partial(word_set, "lexicon.txt")
+
+COLOURS = _words("colours")
+SHADES = _words("shades")
+MATERIALS = _words("materials")
+PICTURES = _words("pictures")
+"""Words for the picture itself."""
+PICTURE_FRAMES = PICTURES | {"frame", "composition", "camera", "viewer"}
+"""What a position may be relative to without naming a thing: "the left of the frame"."""
+SHOW_VERBS = _words("show verbs")
+"""What a picture does with its content."""
+POSITIONS = _words("positions")
+"""Nouns that name a place relative to something and not a thing."""
+PARTITIVES = _words("partitives")
+"""Nouns before "of" that say how much of the thing there is."""
+GROUP_NOUNS = _words("group nouns")
+LINKING = _words("linking")
+"""Verbs that join an adjective to their subject."""
+PLACING = _words("placing")
+"""Verbs that bring their object to a place: "puts a cup on the table"."""
+ANIMATE_VERBS = _words("animate verbs")
+"""What only people and animals do: "sits on a bench reading" is said of the sitter."""
+INSTRUMENTS = _words("instruments")
+"""Prepositions that never place the object of a verb."""
+INTRANSITIVE = _words("intransitive")
+"""Verbs whose noun after a fronted place is the subject: "Behind it stands a man"."""
+COMPLETED = _words("completed")
+"""Adjectives that say little without the noun after them; those in -ed are added by rule."""
+DEGREES = _words("degrees")
+"""Adverbs of degree, which are written in an attribute but are no part of its value."""
+FOCUS_ADVERBS = _words("focus adverbs")
+NEGATIONS = _words("negations")
+QUANTIFIERS = _words("quantifiers")
+SELECTORS = _words("selectors")
+"""Words that stand for members of a thing named elsewhere: "one", "the other"."""
+PERSONAL = _words("personal")
+"""Pronouns that stand for something."""
+RELATIVE_PRONOUNS = _words("relative pronouns")
+LEADS = _words("leads")
+"""Adverbs that form one preposition with the word after them: "next to"."""
+SKIPPED = _words("skipped")
+"""Adverbs before a preposition that are no part of it: "directly behind"."""
+TIMES = _words("times")
+COLLECTIVE = _words("collective")
+MALE = _words("male")
+FEMALE = _words("female")
+PEOPLE = MALE | FEMALE | _words("other people")
+ANIMALS = _words("animals")
+NUMBER_WORDS = {word: int(value) for word, value in pairs("lexicon.txt", "numbers").items()}
+HYPERNYMS = {
+    line.split(":")[0]: frozenset(line.split(":")[1].split())
+    for line in sections("lexicon.txt")["hypernyms"]
+}
+"""What a wider noun can repeat: "the animal" for a dog."""

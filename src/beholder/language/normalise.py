@@ -1,0 +1,107 @@
+"""Text before parsing: one kind of space, quote and apostrophe, with the way back to the original.
+
+The parser is trained on clean sentences. White space, control characters, typographic quotes and
+line breaks would become tokens of their own, so they are evened out first; every character of the
+result knows the range of the original it stands for, and all spans are given in the original.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from beholder.records import Span
+
+_SAME = {
+    "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u02bc": "'",
+    "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"', "\u2033": '"', "\u00ab": '"',
+    "\u00bb": '"', "\u2010": "-", "\u2011": "-", "\u2212": "-", "\u2026": "...",
+    "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
+}  # fmt: skip
+_GONE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")  # zero-width marks and the soft hyphen
+_BULLET = re.compile(r"\s*(?:[-*\u2022\u2023\u25aa\u25cf\u00b7]|\d{1,2}[.)]|#{1,6})\s+")
+_CLUSTER = re.compile(r"[^\u0300-\u036f][\u0300-\u036f]*|[\u0300-\u036f]+")
+_BREAK = re.compile(r"(?:\r\n|\r|\n|\u2028|\u2029)")
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph as the parser sees it.
+
+    Attributes:
+        text: The evened text.
+        starts: For each character of ``text``, where its original begins.
+        ends: For each character of ``text``, where its original ends.
+    """
+
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def original(self, start: int, end: int) -> Span:
+        """The range of the original text for a range of this paragraph."""
+        return self.starts[start], self.ends[end - 1]
+
+
+def paragraphs(text: str) -> list[Paragraph]:
+    """The paragraphs of a text, evened; those without any visible character are left out.
+
+    A blank line ends a paragraph. A single line break does so only where the text before it ends a
+    sentence or the next line is a list entry: other breaks are those of a wrapped line.
+    """
+    found = []
+    for start, end in _blocks(text):
+        paragraph = _even(text, start, end)
+        if paragraph.text:
+            found.append(paragraph)
+    return found
+
+
+def _blocks(text: str) -> list[Span]:
+    blocks: list[Span] = []
+    begin, line_start = 0, 0
+    for match in _BREAK.finditer(text):
+        line = text[line_start : match.start()]
+        rest_start = match.end()
+        line_start = rest_start
+        ended = not line.strip() or line.rstrip()[-1:] in tuple(".!?:;\"'\u201d\u0964")
+        if ended or _BULLET.match(text, rest_start):
+            blocks.append((begin, match.start()))
+            begin = rest_start
+    blocks.append((begin, len(text)))
+    return blocks
+
+
+def _even(text: str, start: int, end: int) -> Paragraph:
+    bullet = _BULLET.match(text, start, end)
+    if bullet is not None:
+        start = bullet.end()
+    characters: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for match in _CLUSTER.finditer(text, start, end):
+        for character in _written(match.group()):
+            if character == " " and (not characters or characters[-1] == " "):
+                continue
+            characters.append(character)
+            starts.append(match.start())
+            ends.append(match.end())
+    while characters and characters[-1] == " ":
+        characters.pop(), starts.pop(), ends.pop()
+    return Paragraph("".join(characters), tuple(starts), tuple(ends))
+
+
+def _written(cluster: str) -> str:
+    """How one character, with the marks combined with it, is written for the parser."""
+    if cluster.isascii() and cluster.isprintable():
+        return cluster
+    if cluster in _SAME:
+        return _SAME[cluster]
+    if cluster in _GONE:
+        return ""
+    composed = unicodedata.normalize("NFC", cluster)
+    # Control, private, unassigned and lone surrogate characters, and every kind of space.
+    if unicodedata.category(composed[0])[0] in "CZ":
+        return " "
+    return composed

@@ -1,0 +1,270 @@
+"""Which nouns stand for entities, and what their phrases say: name, number, quantity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from beholder.language.document import Document, Word
+from beholder.language.graph import EntityKind
+from beholder.language.lexicon import (
+    COLOURS,
+    GROUP_NOUNS,
+    MATERIALS,
+    NUMBER_WORDS,
+    PARTITIVES,
+    PERSONAL,
+    PICTURE_FRAMES,
+    PICTURES,
+    POSITIONS,
+    QUANTIFIERS,
+    RELATIVE_PRONOUNS,
+    SELECTORS,
+    SHADES,
+)
+
+_NAMES = ("compound", "flat", "nmod:desc")
+_MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
+
+
+@dataclass(slots=True)
+class Phrase:
+    """A noun phrase that stands for an entity.
+
+    Attributes:
+        word: The head word.
+        name: The words of its name, head last: coffee, cup.
+        quantity: As written, or None.
+        plural: Whether it means more than one.
+        kind: See ``EntityKind``.
+        polarity: False for "no people".
+        selects: Word index of the phrase it picks from ("one of the men"), or None.
+        rule: Which construct it is.
+    """
+
+    word: Word
+    name: tuple[Word, ...]
+    quantity: str | None = None
+    plural: bool = False
+    kind: EntityKind = "thing"
+    polarity: bool = True
+    selects: int | None = None
+    rule: str = "noun"
+
+
+@dataclass(slots=True)
+class Phrases:
+    """All phrases of a document.
+
+    Attributes:
+        by_word: Head word index to phrase, in text order.
+        stands_for: Word index to the head word it means: "pair" to "shoes", "doctor" to "man".
+    """
+
+    by_word: dict[int, Phrase] = field(default_factory=dict)
+    stands_for: dict[int, int] = field(default_factory=dict)
+
+    def entity(self, index: int) -> int | None:
+        """The head word of the phrase that a word means, or None if it means none."""
+        seen: set[int] = set()
+        while index in self.stands_for and index not in seen:
+            seen.add(index)
+            index = self.stands_for[index]
+        return index if index in self.by_word else None
+
+
+def find_phrases(document: Document) -> Phrases:
+    """The noun phrases of a document."""
+    found = Phrases()
+    for word in document:
+        if _is_candidate(document, word):
+            _add(document, word, found)
+    return found
+
+
+def _is_candidate(document: Document, word: Word) -> bool:
+    if not any(c.isalnum() for c in word.text):
+        return False
+    if word.pos == "PRON":
+        return _is_entity_pronoun(word)
+    if word.is_noun:
+        return not is_modifier(document, word) and not is_time(document, word)
+    return _is_selector(document, word)
+
+
+def is_modifier(document: Document, word: Word) -> bool:
+    """Whether a noun only describes another: "coffee" cup, "metal" pole, "eye-level" shot."""
+    base = word.dep.split(":")[0]
+    if word.dep in _MODIFIES or base in ("flat", "compound"):
+        head = document.head(word)
+        return head is not None and (head.is_noun or head.pos in ("ADJ", "NUM", "SYM"))
+    following = document.words[word.index + 1] if word.index + 1 < len(document) else None
+    if word.lower in SHADES and following is not None and following.lower in COLOURS:
+        return True
+    if word.dep == "conj":
+        first = document.words[word.head]
+        if first.pos == "ADJ" and not word.is_plural and not document.children(word, "det", "amod"):
+            return not document.child(word, "nsubj", "cop", "case")
+        return is_modifier(document, first) and first.lower in COLOURS | MATERIALS | {"left"}
+    if word.lower in COLOURS and word.dep in ("ROOT", "conj", "xcomp", "obl", "nmod:unmarked"):
+        return bool(document.child(word, "cop")) or word.dep in ("conj", "xcomp")
+    return False
+
+
+def named_subject(document: Document, word: Word) -> Word | None:
+    """The subject of "The man is a doctor", which the predicate noun only says what it is."""
+    if not document.child(word, "cop") or document.child(word, "case"):
+        return None
+    subject = document.child(word, "nsubj")
+    if subject is None or subject.lemma in PICTURES or word.lemma in PICTURES:
+        return None
+    return None if document.child(subject, "case") else subject
+
+
+def is_time(document: Document, word: Word) -> bool:
+    """Whether a noun measures: "six feet tall", "this time"."""
+    return word.dep in ("obl:tmod", "obl:npmod", "obl:unmarked", "nmod:unmarked") and (
+        bool(document.child(word, "nummod")) or word.dep == "obl:tmod"
+    )
+
+
+def _is_entity_pronoun(word: Word) -> bool:
+    if word.dep in ("det", "expl", "nmod:poss") or word.lower in RELATIVE_PRONOUNS - {"this"}:
+        return word.lower == "that" and word.dep in ("nsubj", "obj", "obl") and word.tag == "DT"
+    return word.lower in PERSONAL or word.lower in ("others", "both", "all", "each")
+
+
+def _is_selector(document: Document, word: Word) -> bool:
+    """A number or "other" used as a noun."""
+    if word.lower not in SELECTORS or word.dep in ("nummod", "det", "amod", "advmod", "compound"):
+        return False
+    return word.dep.split(":")[0] in ("nsubj", "obj", "obl", "nmod", "ROOT", "conj", "appos")
+
+
+def _add(document: Document, word: Word, found: Phrases) -> None:
+    inner = _partitive_noun(document, word)
+    if inner is not None:
+        found.stands_for[word.index] = inner.index
+        return
+    if is_position(document, word):
+        return
+    subject = named_subject(document, word)
+    if subject is not None and subject.is_noun:
+        found.stands_for[word.index] = subject.index
+        return
+    kind: EntityKind = "thing"
+    if word.pos == "PRON":
+        kind = "picture" if word.lower in ("i", "we", "you", "us", "me") else "pronoun"
+    elif word.lemma in PICTURE_FRAMES and _is_picture(document, word):
+        kind = "picture"
+    phrase = Phrase(
+        word=word,
+        name=_name(document, word),
+        quantity=quantity(document, word),
+        plural=_is_plural(document, word),
+        kind=kind,
+        polarity=not _is_denied(document, word),
+    )
+    if (not word.is_noun and word.pos != "PRON") or word.lower in ("both", "all", "each", "others"):
+        phrase.rule = "selector"
+        below = [n for n in document.children(word, "nmod") if _preposition(document, n) == "of"]
+        phrase.selects = below[0].index if below else None
+    found.by_word[word.index] = phrase
+
+
+def _is_picture(document: Document, word: Word) -> bool:
+    """The picture that is described, not one on the wall or a frame around a thing."""
+    if word.lemma not in PICTURES:
+        return word.lemma in ("viewer", "camera") or (
+            word.lemma in ("frame", "composition")
+            and bool(document.child(word, "case"))
+            and not document.child(word, "amod", "compound")
+        )
+    determiner = document.child(word, "det")
+    if word.is_plural or document.child(word, "nmod:poss", "nummod"):
+        return False
+    if document.child(word, "case") and (determiner is None or determiner.lower in ("a", "an")):
+        return False
+    hung = any(
+        _preposition(document, n) in ("on", "above", "below")
+        for n in document.children(word, "nmod")
+    )
+    framed = any(w.lower in ("framed", "hanging") for w in document.children(word, "amod", "acl"))
+    return not hung and not framed and word.dep.split(":")[0] not in ("obj", "conj", "appos")
+
+
+def _partitive_noun(document: Document, word: Word) -> Word | None:
+    """As in "a pair of shoes" means the shoes; None for a word that means itself."""
+    if word.lemma not in PARTITIVES:
+        return None
+    for noun in document.children(word, "nmod"):
+        if _preposition(document, noun) == "of" and (noun.is_noun or noun.pos == "PRON"):
+            return noun
+    return None
+
+
+def is_position(document: Document, word: Word) -> bool:
+    """Whether a noun only names a place: "on the left of", "in front of", "in the background"."""
+    if word.lemma not in POSITIONS or (word.is_plural and word.lemma not in ("side", "corner")):
+        return False
+    if word.lemma in ("base", "end", "edge", "back", "top", "bottom", "corner", "side"):
+        return bool(document.child(word, "case"))
+    return bool(document.child(word, "case")) or word.dep.split(":")[0] in ("obl", "advmod")
+
+
+def _preposition(document: Document, word: Word) -> str:
+    return " ".join(c.lower for c in document.children(word, "case") if c.index < word.index)
+
+
+def _name(document: Document, word: Word) -> tuple[Word, ...]:
+    """The words of a compound, nested ones too; colours and materials are attributes instead."""
+    parts = [word]
+    for child in document.children(word, *_NAMES):
+        if child.dep.startswith("compound:") or not any(c.isalnum() for c in child.text):
+            continue
+        if child.index < word.index and is_quality(document, child):
+            continue
+        if abs(child.index - word.index) <= 6:
+            parts += _name(document, child)
+    return tuple(sorted(parts, key=lambda w: w.index))
+
+
+def is_quality(document: Document, child: Word) -> bool:
+    """Whether a noun before a noun is a colour or material and so an attribute."""
+    if child.pos == "PROPN" and child.text[:1].isupper() and child.index > 0:
+        return False
+    return child.lower in COLOURS or child.lower in MATERIALS
+
+
+def quantity(document: Document, word: Word) -> str | None:
+    """How many: numeral, quantifier, or the noun before "of"."""
+    for child in document.children(word, "nummod", "det", "amod", "det:predet", "nummod:gov"):
+        if child.index > word.index:
+            continue
+        if child.dep.startswith("nummod") or child.lower in QUANTIFIERS - {
+            "other",
+            "single",
+            "another",
+        }:
+            if child.tag != "JJS" or child.lower == "most":
+                return child.lower
+    head = document.head(word)
+    if head is not None and _partitive_noun(document, head) == word:
+        number = document.child(head, "nummod")
+        return f"{number.lower} {head.lower}" if number else head.lower
+    return None
+
+
+def _is_plural(document: Document, word: Word) -> bool:
+    said = quantity(document, word)
+    if word.lower in ("they", "them", "these", "those", "both", "others", "we", "us"):
+        return True
+    return (
+        word.is_plural
+        or word.lemma == "people"
+        or (said in NUMBER_WORDS and said != "one" and said != "single" and said is not None)
+        or (said is not None and said.split()[-1] in GROUP_NOUNS)
+    )
+
+
+def _is_denied(document: Document, word: Word) -> bool:
+    return any(c.lower in ("no", "neither") for c in document.children(word, "det", "advmod", "cc"))

@@ -1,0 +1,60 @@
+"""The way from a parsed text to its scene graph."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+from beholder.errors import ConfigError
+from beholder.language import coreference, reference
+from beholder.language.build import Builder
+from beholder.language.coreference import Coref, Links
+from beholder.language.describe import attribute_facts
+from beholder.language.document import Document
+from beholder.language.graph import SceneGraph
+from beholder.language.phrases import Phrases, find_phrases, named_subject
+from beholder.language.relate import relation_facts
+
+Rules: TypeAlias = Literal["reference", "fixed"]
+
+
+def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "builtin") -> SceneGraph:
+    """The scene graph of a parsed text.
+
+    Args:
+        document: From ``parse``.
+        rules: ``"fixed"``, or ``"reference"``, which repeats the published metric's graph with its
+            faults.
+        coref: ``"builtin"``, ``"none"``, ``"fastcoref"``, or a function from the text to clusters
+            of character ranges.
+
+    Raises:
+        ConfigError: The rule set or the coreference is unknown.
+    """
+    if rules not in get_args(Rules):
+        raise ConfigError(f"there are no rules {rules!r}; use one of {', '.join(get_args(Rules))}")
+    phrases = find_phrases(document)
+    links = coreference.resolve(document, phrases, coref)
+    if rules == "reference":
+        return reference.reference_graph(document, links)
+    name_pronouns(document, phrases, links)
+    builder = Builder(document, phrases, links)
+    builder.add(attribute_facts(document, phrases))
+    builder.add(relation_facts(document, phrases))
+    return builder.graph(rules)
+
+
+def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
+    """Settle "It is a dog": what "it" repeats is a dog, or "it" is the dog that is named here."""
+    for index in list(phrases.by_word):
+        subject = named_subject(document, document.words[index])
+        if subject is None or subject.pos != "PRON" or subject.index not in phrases.by_word:
+            continue
+        if subject.index in links.same:
+            phrases.stands_for[index] = subject.index
+        elif index not in links.same:
+            phrases.stands_for[subject.index] = index
+            del phrases.by_word[subject.index]
+            continue
+        else:
+            continue
+        del phrases.by_word[index]

@@ -1,0 +1,178 @@
+"""Atomic statements: each says one thing, and together they say what the text does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from beholder.language.coreference import Coref
+from beholder.language.document import Document
+from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
+from beholder.language.scene import scene_graph
+from beholder.records import Span
+
+StatementKind: TypeAlias = Literal["existence", "attribute", "relation"]
+_VOWELS = tuple("aeiou")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that a text says.
+
+    Attributes:
+        text: A sentence: "The bookshelf is wooden."
+        kind: ``existence``, ``attribute`` or ``relation``.
+        spans: The words that say it, in the original text.
+        sentence: Place of the sentence that says it.
+        entities: Indices of the entities in the scene graph.
+        polarity: False for "There are no people."
+    """
+
+    text: str
+    kind: StatementKind
+    spans: tuple[Span, ...]
+    sentence: int
+    entities: tuple[int, ...]
+    polarity: bool = True
+
+
+def statements(document: Document, coref: Coref = "builtin") -> tuple[Statement, ...]:
+    """The atomic statements of a parsed text, in text order.
+
+    Args:
+        document: From ``parse``.
+        coref: As in ``scene_graph``.
+    """
+    return graph_statements(scene_graph(document, coref=coref))
+
+
+def graph_statements(graph: SceneGraph) -> tuple[Statement, ...]:
+    """The statements of a scene graph; the picture itself is no thing that exists in it."""
+    told = _introduced(graph)
+    made = [
+        _existence(e)
+        for e in graph.entities
+        if e.kind == "thing" and e.member_of is None and (e.index not in told or e.quantity)
+    ]
+    made += [
+        _attribute(a, graph) for a in graph.attributes if graph.entities[a.entity].kind != "picture"
+    ]
+    made += [_relation(r, graph) for r in graph.relations if r.predicate != "of"]
+    unique = {statement.text: statement for statement in reversed(made)}
+    return tuple(sorted(unique.values(), key=lambda s: (s.sentence, s.spans)))
+
+
+def _introduced(graph: SceneGraph) -> set[int]:
+    """Entities whose existence is told by a relation to what was there before: "has a chimney"."""
+    return {
+        r.object
+        for r in graph.relations
+        if r.polarity
+        and graph.entities[r.subject].mentions[0].span < graph.entities[r.object].mentions[0].span
+    }
+
+
+def _existence(entity: Entity) -> Statement:
+    noun = _noun(entity)
+    if not entity.polarity:
+        text = f"There {_be(entity)} no {noun}."
+    elif entity.plural:
+        amount = f"{_amount(entity.quantity)} " if entity.quantity else ""
+        text = f"There are {amount}{noun}."
+    else:
+        text = f"There is {_article(noun)}{noun}."
+    mention = entity.mentions[0]
+    return Statement(
+        text, "existence", (mention.span,), mention.sentence, (entity.index,), entity.polarity
+    )
+
+
+def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
+    entity = graph.entities[attribute.entity]
+    words = attribute.text
+    if attribute.kind == "kind":
+        words = words if entity.plural else _article(words) + words
+    if attribute.kind == "state":
+        predicate = _predicate(words, entity, _is_participle(words), attribute.polarity)
+    else:
+        predicate = f"{_be(entity)} {'' if attribute.polarity else 'not '}{words}"
+    return Statement(
+        f"{_subject(entity)} {predicate}.",
+        "attribute",
+        attribute.spans,
+        attribute.sentence,
+        (entity.index,),
+        attribute.polarity,
+    )
+
+
+def _relation(relation: Relation, graph: SceneGraph) -> Statement:
+    subject, target = graph.entities[relation.subject], graph.entities[relation.object]
+    if relation.kind == "possessive":
+        predicate = "have" if subject.plural else "has"
+    elif relation.kind == "preposition":
+        predicate = f"{_be(subject)} {'' if relation.polarity else 'not '}{relation.text}"
+    else:
+        participle = relation.passive or _is_participle(relation.text)
+        predicate = _predicate(relation.text, subject, participle, relation.polarity)
+    return Statement(
+        f"{_subject(subject)} {predicate} {_object(target, relation)}.",
+        "relation",
+        relation.spans,
+        relation.sentence,
+        (subject.index, target.index),
+        relation.polarity,
+    )
+
+
+def _predicate(words: str, subject: Entity, participle: bool, polarity: bool) -> str:
+    """A verb as it stands, or after a form of "be" if it is a participle."""
+    if not participle and polarity:
+        return words
+    if not participle:
+        return f"{'do' if subject.plural else 'does'} not {words}"
+    return f"{_be(subject)} {'' if polarity else 'not '}{words}"
+
+
+def _is_participle(words: str) -> bool:
+    first = words.split()[0]
+    return first.endswith(("ing", "ed", "en")) or first in ("lit", "hung", "set", "held", "built")
+
+
+def _noun(entity: Entity) -> str:
+    named = [m.text for m in entity.mentions if m.text.lower() not in ("it", "they", "he", "she")]
+    text = named[0] if named and entity.member_of is None else entity.name
+    first, _, rest = text.partition(" ")
+    return text if first[1:] != first[1:].lower() else f"{first.lower()}{' ' if rest else ''}{rest}"
+
+
+def _subject(entity: Entity) -> str:
+    if entity.kind == "pronoun":
+        return entity.name.capitalize()
+    if entity.member_of is not None:
+        return f"{(entity.quantity or 'one').capitalize()} {entity.name}"
+    return f"The {_noun(entity)}"
+
+
+def _object(entity: Entity, relation: Relation) -> str:
+    """Where a thing is first named, it is new: "has a chimney", later "on the chimney"."""
+    if entity.kind == "pronoun" or entity.member_of is not None:
+        return _subject(entity).lower()
+    if entity.quantity and entity.plural:
+        return f"{_amount(entity.quantity)} {_noun(entity)}"
+    return f"the {_noun(entity)}"
+
+
+def _amount(quantity: str) -> str:
+    last = quantity.split()[-1]
+    if last in ("pair", "couple", "group", "row", "number", "variety", "set", "bunch", "series"):
+        return f"{'' if ' ' in quantity else 'a '}{quantity} of"
+    return quantity
+
+
+def _article(noun: str) -> str:
+    return "an " if noun.lower().startswith(_VOWELS) else "a "
+
+
+def _be(entity: Entity) -> str:
+    return "are" if entity.plural else "is"
