@@ -320,7 +320,7 @@ def _interval(
     level: float,
     seed: int,
 ) -> tuple[Interval | None, str | None]:
-    """Interval within -1..1, or None with the reason."""
+    """The interval, or None with the reason."""
     if n_resamples == 0:
         return None, None
     resampling(n_resamples, level)
@@ -329,4 +329,4 @@ def _interval(
     )
     if interval is None:
         return None, "too few clusters vary for a bootstrap interval"
-    return Interval(max(interval.low, -1.0), min(interval.high, 1.0), level), None
+    return interval, None

@@ -63,8 +63,8 @@ def test_negations_numbers_and_directions_are_no_stop_words() -> None:
 
 def test_default_rules_weight_words_and_count_precision_twice() -> None:
     found = score("cat runs", ["dog runs"]).values
-    # dog-cat 0.8 weighs 1, runs-runs 1 weighs 1/2.
-    local = (0.8 * 1 + 1 * 0.5) / 1.5
+    # dog-cat 0.8, which is 0.75 of the way from the floor 0.2 to 1, weighs 1; runs weighs 1/2.
+    local = (0.75 * 1 + 1 * 0.5) / 1.5
     assert found["las_precision"] == pytest.approx(local)
     assert found["las_recall"] == pytest.approx(local)
     assert found["las"] == pytest.approx(local)
@@ -94,12 +94,12 @@ def test_union_takes_each_word_at_its_best_reference() -> None:
     # dog stands in the first reference, runs in the second.
     assert union.values["las_precision"] == pytest.approx(1)
     best = score("dog runs", references, VCSShort(references="best")).values
-    # cat runs: (0.8 + 0.5) / 1.5; dog sleeps: (1 + 0.8 * 0.5) / 1.5.
-    assert best["las_precision"] == pytest.approx(1.4 / 1.5)
+    # cat runs: (0.75 + 0.5) / 1.5; dog sleeps: (1 + 0.75 * 0.5) / 1.5.
+    assert best["las_precision"] == pytest.approx(1.375 / 1.5)
     assert union.detail["reference_index"] == 0
     assert union.values["las_recall"] == best["las_recall"]
     mean = score("dog runs", references, VCSShort(references="mean")).values
-    assert mean["las_precision"] == pytest.approx((1.4 + 1.3) / 3)
+    assert mean["las_precision"] == pytest.approx((1.375 + 1.25) / 3)
 
 
 def test_one_reference_gives_the_same_under_every_reference_rule() -> None:

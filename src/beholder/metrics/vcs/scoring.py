@@ -111,9 +111,7 @@ def vcs_values(alignment: Alignment, gas: float, setting: Setting) -> dict[str, 
     gas = bounded(gas)
     las_precision = bounded(_mean(alignment.precision.similarities))
     las_recall = bounded(_mean(alignment.recall.similarities))
-    las = harmonic(las_precision, las_recall)
-    if setting.rules == "paper" and las_precision + las_recall <= 0:
-        las = 0.0
+    las = local(las_precision, las_recall, setting)
     (d_precision, l_precision), (d_recall, l_recall) = narrative(alignment, setting)
     nas_d, nas_l = harmonic(d_precision, d_recall), harmonic(l_precision, l_recall)
     nas_f1 = harmonic(nas_d, nas_l)
@@ -137,6 +135,13 @@ def vcs_values(alignment: Alignment, gas: float, setting: Setting) -> dict[str, 
         "regularizer": regularizer,
         "nas": nas,
     }
+
+
+def local(precision: float, recall: float, setting: Setting) -> float:
+    """LAS: harmonic mean; the paper makes it 0 unless the sum of the two is positive."""
+    if setting.rules == "paper" and precision + recall <= 0:
+        return 0.0
+    return harmonic(precision, recall)
 
 
 def _mean(similarities: FloatArray) -> float:

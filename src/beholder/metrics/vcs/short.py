@@ -20,7 +20,13 @@ from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_v
 from beholder.metrics.vcs.metric import VALUES
 from beholder.metrics.vcs.scoring import align, cosine
 from beholder.metrics.vcs.setting import Setting, check_choice
-from beholder.metrics.vcs.short_scoring import WordAlignment, best_over, short_values
+from beholder.metrics.vcs.short_scoring import (
+    WordAlignment,
+    above_chance,
+    best_over,
+    pair_values,
+    union_values,
+)
 from beholder.metrics.vcs.words import content_words, identity
 from beholder.records import Item, ItemScore, Span, Unit
 from beholder.text import frequency
@@ -45,13 +51,15 @@ class VCSShort(Metric[VCSEvidence]):
     and matched to the words of the reference as the chunks of VCS are.
 
     Range 0..1, higher is better, 1 for equal texts, under the default rules. They weight words by
-    how much they say (``beholder.text.frequency``), count precision twice as much as recall, and
-    let whole-text similarity and word order take off a tenth each at most; ``docs/vcs.md`` says
-    why. ``rules="paper"`` (or ``package``, ``head``) computes VCS over words literally.
+    how much they say (``beholder.text.frequency``), leave out what similarity words have by
+    chance, count precision twice as much as recall, and let whole-text similarity and word order
+    take off a tenth each at most; ``docs/vcs.md`` says why. ``rules="paper"`` (or ``package``,
+    ``head``) computes VCS over words literally.
 
     Several references: ``union`` (default) takes each word of the candidate at its best match in
-    any reference, and all else from the one reference that fits best; ``best`` takes all from
-    that one; ``mean`` averages over the references.
+    any reference, and recall, GAS and NAS each at the reference where it is best; ``best`` takes
+    all from the reference with the highest score; ``mean`` averages over the references. Units and
+    detail show the reference with the highest score in each case.
 
     Source: the VCS paper (Video Comprehension Score, 2025), which describes VCS-short in words and
     leaves tokens, stop words, case and several references open.
@@ -135,15 +143,14 @@ class VCSShort(Metric[VCSEvidence]):
             self._align(text, reference, candidate, evidence.candidate)
             for text, reference in zip(item.references, evidence.references, strict=True)
         ]
-        each = [short_values(pair, pair.precision, self.setting) for pair in pairs]
+        each = [pair_values(pair, self.setting) for pair in pairs]
         ranks = [(values["vcs"], values["sas"]) for values in each]
         best = ranks.index(max(ranks))
         values, precision = each[best], pairs[best].precision
         if self.references == "union":
-            precision = best_over(pairs)
-            values = short_values(pairs[best], precision, self.setting)
+            values, precision = union_values(pairs, each, self.setting), best_over(pairs)
         elif self.references == "mean":
-            values = {name: float(np.mean([v[name] for v in each])) for name in values}
+            values = {name: float(np.mean([found[name] for found in each])) for name in values}
         units = self._units(item, evidence, pairs[best], precision, best)
         detail = alignment_detail(pairs[best].alignment, best)
         return ItemScore(values, units, self.signature(evidence.identities), detail)
@@ -168,7 +175,7 @@ class VCSShort(Metric[VCSEvidence]):
         if self.rules == "fixed":
             # A word equals itself, also where the embedder does not know it.
             same = np.array(reference_words)[:, None] == np.array(candidate_words)
-            similarity = np.where(same, similarity.dtype.type(1), similarity)
+            similarity = np.where(same, similarity.dtype.type(1), above_chance(similarity))
         return WordAlignment(
             align(similarity, self.setting),
             cosine(reference.whole, candidate.whole),

@@ -8,15 +8,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.metrics.vcs.combine import clip, comprehension, f_measure, harmonic, semantic
-from beholder.metrics.vcs.scoring import Alignment, vcs_values
+from beholder.metrics.vcs.combine import comprehension, f_measure, semantic
+from beholder.metrics.vcs.scoring import Alignment, local, vcs_values
 from beholder.metrics.vcs.setting import Setting
 
 BETA = 0.5
 """What a short caption says wrong counts twice as much as what it leaves out."""
 
+FLOOR = 0.2
+"""Similarity that words have by chance: the like of it, and less, counts 0."""
+
 DISCOUNT = 0.1
 """The most that whole-text similarity, and that word order, can each take off."""
+
+
+def above_chance(similarity: FloatArray) -> FloatArray:
+    """Similarities from the floor to 1, as shares of that range; 0 below it."""
+    shares: FloatArray = np.clip((similarity - FLOOR) / (1 - FLOOR), 0, 1)
+    return shares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,33 +50,56 @@ class WordAlignment:
         return self.alignment.precision.similarities
 
 
+def pair_values(pair: WordAlignment, setting: Setting) -> dict[str, float]:
+    """All values of the candidate against one reference by name, headline first."""
+    values = vcs_values(pair.alignment, pair.gas, setting)
+    if setting.rules == "fixed":
+        values["las_precision"] = _mean(pair.precision, pair.candidate_weights)
+        recall = pair.alignment.recall.similarities
+        values["las_recall"] = _mean(recall, pair.reference_weights)
+    return _combine(values, setting)
+
+
 def best_over(pairs: Sequence[WordAlignment]) -> FloatArray:
     """Similarity of each word of the candidate to its best match in any reference, (G,)."""
     best: FloatArray = np.max([pair.precision for pair in pairs], axis=0)
     return best
 
 
-def short_values(pair: WordAlignment, precision: FloatArray, setting: Setting) -> dict[str, float]:
-    """All values of VCS-short by name, headline first.
+def union_values(
+    pairs: Sequence[WordAlignment], each: Sequence[dict[str, float]], setting: Setting
+) -> dict[str, float]:
+    """All values of the candidate against several references together.
+
+    Each word of the candidate counts at its best match in any reference; recall, whole-text
+    similarity and narrative alignment each at the reference where it is best.
 
     Args:
-        pair: The candidate against one reference.
-        precision: Similarity that counts for each word of the candidate, (G,): of its match in
-            this reference, or in any.
+        pairs: The candidate against each reference.
+        each: ``pair_values`` of each.
         setting: Parameters.
     """
-    values = vcs_values(pair.alignment, pair.gas, setting)
+    values = dict(max(each, key=lambda found: found["nas"]))
+    weights = pairs[0].candidate_weights if setting.rules == "fixed" else None
+    values["las_precision"] = _mean(best_over(pairs), weights)
+    values["las_recall"] = max(found["las_recall"] for found in each)
+    values["gas"] = max(found["gas"] for found in each)
+    return _combine(values, setting)
+
+
+def _mean(similarities: FloatArray, weights: FloatArray | None) -> float:
+    return float(np.average(similarities, weights=weights))
+
+
+def _combine(values: dict[str, float], setting: Setting) -> dict[str, float]:
+    """Set LAS, SAS and VCS from their parts."""
+    precision, recall = values["las_precision"], values["las_recall"]
     if setting.rules == "fixed":
-        weights = pair.candidate_weights, pair.reference_weights
-        values["las_precision"] = clip(float(np.average(precision, weights=weights[0])))
-        recall = pair.alignment.recall.similarities
-        values["las_recall"] = clip(float(np.average(recall, weights=weights[1])))
-        values["las"] = f_measure(values["las_precision"], values["las_recall"], BETA)
+        values["las"] = f_measure(precision, recall, BETA)
         values["sas"] = values["las"] * (1 - DISCOUNT * (1 - values["gas"]))
         values["vcs"] = values["sas"] * (1 - DISCOUNT * (1 - values["nas"]))
-        return values
-    values["las_precision"] = float(precision.mean())
-    values["las"] = harmonic(values["las_precision"], values["las_recall"])
-    values["sas"] = semantic(values["gas"], values["las"])
-    values["vcs"] = comprehension(values["sas"], values["nas"])
+    else:
+        values["las"] = local(precision, recall, setting)
+        values["sas"] = semantic(values["gas"], values["las"])
+        values["vcs"] = comprehension(values["sas"], values["nas"])
     return values
