@@ -11,6 +11,7 @@ from beholder.metrics import METRICS, metric, params
 from beholder.records import Item, ItemFailure, ItemScore
 
 TABLE = {
+    "posh": {"identical": 1.0, "changed": "posh(weighting='equal')"},
     "vcs": {"identical": 1.0, "changed": "vcs(lct=2)"},
     "vcs_short": {"identical": 1.0, "changed": "vcs_short(stop_words='none')"},
 }

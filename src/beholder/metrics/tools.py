@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from beholder import embed, text
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
+from beholder.errors import ConfigError
+from beholder.judges.builtin import BuiltinJudge
 from beholder.text.split import Splitter
 
 
@@ -42,6 +44,12 @@ class Tools:
             self._splitters[spec] = text.splitter(spec)
         return self._splitters[spec]
 
+    def judge(self, spec: str) -> BuiltinJudge:
+        """The judge of a spec such as ``builtin``."""
+        if spec != "builtin":
+            raise ConfigError(f"there is no judge {spec!r}; there is: builtin")
+        return BuiltinJudge()
+
     def identity(self, kind: str, spec: str) -> str:
         """The identity of a tool, as signatures state it."""
         return self._tool(kind, spec).identity
@@ -54,7 +62,9 @@ class Tools:
         """Vectors of texts, in order; equal texts are embedded once and shared between items."""
         return await self._service(spec).embed(texts)
 
-    def _tool(self, kind: str, spec: str) -> Embedder | Splitter:
+    def _tool(self, kind: str, spec: str) -> Embedder | Splitter | BuiltinJudge:
+        if kind == "judge":
+            return self.judge(spec)
         return self.embedder(spec) if kind == "embedder" else self.splitter(spec)
 
     def _service(self, spec: str) -> EmbeddingService:

@@ -1,0 +1,8 @@
+"""The built-in judge: no key, no download, no GPU; English texts only."""
+
+from __future__ import annotations
+
+from beholder.judges.builtin.judge import BuiltinJudge, check_english
+from beholder.judges.builtin.questions import Grade, Question
+
+__all__ = ["BuiltinJudge", "Grade", "Question", "check_english"]
