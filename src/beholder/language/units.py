@@ -62,7 +62,7 @@ def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
     found = [_entity(entity) for entity in graph.entities if entity.kind == "thing"]
     seen: set[tuple[object, ...]] = set()
     for attribute in graph.attributes:
-        key = (attribute.entity, attribute.value, attribute.polarity)
+        key: tuple[object, ...] = (attribute.entity, attribute.value, attribute.polarity)
         if graph.entities[attribute.entity].kind == "picture" or key in seen:
             continue
         seen.add(key)

@@ -6,13 +6,16 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from beholder import embed, text
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError
-from beholder.judges.builtin import BuiltinJudge
 from beholder.text.split import Splitter
+
+if TYPE_CHECKING:
+    from beholder.judges.builtin import BuiltinJudge
 
 
 class Tools:
@@ -48,6 +51,8 @@ class Tools:
         """The judge of a spec such as ``builtin``."""
         if spec != "builtin":
             raise ConfigError(f"there is no judge {spec!r}; there is: builtin")
+        from beholder.judges.builtin import BuiltinJudge
+
         return BuiltinJudge()
 
     def identity(self, kind: str, spec: str) -> str:

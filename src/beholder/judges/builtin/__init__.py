@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from beholder.judges.builtin.judge import BuiltinJudge, check_english
 from beholder.judges.builtin.questions import Grade, Question
+from beholder.judges.builtin.wording import Wording, wording
 
-__all__ = ["BuiltinJudge", "Grade", "Question", "check_english"]
+__all__ = ["BuiltinJudge", "Grade", "Question", "Wording", "check_english", "wording"]

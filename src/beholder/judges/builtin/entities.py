@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount
@@ -95,6 +94,8 @@ def _resolve(
     ]
     if not crowded:
         return unpaired
+    from scipy.optimize import linear_sum_assignment  # here: few texts need it, loading is slow
+
     rows, columns = linear_sum_assignment(-fit)
     assigned = dict(zip(rows.tolist(), columns.tolist(), strict=True))
     for place in crowded:

@@ -18,6 +18,8 @@ from beholder.records import Span
 
 _SAME = 0.85
 """Similarity from which two values say the same."""
+_CERTAIN = 0.9
+"""Likeness of an attribute on its entity from which words elsewhere do not matter."""
 _KNOWN = 0.5
 """Similarity of names from which a counterpart is the same thing, so that it can contradict."""
 _NEAR = 0.7
@@ -50,7 +52,7 @@ def find(source: View, target: View, settings: Settings) -> tuple[Finding, ...]:
     """
     anywhere = _anywhere(source, target, settings)
     agreement = _property_agreement(source, target, settings)
-    pairs = counterparts(source, target, _by_entity(source, agreement.best), settings)
+    pairs = counterparts(source, target, _by_entity(source, target, agreement.best), settings)
     found: Findings = {}
     for place, unit in enumerate(source.units):
         if unit.kind == "entity":
@@ -112,13 +114,18 @@ def _property_agreement(source: View, target: View, settings: Settings) -> _Agre
     return _Agreement(places, similarity, best, excluded)
 
 
-def _by_entity(source: View, best: FloatArray) -> FloatArray:
-    """(n, m), mean agreement of each entity's attributes with what is said of each other entity."""
+def _by_entity(source: View, target: View, best: FloatArray) -> FloatArray:
+    """(n, m), agreement of each entity's attributes and amount with each other entity."""
     owners = [u.subject for u in source.units if u.kind == "attribute" and not u.quantity]
     total = np.zeros((len(source.graph.entities), best.shape[1]))
     np.add.at(total, owners, best)
     counts = np.bincount(owners, minlength=len(total)) if owners else np.zeros(len(total))
-    return total / np.maximum(counts, 1)[:, None]
+    total /= np.maximum(counts, 1)[:, None]
+    for entity in source.graph.entities:
+        if entity.quantity is not None:
+            fits = [amount_value(entity, other)[0] for other in target.graph.entities]
+            total[entity.index] += fits
+    return total
 
 
 def _entity(
@@ -193,6 +200,7 @@ def _attributes(
         similarity = agreement.similarity[row]
         attached = float(np.max(pairs.strength[index] * agreement.best[row]))
         value = settings.anywhere * near + (1 - settings.anywhere) * attached
+        value = max(value, attached) if attached >= _CERTAIN else value
         own = np.flatnonzero(owners == other)
         known = pairs.similarity[index, other] >= _KNOWN
         on_own = float(similarity[own].max()) if len(own) else 0.0

@@ -62,11 +62,11 @@ class BuiltinJudge:
         Raises:
             ItemError: A text is not English.
         """
-        view = _view(target)
+        there = view(target)
         known: dict[tuple[str, tuple[int, ...]], tuple[Finding, float]] = {}
         if source is not None:
-            about = _view(source)
-            findings = find(about, view, settings())
+            about = view(source)
+            findings = find(about, there, settings())
             known = {
                 (unit.kind, unit.place(about.graph)): (
                     finding,
@@ -76,7 +76,7 @@ class BuiltinJudge:
             }
         answers = []
         for question in questions:
-            finding, grade = known.get((question.kind, question.place)) or _phrase(question, view)
+            finding, grade = known.get((question.kind, question.place)) or _phrase(question, there)
             answers.append(rule_grade(grade, finding.instead, finding.where))
         return answers
 
@@ -90,7 +90,7 @@ class BuiltinJudge:
     ) -> list[str]:
         """The atomic statements of an English text, in text order."""
         _check_language(language)
-        return [statement.text for statement in graph_statements(_view(text).graph)]
+        return [statement.text for statement in graph_statements(view(text).graph)]
 
     async def match(
         self,
@@ -153,7 +153,7 @@ def _check_language(language: str | None) -> None:
 
 
 @lru_cache(maxsize=_KEPT)
-def _view(text: str) -> View:
+def view(text: str) -> View:
     """A text, read once for as long as it is in use."""
     check_english(text)
     return View(scene_graph(parse(text)))
@@ -192,8 +192,8 @@ def _phrase(question: Question, target: View) -> tuple[Finding, float]:
 
 def _support(claim: str, reference: str) -> float:
     """The lowest grade of a claim's units in the reference; 1 for a claim without units."""
-    about = _view(claim)
-    findings = find(about, _view(reference), settings())
+    about = view(claim)
+    findings = find(about, view(reference), settings())
     return min(
         (
             settings().grade(unit.kind, finding.value)

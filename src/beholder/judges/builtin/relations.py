@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from beholder.embed.base import FloatArray
@@ -10,6 +12,7 @@ from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.predicates import OPPOSITE, Predicate, place_similarity
 from beholder.judges.builtin.settings import Settings
 from beholder.judges.builtin.view import View
+from beholder.language.units import GraphUnit
 from beholder.records import Span
 
 _ONE_SIDED = 0.9
@@ -21,54 +24,84 @@ _NO_PLACE = 0.5
 _SAME = 0.8
 _ENDS = 0.6
 """Strength of both ends from which a relation of the target is about the same two things."""
+_CERTAIN = 0.9
+"""Likeness from which the words of the predicate do not matter."""
+_SHOWN = 0.5
+"""Likeness from which a relation of the target is shown as the counterpart."""
 _OTHER_VERB = 0.45
 """Similarity below which verbs between the same two things say something else."""
 
 Found = dict[int, tuple[float, str, tuple[Span, ...]]]
 
 
+@dataclass
+class _Seen:
+    """The relations of the target that come nearest to one of the source."""
+
+    best: float = 0.0
+    best_at: int = -1
+    reverse: float = 0.0
+    reverse_at: int = -1
+    ends: float = 0.0
+    ends_at: int = -1
+
+    def take(self, column: int, right: float, wrong: float, ends: float) -> None:
+        """Take note of one relation."""
+        if right > self.best:
+            self.best, self.best_at = right, column
+        if wrong > self.reverse:
+            self.reverse, self.reverse_at = wrong, column
+        if ends > self.ends:
+            self.ends, self.ends_at = ends, column
+
+
 def relation_findings(
     source: View, target: View, pairs: Counterparts, anywhere: FloatArray, settings: Settings
 ) -> Found:
     """Value, counterpart and its place for each unit of the source that is a relation."""
-    share = settings.relation_anywhere
     verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
     found: Found = {}
     for row, (place, unit, predicate) in enumerate(source.relations):
-        if unit.object is None:
-            continue
-        best, best_at, reverse, reverse_at, other_at = 0.0, -1, 0.0, -1, -1
-        same_ends = 0.0
-        for column, (_, there, said) in enumerate(target.relations):
-            if there.object is None:
-                continue
-            straight = _ends(pairs, unit.subject, unit.object, there.subject, there.object)
-            crossed = _ends(pairs, unit.subject, unit.object, there.object, there.subject)
-            if max(straight, crossed) <= 0.0:
-                continue
-            verb = _verb(predicate, said, float(verbs[row, column]), settings.excluded)
-            right, wrong = _likeness(predicate, said, verb, straight, crossed)
-            if right > best:
-                best, best_at = right, column
-            if wrong > reverse:
-                reverse, reverse_at = wrong, column
-            if max(straight, crossed) > same_ends:
-                same_ends, other_at = max(straight, crossed), column
-        value = share * float(anywhere[place]) + (1 - share) * best
-        at, said_instead = best_at, ""
-        if reverse >= _ENDS > best and reverse > best:
-            value, at = min(value, settings.contradicted), reverse_at
-            said_instead = _told(target, at)
-        elif best >= _ENDS and best_at >= 0:
-            if target.relations[best_at][1].polarity != unit.polarity:
-                value = min(value, settings.contradicted)
-                said_instead = _told(target, best_at)
-        elif same_ends >= _SAME and best < _OTHER_VERB:
-            at, said_instead = other_at, _told(target, other_at)
-            value = min(value, settings.relation_anywhere * float(anywhere[place]))
-        spans = target.relations[at][1].spans if at >= 0 and (said_instead or best >= 0.5) else ()
-        found[place] = (value, said_instead, spans)
+        seen = _look(unit, predicate, verbs[row], target, pairs, settings)
+        near = settings.relation_anywhere * float(anywhere[place])
+        value = near + (1 - settings.relation_anywhere) * seen.best
+        if seen.best >= _CERTAIN:  # "her coffee" says "has" without the word
+            value = max(value, seen.best)
+        at, told = seen.best_at, ""
+        if seen.reverse >= _ENDS > seen.best:
+            value, at = min(value, settings.contradicted), seen.reverse_at
+            told = _told(target, at)
+        elif seen.best >= _ENDS:
+            if target.relations[at][1].polarity != unit.polarity:
+                value, told = min(value, settings.contradicted), _told(target, at)
+        elif seen.ends >= _SAME and seen.best < _OTHER_VERB:
+            value, at, told = min(value, near), seen.ends_at, _told(target, seen.ends_at)
+        shown = at >= 0 and (told or seen.best >= _SHOWN)
+        found[place] = (value, told, target.relations[at][1].spans if shown else ())
     return found
+
+
+def _look(
+    unit: GraphUnit,
+    predicate: Predicate,
+    verbs: FloatArray,
+    target: View,
+    pairs: Counterparts,
+    settings: Settings,
+) -> _Seen:
+    """Compare one relation with all of the target."""
+    seen = _Seen()
+    first, second = unit.subject, unit.object
+    for column, (_, there, said) in enumerate(target.relations):
+        if second is None or there.object is None:
+            continue
+        straight = _ends(pairs, first, second, there.subject, there.object)
+        crossed = _ends(pairs, first, second, there.object, there.subject)
+        ends = max(straight, crossed)
+        if ends > 0.0:
+            verb = _verb(predicate, said, float(verbs[column]), settings.excluded)
+            seen.take(column, *_likeness(predicate, said, verb, straight, crossed), ends)
+    return seen
 
 
 def _ends(pairs: Counterparts, subject: int, object: int, first: int, second: int) -> float:

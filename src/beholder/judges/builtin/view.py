@@ -61,6 +61,14 @@ class View:
         text = self.graph.text
         return tuple(text[a:b].lower() for a, b in word_spans(text))
 
+    def _written(self, unit: GraphUnit) -> str:
+        """A unit as written: words anywhere are compared in the form they stand in."""
+        return (
+            self.graph.entities[unit.subject].mentions[0].text
+            if unit.kind == "entity"
+            else unit.text
+        )
+
     @cached_property
     def word_vectors(self) -> FloatArray:
         """(words, D)."""
@@ -75,7 +83,9 @@ class View:
     def unit_words(self) -> tuple[tuple[str, ...], Ints]:
         """The words of all units, and for each word its unit."""
         pairs = [
-            (word, place) for place, unit in enumerate(self.units) for word in _words(unit.value)
+            (word, place)
+            for place, unit in enumerate(self.units)
+            for word in _words(self._written(unit))
         ]
         return tuple(word for word, _ in pairs), np.array([place for _, place in pairs], np.intp)
 
@@ -98,7 +108,7 @@ class View:
     def unit_weights(self) -> FloatArray:
         """(units,), the information of each unit: the sum over its words."""
         _, owner = self.unit_words
-        return np.bincount(owner, self.unit_word_weights, len(self.units))
+        return np.bincount(owner, self.unit_word_weights, len(self.units)).astype(np.float64)
 
     @cached_property
     def names(self) -> FloatArray:

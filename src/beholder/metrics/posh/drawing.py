@@ -46,9 +46,9 @@ def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, Any]:
         for entity in graph.entities
     ]
     for attribute in graph.attributes:
-        place = place_of("attribute", attribute.text, attribute.spans)
-        if place is not None:
-            nodes[attribute.entity]["attributes"].append(place)
+        found = place_of("attribute", attribute.text, attribute.spans)
+        if found is not None:
+            nodes[attribute.entity]["attributes"].append(found)
     edges = [
         [r.subject, r.object, r.text, place_of("relation", r.text, r.spans)]
         for r in graph.relations

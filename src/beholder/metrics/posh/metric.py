@@ -10,14 +10,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from beholder.errors import ConfigError
-from beholder.judges.builtin import Grade, check_english
+from beholder.judges.builtin import Grade, check_english, wording
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.drawing import graphs_detail
 from beholder.metrics.posh.plan import Ask, Grades, Plan, Rules, fixed_asks
-from beholder.metrics.posh.published import advance
+from beholder.metrics.posh.published import Known, advance
 from beholder.metrics.posh.scoring import (
     Judged,
     Weighing,
@@ -27,7 +27,7 @@ from beholder.metrics.posh.scoring import (
     published_side,
 )
 from beholder.metrics.tools import Tools
-from beholder.records import Item, ItemScore
+from beholder.records import Item, ItemScore, Side
 
 _GRAPHS_KEPT = 256
 
@@ -47,7 +47,8 @@ class PoSh(Metric[PoShEvidence]):
 
     Candidate and reference become scene graphs. A judge grades from 1 to 5 for each unit of the one
     whether the other text has it. Precision (low: mistakes) is the mean over the candidate's units,
-    recall (low: omissions) over the reference's, f1 their harmonic mean.
+    recall (low: omissions) over the reference's, f1 their harmonic mean. With the built-in judge,
+    half of precision and recall is a soft alignment of all words, which a wrong parse cannot upset.
 
     Range 0..1, higher is better. ``rules="fixed"`` rescales grades to 0..1 and asks for every unit;
     ``rules="reference"`` follows the published protocol: three passes, identifiers, a presence
@@ -64,7 +65,7 @@ class PoSh(Metric[PoShEvidence]):
     """
 
     judge: str = param("builtin", "who grades: builtin, or a model", tool="judge")
-    rules: Rules = param("fixed", "rule set: fixed or reference")
+    rules: Literal["fixed", "reference"] = param("fixed", "rule set: fixed or reference")
     threshold: float = param(0.0, "grade from which a unit is present; 0: 3, reference 2")
     weighting: Literal["information", "equal"] = param(
         "information", "rules='fixed': units count by the information of their words, or alike"
@@ -72,6 +73,9 @@ class PoSh(Metric[PoShEvidence]):
     entity_weight: float = param(1.0, "rules='fixed': weight of entities")
     attribute_weight: float = param(1.0, "rules='fixed': weight of attributes")
     relation_weight: float = param(1.0, "rules='fixed': weight of relations")
+    wording: float = param(
+        0.5, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
+    )
     references: Literal["best", "mean"] = param("best", "recall over references: best or mean")
 
     registered_name: ClassVar[str] = "posh"
@@ -79,6 +83,8 @@ class PoSh(Metric[PoShEvidence]):
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
         ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
+        ValueInfo("unit_precision", "precision by units alone, without the share of wording"),
+        ValueInfo("unit_recall", "recall by units alone, without the share of wording"),
     )
 
     def __post_init__(self) -> None:
@@ -94,6 +100,8 @@ class PoSh(Metric[PoShEvidence]):
                 )
         if not 0.0 <= self.threshold <= 5.0:
             raise ConfigError(f"threshold={self.threshold!r}: expected a grade from 1 to 5, or 0")
+        if not 0.0 <= self.wording <= 1.0:
+            raise ConfigError(f"wording={self.wording!r}: expected a share from 0 to 1")
         kinds = (self.entity_weight, self.attribute_weight, self.relation_weight)
         if min(kinds) < 0 or not sum(kinds) > 0:
             raise ConfigError(f"weights {kinds}: expected numbers from 0, at least one above it")
@@ -107,6 +115,7 @@ class PoSh(Metric[PoShEvidence]):
         plan = Plan(
             _graph(item.candidate, self.rules),
             tuple(_graph(text, self.rules) for text in item.references),
+            wording(item.candidate, item.references) if self._reads_wording else None,
         )
         judge = tools.judge(self.judge)
         grades: dict[Ask, Grade] = {}
@@ -132,7 +141,7 @@ class PoSh(Metric[PoShEvidence]):
             for side, reference in plan.pairs()
             for question in advance(
                 plan.source(side, reference),
-                lambda q, at=(side, reference): grades.get(Ask(*at, q)),  # type: ignore[misc]
+                _known(grades, side, reference),
                 self.present_from,
             ).open
         ]
@@ -155,7 +164,7 @@ class PoSh(Metric[PoShEvidence]):
             Values, units with spans and verdicts, and the graphs in ``detail``.
 
         Raises:
-            ItemError: A reference names nothing (``rules="fixed"``).
+            ItemError: No reference names anything (``rules="fixed"``).
         """
         if self.rules == "reference":
             precision, recall = self._published(plan, grades)
@@ -170,13 +179,24 @@ class PoSh(Metric[PoShEvidence]):
             )
             recall = fixed_recall(plan, grades, weighing, self.present_from, self.references)
             precision = fixed_precision(plan, grades, weighing, self.present_from)
+        p, r = precision.value, recall.value
+        if plan.wording is not None:
+            best = max if self.references == "best" else np.mean
+            p += self.wording * (plan.wording.precision - p)
+            r += self.wording * (float(best(plan.wording.recalls)) - r)
         values = {
-            "f1": f1(precision.value, recall.value),
-            "precision": precision.value,
-            "recall": recall.value,
+            "f1": f1(p, r),
+            "precision": p,
+            "recall": r,
+            "unit_precision": precision.value,
+            "unit_recall": recall.value,
         }
         units = (*precision.units, *recall.units)
         return ItemScore(values, units, self.signature(), graphs_detail(plan, units))
+
+    @property
+    def _reads_wording(self) -> bool:
+        return self.rules == "fixed" and self.judge == "builtin" and self.wording > 0
 
     @property
     def present_from(self) -> float:
@@ -184,7 +204,7 @@ class PoSh(Metric[PoShEvidence]):
         return self.threshold or (2.0 if self.rules == "reference" else 3.0)
 
     def _published(self, plan: Plan, grades: Grades) -> tuple[Judged, Judged]:
-        """Both sides under the published rules; the candidate's units are those of the best pair."""
+        """Both sides under the published rules, with the candidate's units of its best pair."""
         n = range(len(plan.references))
         forward = [published_side(plan, grades, "candidate", i, self.present_from) for i in n]
         back = [published_side(plan, grades, "reference", i, self.present_from) for i in n]
@@ -193,6 +213,10 @@ class PoSh(Metric[PoShEvidence]):
         recall = max(recalls) if self.references == "best" else float(np.mean(recalls))
         units = tuple(unit for _, found in back for unit in found)
         return Judged(*forward[best]), Judged(recall, units)
+
+
+def _known(grades: Grades, side: Side, reference: int) -> Known:
+    return lambda question: grades.get(Ask(side, reference, question))
 
 
 @lru_cache(maxsize=_GRAPHS_KEPT)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from beholder.judges.builtin import Grade, Question
+from beholder.judges.builtin import Grade, Question, Wording
 from beholder.language.graph import SceneGraph
 from beholder.language.units import GraphUnit, graph_units
 from beholder.metrics.posh.identifiers import identifier
@@ -40,10 +40,12 @@ class Plan:
     Attributes:
         candidate: Graph of the text under evaluation.
         references: Graphs of the references.
+        wording: How near the words of the texts come, where that counts.
     """
 
     candidate: SceneGraph
     references: tuple[SceneGraph, ...]
+    wording: Wording | None = None
 
     def pairs(self) -> list[tuple[Side, int]]:
         """Both directions for each reference."""

@@ -19,53 +19,19 @@ from beholder.records import Span
 Known: TypeAlias = Callable[[Question], Grade | None]
 
 _PRONOUNS = frozenset(
-    [
-        "he",
-        "him",
-        "his",
-        "she",
-        "her",
-        "hers",
-        "it",
-        "its",
-        "they",
-        "them",
-        "their",
-        "theirs",
-        "who",
-        "whom",
-        "whose",
-        "which",
-        "that",
-        "this",
-        "these",
-        "those",
-        "one",
-        "ones",
-    ]
-)
+    (
+        "he", "him", "his", "she", "her", "hers", "it", "its", "they",
+        "them", "their", "theirs", "who", "whom", "whose", "which", "that", "this",
+        "these", "those", "one", "ones",
+    )
+)  # fmt: skip
 _VIEWERS = frozenset(("us", "our", "we"))
 _CONTAINS = frozenset(
-    [
-        "has",
-        "have",
-        "had",
-        "having",
-        "holds",
-        "hold",
-        "held",
-        "holding",
-        "contains",
-        "contain",
-        "contained",
-        "containing",
-        "wears",
-        "wear",
-        "wore",
-        "worn",
-        "wearing",
-    ]
-)
+    (
+        "has", "have", "had", "having", "holds", "hold", "held", "holding", "contains",
+        "contain", "contained", "containing", "wears", "wear", "wore", "worn", "wearing",
+    )
+)  # fmt: skip
 _ABSENT = 1.0
 _CERTAIN = 5.0
 

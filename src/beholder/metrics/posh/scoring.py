@@ -10,6 +10,7 @@ import numpy as np
 
 from beholder.errors import ItemError
 from beholder.judges.builtin import Grade
+from beholder.language.units import GraphUnit
 from beholder.metrics.posh.plan import Ask, Grades, Plan, unit_questions
 from beholder.metrics.posh.published import Component, advance
 from beholder.records import Side, Unit
@@ -64,9 +65,7 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing, threshold: f
         if grade.value < threshold:  # a reference that says otherwise tells more than a silent one
             told = [g for g in asked if g.instead]
             grade = replace(grade, instead=told[0].instead) if told else grade
-        units.append(
-            _unit(unit.kind, unit.text, "candidate", unit.spans, question.subject, grade, threshold)
-        )
+        units.append(_unit(unit, "candidate", question.subject, grade, threshold))
         units[-1] = replace(units[-1], detail={**units[-1].detail, "reference": best})
         weights.append(weighing.of(unit.kind, unit.value))
     return Judged(_mean(units, weights, empty=0.0), tuple(units))
@@ -75,10 +74,10 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing, threshold: f
 def fixed_recall(
     plan: Plan, grades: Grades, weighing: Weighing, threshold: float, rule: Literal["best", "mean"]
 ) -> Judged:
-    """Recall as the best or the mean over the references.
+    """Recall as the best or the mean over the references that name anything.
 
     Raises:
-        ItemError: A reference names nothing, so that nothing can be missing.
+        ItemError: No reference names anything, so that nothing can be missing.
     """
     values: list[float] = []
     units: list[Unit] = []
@@ -86,18 +85,17 @@ def fixed_recall(
         own, weights = [], []
         for unit, question in unit_questions(graph):
             grade = grades[Ask("reference", index, question)]
-            made = _unit(
-                unit.kind, unit.text, "reference", unit.spans, question.subject, grade, threshold
-            )
+            made = _unit(unit, "reference", question.subject, grade, threshold)
             own.append(replace(made, reference_index=index))
             weights.append(weighing.of(unit.kind, unit.value))
-        if not own:
-            raise ItemError(
-                f"reference {index + 1} names nothing that could be looked for: "
-                f"{graph.text.strip()[:40]!r}"
-            )
-        values.append(_mean(own, weights, empty=0.0))
+        if own:
+            values.append(_mean(own, weights, empty=0.0))
         units += own
+    if not values:
+        raise ItemError(
+            "no reference names anything that could be looked for; the first begins "
+            f"{plan.references[0].text.strip()[:40]!r}"
+        )
     return Judged(max(values) if rule == "best" else float(np.mean(values)), tuple(units))
 
 
@@ -127,28 +125,23 @@ def _mean(units: Sequence[Unit], weights: Sequence[float], empty: float) -> floa
 
 
 def _unit(
-    kind: str,
-    text: str,
-    side: Side,
-    spans: tuple[tuple[int, int], ...],
-    subject: str,
-    grade: Grade,
-    threshold: float,
+    part: GraphUnit | Component, side: Side, subject: str, grade: Grade, threshold: float
 ) -> Unit:
     present = grade.value >= threshold
     detail: dict[str, Any] = {"grade": round(grade.value, 3)}
-    if subject and kind != "entity":
+    if subject and part.kind != "entity":
         detail["of"] = subject
     if grade.instead and not present:
         detail["instead"] = grade.instead
     missing = "mistake" if side == "candidate" else "omission"
     score = (grade.value - _LOW) / (_HIGH - _LOW)
-    return Unit(kind, text, side, spans, score, "match" if present else missing, None, detail)
+    verdict = "match" if present else missing
+    return Unit(part.kind, part.text, side, part.spans, score, verdict, None, detail)
 
 
 def _component(component: Component, side: Side, reference: int, threshold: float) -> Unit:
     grade = component.grade or Grade(component.score, (1.0, 0.0, 0.0, 0.0, 0.0))
-    unit = _unit(component.kind, component.text, side, component.spans, "", grade, threshold)
+    unit = _unit(component, side, "", grade, threshold)
     detail = {**unit.detail, "identifier": component.identifier}
     if component.grade is None:
         detail["reason"] = "not asked: what it belongs to is absent"
