@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs lock clean
+.PHONY: demo test test-hf check bench docs lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+# The tests that need torch, in an environment of their own; everything else stays free of it.
+test-hf: .venv-hf/.ready
+	.venv-hf/bin/python -m pytest tests/backends/test_hf.py tests/embed/test_sentence_transformers.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -45,5 +49,12 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	$(BIN)/pip install -q --require-hashes -r requirements/dev.txt
 	touch $@
 
+.venv-hf/.ready: requirements/dev.txt requirements/hf.txt pyproject.toml
+	$(PYTHON) -m venv .venv-hf
+	.venv-hf/bin/pip install -q --require-hashes -r requirements/dev.txt
+	.venv-hf/bin/pip install -q -r requirements/hf.txt
+	.venv-hf/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
 clean:
-	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-hf runs .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beholder.language.clusters import Agreement, Cluster, b_cubed, ceaf_e, merged, muc
-from beholder.language.coreference import Links, resolve
+from beholder.language.coreference import resolve
 from beholder.language.document import Document, Word
 from beholder.language.lemmas import lemma
+from beholder.language.links import Links
 from beholder.language.phrases import find_phrases
 
 THINGS = frozenset(["person", "animal", "object", "place", "plant", "organization", "substance"])

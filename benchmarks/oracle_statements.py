@@ -17,8 +17,10 @@ from beholder.language.parsers import parse, parse_many
 from beholder.language.statements import statements
 
 THRESHOLD = 0.6
-_EMPTY_POS = frozenset("DET ADP PUNCT AUX CCONJ SCONJ PART PRON SYM SPACE".split(" "))
-_EMPTY = frozenset("be have there image feature show".split(" "))
+_EMPTY_POS = frozenset(
+    {"DET", "ADP", "PUNCT", "AUX", "CCONJ", "SCONJ", "PART", "PRON", "SYM", "SPACE"}
+)
+_EMPTY = frozenset({"be", "have", "there", "image", "feature", "show"})
 
 
 def content(document: Document) -> Counter[str]:

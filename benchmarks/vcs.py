@@ -161,20 +161,23 @@ def alike(size: int, repeats: int) -> None:
 
 
 def cold_start(repeats: int) -> None:
-    print(f"\ncold start: seconds of a new process, median [quartiles], n = {repeats} each")
+    print(f"\ncold start of a new process: median [quartiles], n = {repeats} each")
     code = {
         "theirs": "import vcs",
         "beholder": "import beholder; beholder.VCS()",
         "(python)": "pass",
     }
     for name, line in code.items():
-        seconds = []
+        wall, processor = [], []
         for _ in range(repeats):
-            start = time.perf_counter()
+            start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run([sys.executable, "-c", line], check=True)
-            seconds.append(time.perf_counter() - start)
-        low, middle, high = quartiles(seconds)
-        print(f"  {name:8} {middle:6.2f}  [{low:.2f} .. {high:.2f}]")
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            wall.append(time.perf_counter() - start)
+            processor.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+        low, middle, high = quartiles(wall)
+        used = quartiles(processor)[1]
+        print(f"  {name:8} {middle:6.2f} s [{low:.2f} .. {high:.2f}], processor {used:.2f} s")
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ def page() -> str:
     """The whole page: every built-in metric, as ``beholder show`` prints it."""
     parts = [
         "<!-- Made by `make docs` from the registry; change the metric, not this page. -->",
-        *(describe(METRICS.get(name)) for name in METRICS.names() if "/" not in name),
+        *(describe(METRICS.get(name)) for name in METRICS.builtin()),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 

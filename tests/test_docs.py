@@ -19,15 +19,14 @@ def _with_examples() -> list[Path]:
 
 
 @pytest.mark.parametrize("page", _with_examples(), ids=lambda page: page.name)
-def test_python_examples_run(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     sample = ROOT / "src" / "beholder" / "samples" / "descriptions.jsonl"
     (tmp_path / "descriptions.jsonl").write_bytes(sample.read_bytes())
     names: dict[str, object] = {"__name__": "example"}
     for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        exec(compile(block, str(page), "exec"), names)  # the blocks of a page build on each other
+        code = compile(block, str(page), "exec", dont_inherit=True)
+        exec(code, names)  # the blocks of a page build on each other
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

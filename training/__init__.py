@@ -1,0 +1,1 @@
+"""Scripts that make the models that ship with beholder; not part of the package."""

@@ -25,8 +25,12 @@ def score(
     data: str | Path | Iterable[Item | Mapping[str, Any]],
     metrics: Sequence[str | Metric[Any]] = ("vcs",),
     *,
+    judge: str | None = None,
     embedder: str | None = None,
     base_url: str | None = None,
+    judge_options: Mapping[str, object] | None = None,
+    cache: str | Path | None = None,
+    max_cost: float | None = None,
     out: str | Path | None = None,
     limit: int | None = None,
     skip_bad_rows: bool = False,
@@ -40,9 +44,14 @@ def score(
     Args:
         data: A data file, a run directory (its items are scored again), or items or rows.
         metrics: Metrics, or their text forms such as ``"vcs(lct=1)"``.
+        judge: Judge for the metrics that ask one and do not name one: ``openai:MODEL``,
+            ``hf:MODEL``, ``panel(openai:a, openai:b)``.
         embedder: Embedder for the metrics that do not name one: ``static``, ``st:NAME``,
             ``openai:MODEL``.
-        base_url: Endpoint of an ``openai:`` embedder.
+        base_url: Endpoint of ``openai:`` judges and embedders.
+        judge_options: Further options of judges, such as ``{"temperature": 0.7, "batch": True}``.
+        cache: File of the cache of answers that runs share; None for no cache.
+        max_cost: US dollars that judges may spend on this run.
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
             folder for items given in Python.
         limit: Score only the first so many items.
@@ -64,8 +73,12 @@ def score(
     config = configure(
         str(data) if isinstance(data, str | Path) else None,
         metrics,
+        judge=judge,
         embedder=embedder,
         base_url=base_url,
+        judge_options=judge_options,
+        cache=cache,
+        max_cost=max_cost,
         out=out,
         limit=limit,
         skip_bad_rows=skip_bad_rows,
@@ -82,8 +95,12 @@ def configure(
     source: str | None,
     metrics: Sequence[str | Metric[Any]],
     *,
+    judge: str | None = None,
     embedder: str | None = None,
     base_url: str | None = None,
+    judge_options: Mapping[str, object] | None = None,
+    cache: str | Path | None = None,
+    max_cost: float | None = None,
     out: str | Path | None = None,
     limit: int | None = None,
     skip_bad_rows: bool = False,
@@ -96,7 +113,9 @@ def configure(
     Raises:
         ConfigError: A metric or option is wrong.
     """
-    defaults = {"embedder": embedder} if embedder else {}
+    named = {"embedder": embedder, "judge": judge}
+    defaults = {kind: spec for kind, spec in named.items() if spec}
+    address = {"base_url": base_url} if base_url else {}
     return RunConfig(
         data=source or "items",
         metrics=tuple(metric(m, **defaults) if isinstance(m, str) else m for m in metrics),
@@ -106,7 +125,9 @@ def configure(
         media_root=Path(media_root) if media_root is not None else None,
         workers=workers,
         concurrency=concurrency,
-        tool_options={"embedder": {"base_url": base_url}} if base_url else {},
+        cache=Path(cache) if cache is not None else None,
+        max_cost=max_cost,
+        tool_options={"embedder": address, "judge": {**address, **(judge_options or {})}},
     )
 
 

@@ -5,7 +5,9 @@
     │   └── UnknownNameError   nothing is registered under that name
     ├── DataError              a file or a row of it cannot be used
     ├── MissingExtraError      a package is needed that is not installed
-    ├── RunError               a run directory is busy, or belongs to another run
+    ├── RunError               a run cannot go on: its directory is busy, or holds another run
+    │   ├── BudgetError        the next call would pass the limit on cost
+    │   └── ModelChangedError  the server now serves another model than the run began with
     └── ItemError              one item cannot be scored; becomes an ItemFailure
         └── TransientError     the same, but trying again may help
 
@@ -62,7 +64,15 @@ class MissingExtraError(BeholderError, ImportError):
 
 
 class RunError(BeholderError):
-    """A run directory is in use by another process, or holds a different run."""
+    """A run cannot go on: its directory is in use or holds another run, or a limit is reached."""
+
+
+class BudgetError(RunError):
+    """The next call would pass the limit on cost; the run can be resumed with a higher one."""
+
+
+class ModelChangedError(RunError):
+    """The server now serves another model than the run began with."""
 
 
 class ItemError(BeholderError):

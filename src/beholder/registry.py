@@ -89,6 +89,10 @@ class Registry(Generic[T]):
             raise ConfigError(f"{self.kind} {text!r}: {error}") from error
         return cls(*arguments, **keywords)
 
+    def builtin(self) -> list[str]:
+        """The names of beholder's own classes."""
+        return list(self._builtin)
+
     def names(self) -> list[str]:
         """All names, built-in ones first, nothing imported."""
         outside = [f"{point.dist.name}/{point.name}" for point in self._points() if point.dist]

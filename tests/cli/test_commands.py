@@ -211,13 +211,31 @@ def test_doctor_never_prints_a_key(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "score", "report", "compare", "metrics", "show", "doctor"]
+    "command", ["demo", "score", "report", "compare", "metrics", "show", "doctor", "graph"]
 )
 def test_help_of_each_command_shows_an_example(cli: Cli, command: str) -> None:
     done = cli(command, "--help")
     assert done.code == 0
     assert "Example" in done.out
     assert f"beholder {command}" in done.out
+
+
+def test_graph_prints_entities_attributes_and_relations(cli: Cli) -> None:
+    done = cli("graph", "A tall man holds a red cup.", "--svg", "g.svg")
+    assert done.code == 0
+    assert "man [0]: tall" in done.out
+    assert "hold" in done.out
+    assert "cup [1]: red" in done.out
+    assert Path("g.svg").read_text().startswith("<svg")
+    as_json = json.loads(cli("graph", "A tall man holds a red cup.", "--json").out)
+    assert as_json["attributes"][0]["value"] == "tall"
+
+
+def test_graph_refuses_another_language_and_unknown_rules(cli: Cli) -> None:
+    hindi = cli("graph", "एक लाल स्कूटर खड़ी है।")
+    assert hindi.code == 2
+    assert "English" in hindi.err
+    assert "expected fixed or reference" in cli("graph", "A cup.", "--rules", "x").err
 
 
 def test_version_is_printed(cli: Cli) -> None:

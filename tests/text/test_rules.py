@@ -73,7 +73,8 @@ what is this?|it is a dog!|nice
 mr. bean and dr. who walk in st. louis.|they laugh.
 1. Open the door.|2. Sit down.
 A. Cats are here.|B. Dogs are there.
-It was red.[12]|Then it was blue.[3]
+It was red.[12]|Then it was blue. [3]|Now it is [4] green.
+P.S. I like it.|Bye.
 The **red cup.**|A *blue cup.*|Both are big.
 Acme Inc. makes cups.|Acme Ltd.|The firm is old.
 Sgt. Pepper, Jr. and Smith & Co. play.|We clap.
@@ -189,9 +190,9 @@ def test_time_grows_linearly_with_the_length(unit: str) -> None:
         text = unit * (n // len(unit))
         best = float("inf")
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             RULES.split(text)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     # Eight times the text takes 64 times as long when quadratic; 24 leaves room for a busy machine.

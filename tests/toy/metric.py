@@ -7,6 +7,7 @@ import signal
 from dataclasses import dataclass
 
 from beholder.errors import ItemError, TransientError
+from beholder.judges import Question
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore, Unit
 
@@ -40,3 +41,21 @@ class WordCount(Metric[int]):
         return ItemScore(
             {"words": evidence * self.factor}, (unit,), self.signature(), {"n": evidence}
         )
+
+
+@dataclass(frozen=True)
+class Asked(Metric[float]):
+    """Asks a judge whether the first word of the candidate is in the reference."""
+
+    registered_name = "asked"
+    values = (ValueInfo("grade", "grade of the answer", low=1, high=5),)
+
+    judge: str = param("builtin", "Who is asked.", tool="judge")
+
+    async def gather(self, item: Item, tools: Tools) -> float:
+        question = Question("entity", item.candidate.split()[0])
+        (grade,) = await tools.judge(self.judge).presence([question], item.references[0])
+        return grade.value
+
+    def score_item(self, item: Item, evidence: float) -> ItemScore:
+        return ItemScore({"grade": evidence}, signature=self.signature())

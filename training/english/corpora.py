@@ -25,7 +25,13 @@ def ud_documents(vocab: Vocab, data: Path, split: str) -> list[Doc]:
     ]
 
 
-def copies(vocab: Vocab, data: Path, captions: list[factual.Caption], seed: int) -> list[Doc]:
+def copies(
+    vocab: Vocab,
+    data: Path,
+    captions: list[factual.Caption],
+    seed: int,
+    per_template: int = 0,
+) -> list[Doc]:
     """Caption-like and swapped copies of the training sentences, and template sentences."""
     rng = random.Random(seed)
     sentences = [
@@ -36,7 +42,7 @@ def copies(vocab: Vocab, data: Path, captions: list[factual.Caption], seed: int)
     words = swaps.visual_words(captions)
     made = list(ud.caption_copies(sentences, rng))
     made += swaps.swap_copies(sentences, words, rng, SWAP_COPIES)
-    made += templates.template_sentences(words, rng, PER_TEMPLATE)
+    made += templates.template_sentences(words, rng, per_template)
     return [ud.make_doc(vocab, [sentence]) for sentence in made if sentence]
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beholder.language import lemmas
-from beholder.language.graph import Attribute, Relation, SceneGraph
-from beholder.language.lexicon import MATERIALS, NUMBER_WORDS
+from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
+from beholder.language.lexicon import ANIMALS, MATERIALS, NUMBER_WORDS, PEOPLE
+from beholder.language.words import parse
 
 Triple = tuple[str, str, str]
 
@@ -63,115 +64,131 @@ def gold_tuples(caption: Caption) -> Tuples:
     return frozenset(found)
 
 
-CLOTHES = frozenset(
-    [
-        "shirt",
-        "t-shirt",
-        "jacket",
-        "coat",
-        "hat",
-        "cap",
-        "shorts",
-        "dress",
-        "suit",
-        "jeans",
-        "pants",
-        "shoe",
-        "boot",
-        "sock",
-        "helmet",
-        "glove",
-        "tie",
-        "vest",
-        "sweater",
-        "uniform",
-        "skirt",
-        "sunglasses",
-        "glasses",
-        "goggles",
-        "backpack",
-        "scarf",
-        "belt",
-        "hoodie",
-        "wetsuit",
-        "wet",
-        "sandal",
-        "sneaker",
-        "robe",
-        "gown",
-        "bikini",
-        "swimsuit",
-        "trunk",
-        "clothes",
-        "clothing",
-        "outfit",
-        "top",
-        "blouse",
-        "apron",
-        "mask",
-    ]
-)
-NAMES = {"guy": "person", "guys": "people", "tee shirt": "t-shirt"}
-WORDS = {"lie": "lay", "underneath": "under", "beneath": "under", "below": "under", "has": "have"}
-LOOSE = frozenset(["computer", "rock", "chocolate", "stripe", "gravel", "cheese"])
+_WORDS = parse(Path(__file__).with_name("factual.txt").read_text(encoding="utf-8"))
+CLOTHES = frozenset(" ".join(_WORDS["clothes"]).split())
+LOOSE = frozenset(" ".join(_WORDS["loose"]).split())
 """First words that FACTUAL cuts off a compound as an attribute."""
+SIDED = frozenset(" ".join(_WORDS["sided"]).split())
+"""Parts of the body whose side belongs to their name: "left hand"."""
+BODY = frozenset(" ".join(_WORDS["body"]).split())
+"""Parts that one has, also where the caption says "with"."""
+HOLDERS, BEARERS, FULL, PORTIONS = (
+    frozenset(" ".join(_WORDS[name]).split())
+    for name in ("holders", "bearers", "full of", "portions")
+)
+"""What "of" means after it: wine in a glass, food on a plate, a bowl that has fruit."""
+JOINED = frozenset(" ".join(_WORDS["joined"]).split())
+"""First words that FACTUAL writes together with the second: "cellphone"."""
+NAMES = dict(line.split(" = ") for line in _WORDS["names"])
+WORDS = dict(line.split(" = ") for line in _WORDS["relation words"])
+RELATIONS = dict(line.split(" = ") for line in _WORDS["relations"])
 
 
 def graph_tuples(graph: SceneGraph) -> Tuples:
-    """A scene graph in the conventions of FACTUAL.
+    """A scene graph in the conventions of FACTUAL, as its train split shows them.
 
     FACTUAL writes numbers as attributes in digits, clothes as worn, an agent as the subject of an
-    active verb, and leaves out denied facts, kinds and positions.
+    active verb, and leaves out denied facts and kinds. ``factual.txt`` lists the words it changes.
     """
     found: set[tuple[str, ...]] = set()
     names = {}
     for entity in graph.entities:
-        if entity.kind != "thing" or not entity.polarity:
-            continue
-        first, _, rest = entity.name.partition(" ")
-        name = base(rest if rest and first in LOOSE else entity.name)
-        names[entity.index] = name = NAMES.get(name, name)
-        found.add((name,))
-        if rest and first in LOOSE:
-            found.add((name, first))
-        for word in (entity.quantity or "").split():
-            number = NUMBER_WORDS.get(word)
-            if word == "group":
-                found.add((name, "group of"))
-            elif number is not None and number > 1:
-                found.add((name, str(number)))
-            elif word.isdigit():
-                found.add((name, word))
+        if entity.kind == "thing" and entity.polarity:
+            sides = {a.value for a in graph.attributes_of(entity.index)} & {"left", "right"}
+            names[entity.index], tuples = _object(entity, min(sides, default=""))
+            found |= tuples
     for attribute in graph.attributes:
         if attribute.polarity and attribute.entity in names:
-            found |= {(names[attribute.entity], value) for value in _values(attribute)}
+            found |= _attribute(attribute, names[attribute.entity])
+    joined = {(r.subject, r.object) for r in graph.relations if r.kind != "possessive"}
+    acts = {(r.subject, r.spans[0][0]) for r in graph.relations if r.rule == "verb" and r.spans}
     for relation in graph.relations:
+        if _has(relation) and (relation.object, relation.subject) in joined:
+            continue  # "the plate has fruit on it": the fruit is on the plate
+        if relation.kind == "possessive" and (relation.subject, relation.object) in joined:
+            continue  # "swings his bat": the verb is enough
         if relation.polarity and relation.subject in names and relation.object in names:
-            found.add(_relation(relation, names[relation.subject], names[relation.object]))
+            with_object = bool(relation.spans) and (relation.subject, relation.spans[0][0]) in acts
+            found.add(
+                _relation(relation, names[relation.subject], names[relation.object], with_object)
+            )
     return frozenset(found)
 
 
-def _values(attribute: Attribute) -> list[str]:
+def _object(entity: Entity, side: str) -> tuple[str, set[tuple[str, ...]]]:
+    """The name of an entity, and what its name and number say."""
+    first, _, rest = entity.name.partition(" ")
+    name = base(rest if rest and first in LOOSE else entity.name)
+    if entity.plural and name == "person":
+        name = "people"
+    if rest and first in JOINED:
+        name = base(first + rest)
+    if side and name in SIDED:
+        name = f"{side} {name}"
+    found: set[tuple[str, ...]] = {(name,)}
+    if rest and first in LOOSE:
+        found.add((name, first))
+    if rest and first in PEOPLE | ANIMALS and " " not in rest:
+        owner, name = base(first), base(rest)
+        found = {(name,), (owner,), (owner, "have", name)}
+    for word in (entity.quantity or "").split():
+        number = NUMBER_WORDS.get(word)
+        if word in PORTIONS:
+            found.add((name, word))
+        elif word == "group":
+            found.add((name, "group of"))
+        elif number is not None and number > 1:
+            found.add((name, str(number)))
+        elif word.isdigit():
+            found.add((name, word))
+    return name, found
+
+
+def _attribute(attribute: Attribute, name: str) -> set[tuple[str, ...]]:
     if attribute.kind == "kind" and attribute.value not in MATERIALS:
-        return []
+        return set()
     if attribute.kind == "position":
-        return [attribute.text] if attribute.text in ("on the left", "on the right") else []
+        preposition, _, place = base_relation(attribute.text).partition(" ")
+        if place in ("background", "foreground"):
+            return {(place,), (name, preposition, place)}
+        return {(name, attribute.text)} if place in ("left", "right", "distance") else set()
     if attribute.kind == "state":
-        return [attribute.text]
-    return [{"wood": "wooden"}.get(attribute.value, base(attribute.value))]
+        return {(name, attribute.text)}
+    value = {"wood": "wooden"}.get(attribute.value, base(attribute.value))
+    if value in ("visible", "colored") or value in name.split():
+        return set()
+    return {(name, value)}
 
 
-def _relation(relation: Relation, subject: str, target: str) -> tuple[str, ...]:
+def _relation(relation: Relation, subject: str, target: str, with_object: bool) -> tuple[str, ...]:
     predicate = base_relation(relation.predicate)
+    if relation.rule == "verb place" and with_object:
+        predicate = predicate.split()[-1]  # "holds an umbrella in the rain": he is in the rain
+    predicate = RELATIONS.get(predicate, predicate)
     if predicate == "of":
-        return target, "have", subject
-    if predicate in ("in", "with", "dress in") and target.split()[-1] in CLOTHES:
+        return _of(subject, target)
+    if predicate == "with" and target in BODY:
+        return subject, "have", target
+    if predicate in ("in", "dress in") and target.split()[-1] in CLOTHES:
         return subject, "wear", target
     if relation.passive and predicate.endswith(" by"):
         return target, predicate.removesuffix(" by"), subject
     if predicate in ("cover in", "cover with", "surround with"):
         return target, predicate.split()[0], subject
     return subject, predicate, target
+
+
+def _has(relation: Relation) -> bool:
+    return relation.predicate in ("have", "with")
+
+
+def _of(whole: str, content: str) -> tuple[str, ...]:
+    """Read "X of Y": the Y has the X, unless the X holds the Y."""
+    if whole in HOLDERS:
+        return content, "in", whole
+    if whole in BEARERS:
+        return content, "on", whole
+    return (whole, "have", content) if whole in FULL else (content, "have", whole)
 
 
 def base(text: str) -> str:

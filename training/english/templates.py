@@ -17,6 +17,26 @@ from training.english.ud import Sentence, Word
 
 TEMPLATES = Path(__file__).with_name("templates.txt").read_text(encoding="utf-8").splitlines()
 
+DOUBLED = frozenset(
+    {
+        "sit",
+        "run",
+        "swim",
+        "step",
+        "drag",
+        "set",
+        "get",
+        "put",
+        "jut",
+        "dip",
+        "strap",
+        "wrap",
+        "hit",
+    }
+    | {"cut", "spot", "flip", "grip", "grab", "stop", "hug", "pet"}
+)
+"""Verbs that double their last letter before -ing."""
+
 _UPOS = {
     "DT": "DET", "NN": "NOUN", "NNS": "NOUN", "JJ": "ADJ", "VBZ": "VERB", "VBP": "VERB",
     "VBG": "VERB", "VBN": "VERB", "IN": "ADP", "CD": "NUM", "CC": "CCONJ", "RB": "ADV",
@@ -30,7 +50,7 @@ _FEATS = {
 
 
 def template_sentences(words: VisualWords, rng: random.Random, each: int) -> Iterator[Sentence]:
-    """``each`` sentences of every template; half with a capital, half as captions."""
+    """``each`` sentences of every template; some begin with a capital, some as captions do."""
     for template in TEMPLATES:
         for _ in range(each):
             yield _filled(template, words, rng)
@@ -80,29 +100,7 @@ def _visual(form: str, words: VisualWords, rng: random.Random) -> str:
 
 
 def _gerund(verb: str) -> str:
-    if verb in (
-        "sit",
-        "run",
-        "swim",
-        "step",
-        "drag",
-        "set",
-        "get",
-        "put",
-        "jut",
-        "dip",
-        "strap",
-        "wrap",
-        "hit",
-        "cut",
-        "spot",
-        "flip",
-        "grip",
-        "grab",
-        "stop",
-        "hug",
-        "pet",
-    ):
+    if verb in DOUBLED:
         return verb + verb[-1] + "ing"
     if verb.endswith("ie"):
         return verb[:-2] + "ying"

@@ -18,7 +18,7 @@ CAPTION_LENGTH = 25
 
 @dataclass(frozen=True)
 class Word:
-    """One line of a treebank; ``head`` is the 0-based place in the sentence (itself for the root)."""
+    """One line of a treebank; ``head`` is a place in the sentence from 0, its own for the root."""
 
     form: str
     upos: str
@@ -102,7 +102,7 @@ def documents(vocab: Vocab, path: Path) -> Iterator[Doc]:
 
 
 def caption_copies(sentences: list[Sentence], rng: random.Random) -> Iterator[Sentence]:
-    """Copies that look like captions: lower case, no full stop; whole sentences and noun phrases."""
+    """Copies that look like captions: lower case, no full stop; sentences and noun phrases."""
     for sentence in sentences:
         if 3 <= len(sentence) <= CAPTION_LENGTH and rng.random() < 0.45:
             yield _as_caption(sentence)

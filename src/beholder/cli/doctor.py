@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, metadata, version
+from typing import Annotated
 
 import typer
 from packaging.requirements import Requirement
@@ -12,14 +13,24 @@ from rich.console import Console
 from rich.table import Table
 
 from beholder._version import __version__
+from beholder.cli.judge_check import print_diagnosis
 
 _KEYS = ("OPENAI_API_KEY",)
 
 
-def doctor() -> None:
-    """Say what is installed, what is missing and how to get it. Sends nothing anywhere.
+def doctor(
+    judge: Annotated[
+        str | None, typer.Option(help="Also ask this judge a dozen questions with known answers.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")
+    ] = None,
+) -> None:
+    """Say what is installed, what is missing and how to get it.
 
-    Example: [bold]beholder doctor[/bold]
+    Sends nothing anywhere unless a judge is named.
+
+    Example: [bold]beholder doctor --judge openai:gpt-4.1-mini[/bold]
     """
     typer.echo(f"beholder {__version__}, Python {platform.python_version()}")
     table = Table("for", "package", "installed", "to get it")
@@ -34,6 +45,8 @@ def doctor() -> None:
     _check_embedder()
     for key in _KEYS:
         typer.echo(f"{key}: {'set' if os.environ.get(key) else 'not set'}")
+    if judge is not None and not print_diagnosis(judge, base_url):
+        raise typer.Exit(1)
 
 
 def _extra(need: Requirement) -> str | None:

@@ -11,7 +11,7 @@ import sys
 import typer
 
 from beholder._version import __version__
-from beholder.cli import compare, demo, doctor, metrics, report, score
+from beholder.cli import cache, compare, demo, doctor, graph, judge_check, metrics, report, score
 from beholder.errors import BeholderError
 
 app = typer.Typer(
@@ -31,8 +31,11 @@ for command in (
     metrics.metrics,
     metrics.show,
     doctor.doctor,
+    graph.graph,
 ):
     app.command()(command)
+app.command("judge-check")(judge_check.judge_check)
+app.add_typer(cache.cache, name="cache")
 
 
 @app.callback(invoke_without_command=True)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from beholder.cli.cache import cache_file
 from beholder.cli.gates import missed, parse_gate
 from beholder.cli.progress import TerminalProgress
 
 if TYPE_CHECKING:
     from beholder.api import Run
+    from beholder.judges import Tally
     from beholder.run.config import RunConfig
 
 
@@ -29,12 +31,29 @@ def score(
         Path | None,
         typer.Option("--out", "-o", help="Run directory. [default: runs/NAME-OF-DATA]"),
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(help="openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'."),
+    ] = None,
     embedder: Annotated[
         str | None,
         typer.Option(help="static (default), st:NAME_OR_PATH or openai:MODEL."),
     ] = None,
     base_url: Annotated[
         str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(help="Temperature of the judge.")] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="Folder of prompt templates that replace ours.")
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Use the endpoint's batch mode: slower, half price.")
+    ] = False,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Stop before judges have cost more US dollars.")
+    ] = None,
+    cache: Annotated[
+        str | None, typer.Option(help="Folder of the shared answers of judges, or off.")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Score only the first N items.")] = None,
     skip_bad_rows: Annotated[
@@ -76,8 +95,12 @@ def score(
     config = configure(
         data,
         metric or ["vcs"],
+        judge=judge,
         embedder=embedder,
         base_url=base_url,
+        judge_options=_judge_options(temperature=temperature, prompts=prompts, batch=batch),
+        cache=cache_file(cache),
+        max_cost=max_cost,
         out=out,
         limit=limit,
         skip_bad_rows=skip_bad_rows,
@@ -126,6 +149,10 @@ def carry_out_and_print(config: RunConfig, *, as_json: bool, report: bool) -> Ru
     return run
 
 
+def _judge_options(**options: object) -> dict[str, object]:
+    return {name: value for name, value in options.items() if value not in (None, False)}
+
+
 def _print_plan(config: RunConfig) -> None:
     from beholder.run.plan import plan
 
@@ -138,4 +165,12 @@ def _print_plan(config: RunConfig) -> None:
         typer.echo(f"  {metric.signature}")
         for reason, count in metric.lacking.items():
             typer.echo(f"  {count} would fail: {reason}")
+        if metric.judge is not None:
+            typer.echo(f"  {_estimate(metric.judge)}")
     typer.echo(f"run directory: {config.out} (nothing was written)")
+
+
+def _estimate(tally: Tally) -> str:
+    cost = "cost unknown (no price for this model)" if tally.cost is None else f"${tally.cost:.4f}"
+    tokens = f"{tally.prompt_tokens:,} prompt and {tally.completion_tokens:,} answer tokens"
+    return f"about {tally.n_calls:,} judge calls, {tokens}, {cost}"

@@ -12,9 +12,9 @@ graphs are plain and picklable, so that worker processes can do the work.
 
 from __future__ import annotations
 
-from beholder.language.coreference import Coref
 from beholder.language.document import Document, Word
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.links import Coref
 from beholder.language.parsers import Parser, parse, parse_many
 from beholder.language.printing import lines
 from beholder.language.scene import Rules, scene_graph

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from beholder.language.coreference import Links
 from beholder.language.document import Document, Word
 from beholder.language.facts import AttributeFact, RelationFact, spans
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.links import Links
 from beholder.language.phrases import Phrase, Phrases
 
 

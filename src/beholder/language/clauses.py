@@ -1,5 +1,7 @@
-"""Who does what to whom: the subjects and objects of a predicate, also those that are not written
-beside it (relative clauses, participles, shared subjects, inverted sentences).
+"""Who does what to whom: the subjects and objects of a predicate.
+
+Also those that are not written beside it: relative clauses, participles, shared subjects, inverted
+sentences.
 """
 
 from __future__ import annotations
@@ -200,7 +202,7 @@ def recipients(document: Document, verb: Word) -> list[Word]:
 
 def gap_noun(document: Document, verb: Word) -> Word | None:
     """The noun that a relative clause leaves out as object: "the cup (that) the man holds"."""
-    if verb.dep != "acl:relcl":
+    if verb.dep not in ("acl", "acl:relcl"):
         return None
     own = [c for c in document.children(verb, "nsubj") if c.lower not in RELATIVE_PRONOUNS]
     if any(c.lower in ("where", "when", "why") for c in document.children(verb, "advmod", "mark")):

@@ -2,46 +2,27 @@
 
 Made for descriptions: mentions are read in text order, and each looks back for what it repeats. A
 definite noun repeats one with the same head that it does not contradict; a pronoun repeats the
-nearest thing of its number, sex and life, subjects first; "they" may repeat a joined pair; "one" and
-"the other" pick members of a group.
+nearest thing of its number, sex and life, subjects first; "they" may repeat a joined pair; "one"
+and "the other" pick members of a group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import COLLECTIVE, HYPERNYMS
+from beholder.language.links import Coref, Links, fastcoref_clusters, links_from_spans
 from beholder.language.mentions import SPEECH, Mention, find_mentions
 from beholder.language.phrases import Phrases
-from beholder.optional import require
-from beholder.records import Span
-
-SpanClusters: TypeAlias = Sequence[Sequence[Span]]
-Coref: TypeAlias = "str | Callable[[str], SpanClusters]"
-"""``"builtin"``, ``"none"``, ``"fastcoref"``, or a function from a text to clusters of ranges."""
 
 _REACH = 3
 """How many sentences back a pronoun looks."""
+_MEMORY = 8
+"""How many of the last mentions of a thing are looked at."""
 _WINDOW = 60
 """How many earlier things are looked at for one mention; keeps long texts linear."""
-
-
-@dataclass(slots=True)
-class Links:
-    """What mentions mean, by word index.
-
-    Attributes:
-        same: A mention and the earlier mention or mentions that it repeats; several for a group
-            ("a man and a woman ... they").
-        member_of: A mention and the earlier one of which it is a part ("two women ... one").
-    """
-
-    same: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    member_of: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -49,6 +30,21 @@ class _Thing:
     """What has been mentioned so far: all mentions of one thing."""
 
     mentions: list[Mention]
+
+    @property
+    def remembered(self) -> list[Mention]:
+        """The first mention and the last few, so that a thing named often costs no more."""
+        return [self.mentions[0], *self.mentions[1:][-_MEMORY:]]
+
+    @property
+    def nouns(self) -> list[Mention]:
+        """The remembered mentions by a noun."""
+        return [m for m in self.remembered if m.pronoun is None]
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words by which it was named and described."""
+        return frozenset().union(*(m.describing | set(m.names) for m in self.nouns))
 
     @property
     def first(self) -> Mention:
@@ -76,39 +72,17 @@ def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> L
         MissingExtraError: ``"fastcoref"`` is not installed.
     """
     if callable(coref):
-        return _from_spans(document, phrases, coref(document.text))
+        return links_from_spans(document, phrases, coref(document.text))
     if coref == "builtin":
         return _Resolver(document, phrases).links
     if coref == "none":
         return Links()
     if coref == "fastcoref":
-        return _from_spans(document, phrases, _fastcoref(document.text))
+        return links_from_spans(document, phrases, fastcoref_clusters(document.text))
     raise ConfigError(
         f"there is no coreference {coref!r}; use 'builtin', 'none', 'fastcoref' or a function "
         "from a text to clusters of character ranges"
     )
-
-
-def _fastcoref(text: str) -> SpanClusters:
-    module = require("fastcoref", extra="coref", purpose="coref='fastcoref'")
-    model = module.FCoref(enable_progress_bar=False)
-    return model.predict([text])[0].get_clusters(as_strings=False)  # type: ignore[no-any-return]
-
-
-def _from_spans(document: Document, phrases: Phrases, clusters: SpanClusters) -> Links:
-    """Links from clusters of character ranges: each range means its topmost mention."""
-    links = Links()
-    mentions = find_mentions(document, phrases)
-    for cluster in clusters:
-        meant = []
-        for start, end in sorted(cluster):
-            inside = [m for m in mentions if m.word.start >= start and m.word.end <= end]
-            tops = [m for m in inside if not start <= document.words[m.word.head].start < end]
-            meant += (tops or inside)[:1]
-        for mention in meant[1:]:
-            if mention.word.index != meant[0].word.index:
-                links.same[mention.word.index] = (meant[0].word.index,)
-    return links
 
 
 class _Resolver:
@@ -189,7 +163,7 @@ class _Resolver:
         )
 
     def _same_noun(self, mention: Mention, thing: _Thing) -> bool:
-        nouns = [m for m in thing.mentions if m.pronoun is None]
+        nouns = thing.nouns
         if not nouns or (
             thing.first.word.sentence == mention.word.sentence and self._joined(mention, thing)
         ):
@@ -201,14 +175,21 @@ class _Resolver:
             return False
         if any(mention.contradicts(m) for m in nouns):
             return False
-        known = frozenset().union(*(m.describing | set(m.names) for m in nouns))
         if not mention.definite or self.document.child(mention.word, "nmod:poss"):
             return mention.describing == nouns[0].describing and self._owner(
                 mention
             ) == self._owner(nouns[0])
+        known = thing.words
         new = mention.describing - known - {"same"}
         first = nouns[0]
-        return not new or not first.describing or bool(mention.describing & known)
+        told_apart = new and first.describing and not mention.describing & known
+        return not told_apart or self._is_only(mention, thing)
+
+    def _is_only(self, mention: Mention, thing: _Thing) -> bool:
+        """Whether no other thing has the noun: "a large sedan ... the blue sedan"."""
+        rivals = [t for t in self._recent() if t is not thing and mention.head in t.first.names]
+        near = mention.word.sentence - thing.last.word.sentence <= _REACH
+        return near and not rivals and mention.word.sentence != thing.first.word.sentence
 
     def _owner(self, mention: Mention) -> int | None:
         """The thing that has the mentioned one: "his hat" and "the man's hat" share it."""
@@ -221,11 +202,11 @@ class _Resolver:
     def _joined(self, mention: Mention, thing: _Thing) -> bool:
         """Whether a mention stands in one list with the thing: "a dog and the dog beside it"."""
         group = {mention.word.index, mention.word.head} if mention.word.dep == "conj" else set()
-        return any(m.word.index in group for m in thing.mentions)
+        return any(m.word.index in group for m in thing.remembered)
 
     def _likeness(self, mention: Mention, thing: _Thing) -> int:
         """Words shared with the thing, less those that the mention leaves open."""
-        known = frozenset().union(*(m.describing | set(m.names) for m in thing.mentions))
+        known = thing.words
         words = mention.describing | set(mention.names)
         return 2 * len(words & known) - len(words - known)
 
@@ -294,11 +275,11 @@ class _Resolver:
             return False
         if thing.first.pronoun is not None:
             return thing.first.pronoun == mention.pronoun
-        sexes = {m.sex for m in thing.mentions} - {None}
-        person = any(m.is_person for m in thing.mentions)
+        sexes = {m.sex for m in thing.remembered} - {None}
+        person = any(m.is_person for m in thing.remembered)
         if mention.pronoun in ("he", "she"):
             known = not sexes or sexes == {mention.sex}
-            living = person or any(m.is_alive or m.is_name for m in thing.mentions)
+            living = person or any(m.is_alive or m.is_name for m in thing.remembered)
             return known and living and not thing.is_plural
         if mention.pronoun == "it":
             return not person and not sexes and not thing.is_plural
@@ -312,8 +293,8 @@ class _Resolver:
         score += 2.0 * _is_subject(last.word) + 0.3 * min(len(thing.mentions), 4)
         score += 1.0 * (_is_subject(last.word) and _is_subject(mention.word))
         if mention.pronoun in ("he", "she"):
-            score += 1.5 * (mention.sex in {m.sex for m in thing.mentions})
-            score -= 3.0 * (not any(m.is_person or m.is_name for m in thing.mentions))
+            score += 1.5 * (mention.sex in {m.sex for m in thing.remembered})
+            score -= 3.0 * (not any(m.is_person or m.is_name for m in thing.remembered))
         elif mention.pronoun == "it":
             score -= 1.0 * (last.word.dep.startswith("nmod"))
             score -= 1.5 * thing.first.is_name

@@ -20,15 +20,15 @@ from beholder.language.lexicon import (
 from beholder.language.phrases import Phrases, is_position, is_quality
 from beholder.language.places import place, preposition
 
-_NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "visible"} - {"visible"}
+_NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
 
 
 def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
-    """All attributes of a document that come from adjectives, nouns and adverbs (not from verbs)."""
+    """All attributes of a document but those from verbs and positions."""
     for index, phrase in phrases.by_word.items():
         yield from modifiers(document, phrase.word, index)
-    for word, target in phrases.stands_for.items():
-        yield from modifiers(document, document.words[word], target)
+    for index, target in phrases.stands_for.items():
+        yield from modifiers(document, document.words[index], target)
     for word in document:
         yield from predicate_adjectives(document, word, phrases)
         yield from predicate_nouns(document, word, phrases)
@@ -45,9 +45,9 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
             shade = child
             continue
         for word in [child, *_joined_adjectives(document, child)]:
-            words = _with_degree(document, word)
+            words = with_degree(document, word)
             if shade is not None and shade.index == words[0].index - 1:
-                words = (*_with_degree(document, shade), *words)
+                words = (*with_degree(document, shade), *words)
             yield AttributeFact(
                 target, words, _value(words), "quality", "modifier", _is_affirmed(words)
             )
@@ -98,7 +98,7 @@ def _is_bare_noun(document: Document, word: Word) -> bool:
     return word.pos == "NOUN" and not word.is_plural and not document.children(word)[1:]
 
 
-def _with_degree(document: Document, word: Word) -> tuple[Word, ...]:
+def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
     """The adjective with "very", "brightly" and shades before it."""
     before = [
         c
@@ -134,9 +134,12 @@ def predicate_adjectives(
     if has_linked_noun(document, word):
         return  # "full of water", "next to a plate" are relations
     polarity = not clauses.is_denied(document, _clause_head(document, word))
-    for subject in clauses.subjects(document, word):
+    named = clauses.subjects(document, word)
+    if word.dep == "obj":
+        named = clauses.subjects(document, document.words[word.head])
+    for subject in named:
         for adjective_word in [word, *_bare_joined(document, word)]:
-            words = _with_degree(document, adjective_word)
+            words = with_degree(document, adjective_word)
             yield AttributeFact(subject.index, words, _value(words), "quality", rule, polarity)
 
 
@@ -160,7 +163,7 @@ def _predicate_rule(document: Document, word: Word) -> str | None:
     head = document.head(word)
     if head is None:
         return "copula" if document.child(word, "nsubj") else None
-    if word.dep == "xcomp":
+    if word.dep == "xcomp" or (word.dep == "obj" and head.lemma in LINKING):
         return "linking" if head.lemma in LINKING else "result"
     if word.dep in ("acl", "acl:relcl", "advcl"):
         return "clause"
@@ -181,7 +184,7 @@ def _clause_head(document: Document, word: Word) -> Word:
 
 def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
     """As in "is a doctor", "is in the foreground", "is nearby"."""
-    if not document.child(word, "cop"):
+    if not document.child(word, "cop") and word.index not in phrases.stands_for:
         return
     polarity = not clauses.is_denied(document, word)
     if word.pos == "ADV" and word.lower not in FOCUS_ADVERBS:

@@ -164,6 +164,11 @@ def _children(tree: Sequence[Node]) -> list[list[int]]:
     return children
 
 
+_CLAUSAL = frozenset(
+    {"nsubj", "nsubj:pass", "nsubj:outer", "csubj", "expl", "aux", "mark", "advcl", "obl", "punct"}
+    | {"cc", "conj", "parataxis"}
+)
+"""What belongs to a whole clause and so goes with its copula."""
 _CLEAR_NAMES = {
     "obj": "dobj", "iobj": "dative", "nsubj:pass": "nsubjpass", "aux:pass": "auxpass",
     "nmod:poss": "poss", "acl:relcl": "relcl", "compound:prt": "prt", "advmod:emph": "advmod",
@@ -224,8 +229,7 @@ def _put_copula_on_top(tree: list[Node], predicate: int, copula: int) -> None:
     tree[copula].head = copula if top.head == predicate else top.head
     tree[copula].dep = top.dep
     tree[copula].pos = "AUX"
-    clausal = "nsubj nsubj:pass nsubj:outer csubj expl aux mark advcl obl punct cc conj parataxis"
     for place, node in enumerate(tree):
-        if node.head == predicate and place not in (predicate, copula):
-            if node.dep in clausal.split() and not (node.dep == "conj" and node.pos != "VERB"):
-                node.head = copula
+        clausal = node.dep in _CLAUSAL and (node.dep != "conj" or node.pos == "VERB")
+        if node.head == predicate and place not in (predicate, copula) and clausal:
+            node.head = copula

@@ -1,4 +1,4 @@
-"""The parsed text that every later stage reads: words with one kind of tree, plain and picklable."""
+"""The parsed text that every later stage reads: words with one kind of tree; picklable."""
 
 from __future__ import annotations
 

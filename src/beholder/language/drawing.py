@@ -1,4 +1,4 @@
-"""A scene graph as SVG: a box per entity with its attributes, an arrow per pair with its relations."""
+"""A scene graph as SVG: a box per entity with attributes, an arrow per pair with relations."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _parts(n: int, edges: list[tuple[int, int]]) -> list[list[int]]:
 def _force(n: int, edges: list[tuple[int, int]]) -> Places:
     """Centres by forces: joined points attract, all repel; starts evenly spread, without chance."""
     angle = np.arange(n) * 2.399963  # the golden angle spreads points evenly on a disc
-    places = (np.sqrt(np.arange(n) + 0.5) * 90)[:, None] * np.stack(
+    places: Places = (np.sqrt(np.arange(n) + 0.5) * 90)[:, None] * np.stack(
         [np.cos(angle), 0.7 * np.sin(angle)], axis=1
     )
     joined = np.zeros((n, n))
@@ -149,7 +149,8 @@ def _force(n: int, edges: list[tuple[int, int]]) -> Places:
         strength = (_LENGTH / distance) ** 2 - joined * distance / _LENGTH - 0.05
         force = (offset * (strength / distance)[:, :, None]).sum(axis=1) * 20
         longest = np.abs(force).max(axis=1, keepdims=True) + 1e-9
-        places = places + force * np.minimum(1, 30 / longest) * (1 - step / _ROUNDS)
+        step_size: Places = np.minimum(1, 30 / longest) * (1 - step / _ROUNDS)
+        places += force * step_size
     return places
 
 
@@ -189,20 +190,19 @@ def _arrow(
         f'Q{middle[0]:.0f} {middle[1]:.0f} {other[0]:.0f} {other[1]:.0f}"/>'
     )
     rows = "".join(
-        f'<text class="r" text-anchor="middle" x="{centre[0]:.0f}" y="{centre[1] + 4 + 12 * i:.0f}">'
-        f"{escape(text)}</text>"
+        f'<text class="r" text-anchor="middle" x="{centre[0]:.0f}" '
+        f'y="{centre[1] + 4 + 12 * i:.0f}">{escape(text)}</text>'
         for i, text in enumerate(texts)
     )
     return line, rows
 
 
-def _edge(
-    box: _Box, centre: Places, toward: Places
-) -> Places:
+def _edge(box: _Box, centre: Places, toward: Places) -> Places:
     """Where the line from the centre of a box leaves it."""
     direction = toward - centre
     scale = np.array([box.width / 2, box.height / 2]) / (np.abs(direction) + 1e-9)
-    return np.asarray(centre + direction * min(float(scale.min()), 1.0))
+    edge: Places = centre + direction * min(float(scale.min()), 1.0)
+    return edge
 
 
 def _drawn_box(box: _Box, place: Places) -> str:

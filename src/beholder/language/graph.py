@@ -151,8 +151,8 @@ class SceneGraph:
     def to_networkx(self) -> Any:
         """The graph as a ``networkx.MultiDiGraph``.
 
-        Nodes are entity indices with the fields of ``Entity`` and a list ``attributes``; edges carry
-        the fields of ``Relation``.
+        Nodes are entity indices with the fields of ``Entity`` and a list ``attributes``; edges
+        carry the fields of ``Relation``.
 
         Raises:
             MissingExtraError: networkx is not installed.

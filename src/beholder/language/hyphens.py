@@ -84,7 +84,7 @@ def _joined(words: Sequence[Word], index: int) -> bool:
 
 
 def _top(words: Sequence[Word], group: Sequence[int]) -> int:
-    """The piece whose head lies outside; the last one if there are several, for it names the kind."""
+    """The piece whose head lies outside; of several the last one, for it names the kind."""
     inside = set(group)
     leading = [
         i

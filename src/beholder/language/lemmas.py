@@ -1,7 +1,7 @@
 """Base forms of English words: tables for what is irregular, rules for the rest.
 
-``lemmas.txt`` lists irregular words only, and the stems whose base form a rule cannot know (hoping is
-from hope, but opening from open).
+``lemmas.txt`` lists irregular words only, and the stems whose base form a rule cannot know (hoping
+is from hope, but opening from open).
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _ADJECTIVES = {
     "more": "more", "most": "most", "elder": "old", "eldest": "old",
 }  # fmt: skip
 _E_ENDS = (
-    "rg", "c", "v", "id", "it", "ut", "ur", "os", "af", "is", "as", "ar", "bl", "pl", "tl", "at", "ud"
+    "rg", "c", "v", "id", "it", "ut", "ur", "os", "af", "is", "as", "ar", "bl", "pl", "tl", "at",
+    "ud",
 )  # fmt: skip
 _SILENT_E = re.compile(
     r"(?:[aeiouy](?:[cvzu]|[^aeiou]l)|[aeiou]nc|rc|dg|[aeiou]g|rg|ns|ls|rs|us|is|as|os|th|qu|u"
@@ -150,6 +151,6 @@ def _plain(stem: str) -> str:
         return stem[:-1] + "y"
     if stem[-1] == stem[-2] and stem[-1] not in "aeioulsf":
         return stem[:-1]
-    if stem.endswith(_E_ENDS) and stem not in _PLAIN_STEMS:
+    if stem in _E_STEMS or (stem.endswith(_E_ENDS) and stem not in _PLAIN_STEMS):
         return stem + "e"
     return stem

@@ -44,6 +44,8 @@ SELECTORS = _words("selectors")
 PERSONAL = _words("personal")
 """Pronouns that stand for something."""
 RELATIVE_PRONOUNS = _words("relative pronouns")
+ROVING = _words("roving")
+"""Prepositions that say where somebody is or goes, also after another place."""
 LEADS = _words("leads")
 """Adverbs that form one preposition with the word after them: "next to"."""
 SKIPPED = _words("skipped")

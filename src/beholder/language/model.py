@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import lzma
+import gzip
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from spacy.language import Language
 
-FILE = "english.model.xz"
+FILE = "english.model.gz"
 """Name of the model file beside this module; ``english.md`` is its card."""
 
 
@@ -22,7 +22,7 @@ def load() -> Language:
 
 def pack(nlp: Language) -> bytes:
     """A trained pipeline as one file; weights lose their lower half, which costs no accuracy."""
-    import srsly
+    import srsly  # type: ignore[import-untyped]
 
     parts = srsly.msgpack_loads(nlp.to_bytes(exclude=["vocab", "tokenizer"]))
     for name in nlp.pipe_names:
@@ -31,7 +31,7 @@ def pack(nlp: Language) -> bytes:
         component["model"] = _converted(srsly.msgpack_loads(component["model"]), np.float16)
         parts[name] = component
     parts["strings"] = sorted(_label_strings(nlp))
-    return lzma.compress(srsly.msgpack_dumps(parts), preset=9)
+    return gzip.compress(srsly.msgpack_dumps(parts), compresslevel=9, mtime=0)
 
 
 def unpack(data: bytes) -> Language:
@@ -40,7 +40,7 @@ def unpack(data: bytes) -> Language:
     from spacy.util import load_model_from_config
     from thinc.api import Config
 
-    parts = srsly.msgpack_loads(lzma.decompress(data))
+    parts = srsly.msgpack_loads(gzip.decompress(data))
     config = Config().from_bytes(parts["config.cfg"], interpolate=False)
     nlp = load_model_from_config(config, auto_fill=False, validate=False)
     for string in parts.pop("strings"):

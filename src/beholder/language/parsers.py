@@ -11,6 +11,7 @@ from beholder.language import dialects, model, normalise
 from beholder.language.document import Document, Word
 from beholder.language.hyphens import join_hyphens
 from beholder.language.lemmas import lemma
+from beholder.language.repairs import verbs_read_as_nouns
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -24,7 +25,7 @@ WINDOW = 64
 
 
 @overload
-def parse(text: str, parser: Parser = "builtin") -> Document: ...
+def parse(text: str, parser: Parser = "builtin") -> Document: ...  # type: ignore[overload-overlap]
 @overload
 def parse(text: Iterable[str], parser: Parser = "builtin") -> list[Document]: ...
 def parse(text: str | Iterable[str], parser: Parser = "builtin") -> Document | list[Document]:
@@ -144,7 +145,7 @@ def _rows(doc: Doc, clear: bool) -> list[Word]:
                 sentence=sentence,
             )
         )
-    return join_hyphens(rows)
+    return verbs_read_as_nouns(join_hyphens(rows))
 
 
 @functools.lru_cache(maxsize=4)
@@ -172,7 +173,7 @@ def _language(parser: Parser) -> tuple[Language, str]:
         nlp, name = parser, f"spacy:{parser.meta.get('name', 'unnamed')}"
     if "parser" not in nlp.pipe_names or not {"tagger", "morphologizer"} & set(nlp.pipe_names):
         raise ConfigError(
-            f"parser {name!r} has the components {nlp.pipe_names}; a tagger and a dependency parser "
-            "are needed"
+            f"parser {name!r} has the components {nlp.pipe_names}; a tagger and a dependency "
+            "parser are needed"
         )
     return nlp, name

@@ -97,6 +97,8 @@ def is_modifier(document: Document, word: Word) -> bool:
     if word.dep in _MODIFIES or base in ("flat", "compound"):
         head = document.head(word)
         return head is not None and (head.is_noun or head.pos in ("ADJ", "NUM", "SYM"))
+    if is_bare_colour(document, word):
+        return True
     following = document.words[word.index + 1] if word.index + 1 < len(document) else None
     if word.lower in SHADES and following is not None and following.lower in COLOURS:
         return True
@@ -110,12 +112,21 @@ def is_modifier(document: Document, word: Word) -> bool:
     return False
 
 
+def is_bare_colour(document: Document, word: Word) -> bool:
+    """Whether a colour after a preposition is only a colour: "painted in black and white"."""
+    first = document.words[word.head] if word.dep == "conj" else word
+    cased = document.child(first, "case") or document.child(word, "case")
+    return word.lower in COLOURS and cased is not None and not document.child(word, "det")
+
+
 def named_subject(document: Document, word: Word) -> Word | None:
     """The subject of "The man is a doctor", which the predicate noun only says what it is."""
-    if not document.child(word, "cop") or document.child(word, "case"):
-        return None
     subject = document.child(word, "nsubj")
-    if subject is None or subject.lemma in PICTURES or word.lemma in PICTURES:
+    if subject is None or document.child(word, "case"):
+        return None
+    if not document.child(word, "cop") and not document.child(subject, "cop"):
+        return None
+    if subject.lemma in PICTURES or word.lemma in PICTURES:
         return None
     return None if document.child(subject, "case") else subject
 
@@ -182,7 +193,9 @@ def _is_picture(document: Document, word: Word) -> bool:
     determiner = document.child(word, "det")
     if word.is_plural or document.child(word, "nmod:poss", "nummod"):
         return False
-    if document.child(word, "case") and (determiner is None or determiner.lower in ("a", "an")):
+    indefinite = determiner is None or determiner.lower in ("a", "an")
+    hand_held = word.lemma not in ("shot", "view", "scene", "close-up", "closeup")
+    if document.child(word, "case") and indefinite and hand_held:
         return False
     hung = any(
         _preposition(document, n) in ("on", "above", "below")
@@ -243,13 +256,10 @@ def quantity(document: Document, word: Word) -> str | None:
     for child in document.children(word, "nummod", "det", "amod", "det:predet", "nummod:gov"):
         if child.index > word.index:
             continue
-        if child.dep.startswith("nummod") or child.lower in QUANTIFIERS - {
-            "other",
-            "single",
-            "another",
-        }:
-            if child.tag != "JJS" or child.lower == "most":
-                return child.lower
+        quantifier = child.lower in QUANTIFIERS - {"other", "single", "another"}
+        superlative = child.tag == "JJS" and child.lower != "most"
+        if (child.dep.startswith("nummod") or quantifier) and not superlative:
+            return child.lower
     head = document.head(word)
     if head is not None and _partitive_noun(document, head) == word:
         number = document.child(head, "nummod")

@@ -6,7 +6,6 @@ components become attributes and relations.
 
 from __future__ import annotations
 
-from beholder.language.coreference import Links
 from beholder.language.document import Document, Word
 from beholder.language.facts import spans
 from beholder.language.graph import (
@@ -17,6 +16,7 @@ from beholder.language.graph import (
     RelationKind,
     SceneGraph,
 )
+from beholder.language.links import Links
 from beholder.language.reference_components import Component, Components
 
 

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias, get_args
 from beholder.errors import ConfigError
 from beholder.language import coreference, reference
 from beholder.language.build import Builder
-from beholder.language.coreference import Coref, Links
 from beholder.language.describe import attribute_facts
 from beholder.language.document import Document
 from beholder.language.graph import SceneGraph
+from beholder.language.links import Coref, Links
 from beholder.language.phrases import Phrases, find_phrases, named_subject
 from beholder.language.relate import relation_facts
 

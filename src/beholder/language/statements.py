@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from beholder.language.coreference import Coref
 from beholder.language.document import Document
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
+from beholder.language.links import Coref
 from beholder.language.scene import scene_graph
 from beholder.records import Span
 
@@ -50,12 +50,14 @@ def graph_statements(graph: SceneGraph) -> tuple[Statement, ...]:
     """The statements of a scene graph; the picture itself is no thing that exists in it."""
     told = _introduced(graph)
     made = [
-        _existence(e)
+        _existence(e, graph)
         for e in graph.entities
         if e.kind == "thing" and e.member_of is None and (e.index not in told or e.quantity)
     ]
     made += [
-        _attribute(a, graph) for a in graph.attributes if graph.entities[a.entity].kind != "picture"
+        _attribute(a, graph)
+        for a in graph.attributes
+        if graph.entities[a.entity].kind != "picture" and graph.entities[a.entity].polarity
     ]
     made += [_relation(r, graph) for r in graph.relations if r.predicate != "of"]
     unique = {statement.text: statement for statement in reversed(made)}
@@ -72,10 +74,12 @@ def _introduced(graph: SceneGraph) -> set[int]:
     }
 
 
-def _existence(entity: Entity) -> Statement:
+def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     noun = _noun(entity)
     if not entity.polarity:
-        text = f"There {_be(entity)} no {noun}."
+        # What is denied is the thing with its qualities: "no visible passengers".
+        qualities = [a.text for a in graph.attributes_of(entity.index) if a.kind == "quality"]
+        text = f"There {_be(entity)} no {' '.join([*qualities, noun])}."
     elif entity.plural:
         amount = f"{_amount(entity.quantity)} " if entity.quantity else ""
         text = f"There are {amount}{noun}."
@@ -93,6 +97,7 @@ def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
     if attribute.kind == "kind":
         words = words if entity.plural else _article(words) + words
     if attribute.kind == "state":
+        words = words if attribute.polarity or _is_participle(words) else attribute.value
         predicate = _predicate(words, entity, _is_participle(words), attribute.polarity)
     else:
         predicate = f"{_be(entity)} {'' if attribute.polarity else 'not '}{words}"
@@ -114,7 +119,8 @@ def _relation(relation: Relation, graph: SceneGraph) -> Statement:
         predicate = f"{_be(subject)} {'' if relation.polarity else 'not '}{relation.text}"
     else:
         participle = relation.passive or _is_participle(relation.text)
-        predicate = _predicate(relation.text, subject, participle, relation.polarity)
+        words = relation.text if relation.polarity or participle else relation.predicate
+        predicate = _predicate(words, subject, participle, relation.polarity)
     return Statement(
         f"{_subject(subject)} {predicate} {_object(target, relation)}.",
         "relation",
@@ -126,7 +132,7 @@ def _relation(relation: Relation, graph: SceneGraph) -> Statement:
 
 
 def _predicate(words: str, subject: Entity, participle: bool, polarity: bool) -> str:
-    """A verb as it stands, or after a form of "be" if it is a participle."""
+    """A verb as it stands, or after "be" if a participle; in base form after "does not"."""
     if not participle and polarity:
         return words
     if not participle:

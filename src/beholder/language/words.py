@@ -33,4 +33,4 @@ def word_set(file: str, section: str) -> frozenset[str]:
 def pairs(file: str, section: str) -> dict[str, str]:
     """A section of ``key=value`` words."""
     entries = (word.split("=", 1) for word in " ".join(sections(file)[section]).split())
-    return {key: value for key, value in entries}
+    return {entry[0]: entry[1] for entry in entries}

@@ -20,6 +20,7 @@ from beholder.errors import (
     ConfigError,
     ItemError,
     MissingExtraError,
+    RunError,
     TransientError,
 )
 from beholder.metrics.params import params
@@ -105,6 +106,10 @@ class Metric(ABC, Generic[E]):
         """Kind and spec of each tool this metric's fields name."""
         return [(p.metadata["tool"], getattr(self, p.name)) for p in self._tool_params()]
 
+    def asks_judge(self) -> bool:
+        """Whether a field of this metric names a judge."""
+        return any(kind == "judge" for kind, _ in self.tool_specs())
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """Identity of each tool this metric's fields name, by field."""
         return {
@@ -185,10 +190,11 @@ async def attempt(metric: Metric[Any], item: Item, tools: Tools) -> ItemScore | 
     Raises:
         ConfigError: A parameter or tool is wrong for all items alike.
         MissingExtraError: Likewise, a package is missing.
+        RunError: The run cannot go on, for instance because its budget is spent.
     """
     try:
         return await metric.evaluate(item, tools)
-    except (ConfigError, MissingExtraError):
+    except (ConfigError, MissingExtraError, RunError):
         raise
     except BeholderError as error:
         return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from beholder.metrics.base import Metric
+from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import params
 
 
@@ -24,11 +24,13 @@ def describe(cls: type[Metric[Any]]) -> str:
         "",
     ]
     lines += ["| name | what | range | better |", "|---|---|---|---|"]
-    lines += [
-        f"| {v.name} | {v.help} | {v.low:g} to {v.high:g} | {'high' if v.higher_is_better else 'low'} |"
-        for v in cls.values
-    ]
+    lines += [_value_row(value) for value in cls.values]
     lines += ["", "## Parameters", "", "| name | default | what |", "|---|---|---|"]
     lines += [f"| {p.name} | `{p.default!r}` | {p.metadata['help']} |" for p in params(cls)]
     lines += ["", f"Signature: `{cls().signature()}`", ""]
     return "\n".join(lines)
+
+
+def _value_row(value: ValueInfo) -> str:
+    better = "high" if value.higher_is_better else "low"
+    return f"| {value.name} | {value.help} | {value.low:g} to {value.high:g} | {better} |"

@@ -1,4 +1,4 @@
-"""What a metric may use while it gathers evidence: embeddings and sentence splitters.
+"""What a metric may use while it gathers evidence: embeddings, sentence splitters, judges.
 
 One ``Tools`` serves a whole run. All metrics share it, so each distinct text is embedded once.
 """
@@ -6,16 +6,13 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
-from beholder import embed, text
+from beholder import embed, judges, text
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
-from beholder.errors import ConfigError
+from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.text.split import Splitter
-
-if TYPE_CHECKING:
-    from beholder.judges.builtin import BuiltinJudge
 
 
 class Tools:
@@ -25,17 +22,27 @@ class Tools:
         vectors: Where vectors of embedders worth storing are kept; None keeps them in memory.
         options: Keyword options per kind of tool that are no part of a spec, such as
             ``{"embedder": {"base_url": "http://localhost:8000/v1"}}``.
+        answers: Where answers of judges are kept; None keeps them in memory.
+        budget: What judges may spend; None for no limit.
+        tally: Counts what judges would be asked, and asks nobody.
     """
 
     def __init__(
         self,
         vectors: VectorStore | None = None,
         options: Mapping[str, Mapping[str, object]] | None = None,
+        answers: AnswerStore | None = None,
+        budget: Budget | None = None,
+        tally: Tally | None = None,
     ) -> None:
         self._vectors = vectors
         self._options = options or {}
         self._embedders: dict[str, EmbeddingService] = {}
         self._splitters: dict[str, Splitter] = {}
+        self._answers = answers
+        self._budget = budget
+        self._tally = tally
+        self._judges: dict[str, Judge] = {}
 
     def embedder(self, spec: str) -> Embedder:
         """The embedder of a spec such as ``static`` or ``st:NAME``."""
@@ -47,13 +54,14 @@ class Tools:
             self._splitters[spec] = text.splitter(spec)
         return self._splitters[spec]
 
-    def judge(self, spec: str) -> BuiltinJudge:
-        """The judge of a spec such as ``builtin``."""
-        if spec != "builtin":
-            raise ConfigError(f"there is no judge {spec!r}; there is: builtin")
-        from beholder.judges.builtin import BuiltinJudge
-
-        return BuiltinJudge()
+    def judge(self, spec: str) -> Judge:
+        """The judge of a spec such as ``openai:MODEL``."""
+        if spec not in self._judges:
+            options: dict[str, Any] = dict(self._options.get("judge", {}))
+            self._judges[spec] = judges.judge(
+                spec, answers=self._answers, budget=self._budget, tally=self._tally, **options
+            )
+        return self._judges[spec]
 
     def identity(self, kind: str, spec: str) -> str:
         """The identity of a tool, as signatures state it."""
@@ -67,7 +75,7 @@ class Tools:
         """Vectors of texts, in order; equal texts are embedded once and shared between items."""
         return await self._service(spec).embed(texts)
 
-    def _tool(self, kind: str, spec: str) -> Embedder | Splitter | BuiltinJudge:
+    def _tool(self, kind: str, spec: str) -> Embedder | Splitter | Judge:
         if kind == "judge":
             return self.judge(spec)
         return self.embedder(spec) if kind == "embedder" else self.splitter(spec)

@@ -1,4 +1,4 @@
-"""The most frequent findings over a data set: which attributes are wrong, which entities missing."""
+"""The most frequent findings over a data set: wrong attributes and missing entities."""
 
 from __future__ import annotations
 

@@ -23,6 +23,8 @@ class RunConfig:
         media_root: Folder that absolute paths of images may point into; None refuses them.
         workers: Worker processes; None decides from the number of items.
         concurrency: How many items wait for remote tools at once.
+        cache: File of the cache of judges' answers that runs share; None for no cache.
+        max_cost: US dollars that judges may spend on this run, all its starts together.
         tool_options: Options per kind of tool that are no part of a spec (see ``metrics.Tools``).
     """
 
@@ -34,4 +36,6 @@ class RunConfig:
     media_root: Path | None = None
     workers: int | None = None
     concurrency: int = 64
+    cache: Path | None = None
+    max_cost: float | None = None
     tool_options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)

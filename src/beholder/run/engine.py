@@ -12,6 +12,7 @@ from beholder.errors import ConfigError, DataError
 from beholder.metrics import Tools
 from beholder.records import Item, MetricResult
 from beholder.run import manifest
+from beholder.run.answers import run_answers
 from beholder.run.config import RunConfig
 from beholder.run.execute import Progress, execute, pending_jobs
 from beholder.run.export import export
@@ -41,8 +42,7 @@ def carry_out(
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     check(config)
-    with Store.open(config.out) as store:
-        tools = Tools(vectors=store, options=config.tool_options)
+    with Store.open(config.out) as store, _tools(config, store) as tools:
         signatures = {m.name: m.signature(m.identities(tools)) for m in config.metrics}
         reader = Reader(config, rows)
         n_items, data_hash = store.sync_items(reader)
@@ -77,6 +77,15 @@ def carry_out(
         summary = summarise_all(store, config.metrics, n_items)
         manifest.write(config.out, log("complete", summary))
     return reader.bad_rows
+
+
+@contextmanager
+def _tools(config: RunConfig, store: Store) -> Iterator[Tools]:
+    if not any(metric.asks_judge() for metric in config.metrics):
+        yield Tools(vectors=store, options=config.tool_options)
+        return
+    with run_answers(config.out, config.cache, config.max_cost) as (answers, budget):
+        yield Tools(store, config.tool_options, answers, budget)
 
 
 def check(config: RunConfig) -> None:

@@ -22,7 +22,7 @@ from beholder.run.config import RunConfig
 
 FILE_NAME = "run.json"
 FORMAT = 1
-_PACKAGES = ("numpy", "scipy", "model2vec", "tokenizers")
+_PACKAGES = ("numpy", "scipy", "tokenizers")
 
 
 def build(

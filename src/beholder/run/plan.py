@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from beholder.aio import run_sync
 from beholder.errors import DataError, ItemError
+from beholder.judges import Tally
 from beholder.metrics import Tools
 from beholder.run.config import RunConfig
 from beholder.run.engine import Reader, check
@@ -22,6 +24,7 @@ class PlannedMetric:
         n_to_score: Items it would be asked for.
         n_done: Items that the run directory has finished already.
         lacking: Count per reason of items that are sure to fail.
+        judge: What its judge would be asked for the items not done; None if it asks no judge.
     """
 
     name: str
@@ -29,6 +32,7 @@ class PlannedMetric:
     n_to_score: int
     n_done: int
     lacking: dict[str, int]
+    judge: Tally | None
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,13 @@ def plan(config: RunConfig) -> Plan:
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or there are none.
     """
     check(config)
-    tools = Tools(options=config.tool_options)
-    signatures = [metric.signature(metric.identities(tools)) for metric in config.metrics]
+    tallies = [Tally() if metric.asks_judge() else None for metric in config.metrics]
+    tools = [Tools(options=config.tool_options, tally=tally) for tally in tallies]
+    signatures = [
+        metric.signature(metric.identities(tool))
+        for metric, tool in zip(config.metrics, tools, strict=True)
+    ]
+    pending = [_Pending(config, metric.name) for metric in config.metrics]
     lacking: list[Counter[str]] = [Counter() for _ in config.metrics]
     reader = Reader(config)
     n_items = 0
@@ -64,12 +73,14 @@ def plan(config: RunConfig) -> Plan:
         for index, metric in enumerate(config.metrics):
             try:
                 metric.check_item(item)
+                if tallies[index] is not None and n_items - 1 in pending[index]:
+                    run_sync(metric.gather(item, tools[index]))  # asks nobody, counts
             except ItemError as error:
                 lacking[index][str(error)] += 1
     reader.check_any(n_items)
     planned = []
     for index, metric in enumerate(config.metrics):
-        n_done = _n_done(config, metric.name, n_items)
+        n_done = pending[index].n_done(n_items)
         planned.append(
             PlannedMetric(
                 name=metric.name,
@@ -77,14 +88,25 @@ def plan(config: RunConfig) -> Plan:
                 n_to_score=n_items - n_done,
                 n_done=n_done,
                 lacking=dict(lacking[index]),
+                judge=tallies[index],
             )
         )
     return Plan(n_items, tuple(reader.bad_rows), tuple(planned))
 
 
-def _n_done(config: RunConfig, metric_name: str, n_items: int) -> int:
-    if not (config.out / FILE_NAME).is_file():
-        return 0
-    with Store.read(config.out) as store:
-        held = min(n_items, store.n_items())
-        return held - len(store.pending(metric_name, held))
+class _Pending:
+    """Which positions a run directory, if there is one, has not finished."""
+
+    def __init__(self, config: RunConfig, metric_name: str) -> None:
+        self._n_held, self._open = 0, set[int]()
+        if (config.out / FILE_NAME).is_file():
+            with Store.read(config.out) as store:
+                self._n_held = store.n_items()
+                self._open = set(store.pending(metric_name, self._n_held))
+
+    def __contains__(self, position: int) -> bool:
+        return position >= self._n_held or position in self._open
+
+    def n_done(self, n_items: int) -> int:
+        """How many of the first items are finished."""
+        return sum(position not in self for position in range(min(n_items, self._n_held)))

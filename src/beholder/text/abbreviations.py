@@ -17,7 +17,7 @@ def _any_case(words: str) -> frozenset[str]:
 
 NEVER_FINAL = _any_case(
     "Mr Mrs Ms Mx Dr Drs Prof Ste Mt Messrs Mme Mlle Hr Frl Sra Srta Dra vs approx viz cf"
-    " e.g i.e eg ie z.B d.h bzw incl excl resp esp Ул Ст Им"
+    " e.g i.e eg ie P.S z.B d.h bzw incl excl resp esp Ул Ст Им"
 ) | _cased(
     "Gen Sen Rep Rev Hon Capt Cpt Lt Col Sgt Maj Cmdr Adm Gov Pres Supt Fr Sr Atty Amb Insp"
     " ca c al г пр т д डॉ प्रो श्री पं"

@@ -31,9 +31,9 @@ _STOP = re.compile(
     r"|(?P<bare>॥\s?\d{1,4}\s?॥"
     r"|[。\uff61\uff0e\uff01\uff1f।॥؟۔።။។։][。\uff61\uff0e\uff01\uff1f।॥؟۔…!?]*)"
 )
-# Closing marks, with the thin space that French sets before », and note marks such as [12].
+# Closing marks, with the thin space that French sets before », and note marks: [12].
 _AFTER_STOP = re.compile(
-    rf"(?P<closing>(?:[ \u00a0\u202f]?[»›]|[{_CLOSERS}]|\[\d{{1,3}}\])*)"
+    rf"(?P<closing>(?:[ \u00a0\u202f]?[»›]|[{_CLOSERS}]|[ ]?\[\d{{1,3}}\])*)"
     rf"(?P<space>\s*)(?P<opening>[\s{_OPENERS}]*)"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")

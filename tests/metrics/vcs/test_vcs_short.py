@@ -70,7 +70,7 @@ def test_default_rules_weight_words_and_count_precision_twice() -> None:
     assert found["las"] == pytest.approx(local)
     # (0.8, 0.6, 1) and (1, 0, 1): cosine 1.8 / (sqrt 2 * sqrt 2).
     assert found["gas"] == pytest.approx(0.9)
-    assert found["sas"] == pytest.approx(local * (1 - 0.1 * 0.1))
+    assert found["sas"] == pytest.approx(2 * local * 0.9 / (local + 0.9))
     assert found["nas"] == 1
     assert found["vcs"] == pytest.approx(found["sas"])
     longer = score("dog", ["dog runs"]).values
@@ -80,12 +80,12 @@ def test_default_rules_weight_words_and_count_precision_twice() -> None:
     assert longer["las"] == pytest.approx(1.25 * (2 / 3) / (0.25 + 2 / 3))
 
 
-def test_word_order_takes_off_a_tenth_at_most() -> None:
+def test_word_order_takes_off_a_fifth_at_most() -> None:
     straight, turned = (score(text, ["dog runs"]).values for text in ("dog runs", "runs dog"))
     assert straight["vcs"] == pytest.approx(1)
     assert turned["sas"] == pytest.approx(1)
     assert turned["nas"] == 0
-    assert turned["vcs"] == pytest.approx(0.9)
+    assert turned["vcs"] == pytest.approx(0.8)
 
 
 def test_union_takes_each_word_at_its_best_reference() -> None:
@@ -125,9 +125,13 @@ def test_paper_rules_are_vcs_over_words() -> None:
 
 
 def test_a_word_equals_itself_where_the_embedder_does_not_know_it() -> None:
-    # Two words without vectors: the whole texts have none either, so GAS is 0 and takes a tenth.
-    assert score("zyx wvu", ["zyx wvu"]).values["vcs"] == pytest.approx(0.9)
-    assert score("zyx wvu", ["zyx wvu"], VCSShort(rules="paper")).values["vcs"] == 0
+    assert score("zyx dog", ["zyx dog"]).values["vcs"] == pytest.approx(1)
+    assert score("zyx dog", ["zyx dog"], VCSShort(rules="paper")).values["las"] == 0.5
+
+
+def test_a_text_of_unknown_words_alone_is_a_failure() -> None:
+    with pytest.raises(ItemError, match="knows no word of the candidate"):
+        score("zyx", ["zyx"])
 
 
 def test_units_are_words_with_spans_and_verdicts() -> None:

@@ -90,9 +90,10 @@ def test_best_reference_counts_by_default_and_the_mean_when_asked() -> None:
         ("  \n", ["Aaa."], "the candidate is empty"),
         ("Aaa.", [], "needs references"),
         ("Aaa.", ["Aaa.", " "], "the reference 2 is empty"),
+        ("Aaa.", ["Aaa.", "Zzz."], "embedder 'static' knows no word of the reference 2"),
     ],
 )
-def test_an_empty_text_is_a_failure_with_a_reason(
+def test_an_empty_or_unknown_text_is_a_failure_with_a_reason(
     candidate: str, references: list[str], message: str
 ) -> None:
     with pytest.raises(ItemError, match=message):

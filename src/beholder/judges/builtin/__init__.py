@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from beholder.judges.builtin.judge import BuiltinJudge, check_english
-from beholder.judges.builtin.questions import Grade, Question
 from beholder.judges.builtin.wording import Wording, wording
 
-__all__ = ["BuiltinJudge", "Grade", "Question", "Wording", "check_english", "wording"]
+__all__ = ["BuiltinJudge", "Wording", "check_english", "wording"]

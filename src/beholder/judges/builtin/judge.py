@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
+from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
+from beholder.judges.base import Judge, Question, Statement
 from beholder.judges.builtin import vectors
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.phrases import question_graph
-from beholder.judges.builtin.questions import Grade, Question, rule_grade
 from beholder.judges.builtin.settings import settings, version
 from beholder.judges.builtin.view import View
+from beholder.judges.grades import Grade, rule_grade
 from beholder.language import graph_statements, parse, scene_graph
 from beholder.text import frequency, words
 
@@ -24,7 +26,7 @@ _KNOWN_SHARE = 0.4
 _ENOUGH_WORDS = 8
 
 
-class BuiltinJudge:
+class BuiltinJudge(Judge):
     """Grades units of English texts by aligning scene graph to scene graph.
 
     It answers ``presence``, ``match``, ``verify`` (against a reference text) and ``decompose``. It
@@ -87,10 +89,14 @@ class BuiltinJudge:
         language: str | None = None,
         replicate: int = 0,
         temperature: float | None = None,
-    ) -> list[str]:
+    ) -> list[Statement]:
         """The atomic statements of an English text, in text order."""
         _check_language(language)
-        return [statement.text for statement in graph_statements(view(text).graph)]
+        graph = view(text).graph
+        return [
+            Statement(found.text, f"{graph.entities[found.entities[0]].name}_{found.entities[0]}")
+            for found in graph_statements(graph)
+        ]
 
     async def match(
         self,
@@ -117,7 +123,7 @@ class BuiltinJudge:
         self,
         claims: Sequence[str],
         *,
-        images: Sequence[object] = (),
+        images: Sequence[Image] = (),
         reference: str | None = None,
         language: str | None = None,
         replicate: int = 0,
@@ -136,12 +142,6 @@ class BuiltinJudge:
     ) -> str:
         """The phrase as it is: this judge reads rough phrases, too."""
         return phrase
-
-    def _cannot(self, what: str) -> NoReturn:
-        raise ConfigError(
-            f"the built-in judge cannot {what}; a model can, for example judge='openai:MODEL' or "
-            "judge='hf:MODEL'"
-        )
 
 
 def _check_language(language: str | None) -> None:

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from beholder.errors import ConfigError
-from beholder.judges.builtin import Grade, check_english, wording
+from beholder.judges import Grade
+from beholder.judges.builtin import check_english, wording
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.metrics.base import Metric, ValueInfo

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from beholder.judges.builtin import Grade, Question, Wording
+from beholder.judges import Grade, Question
+from beholder.judges.builtin import Wording
 from beholder.language.graph import SceneGraph
 from beholder.language.units import GraphUnit, graph_units
 from beholder.metrics.posh.identifiers import identifier

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from beholder.judges.builtin import Grade, Question
+from beholder.judges import Grade, Question
 from beholder.language.graph import Relation, SceneGraph
 from beholder.records import Span
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from beholder.errors import ItemError
-from beholder.judges.builtin import Grade
+from beholder.judges import Grade
+from beholder.judges.grades import rule_grade
 from beholder.language.units import GraphUnit
 from beholder.metrics.posh.plan import Ask, Grades, Plan, unit_questions
 from beholder.metrics.posh.published import Component, advance
@@ -140,7 +141,7 @@ def _unit(
 
 
 def _component(component: Component, side: Side, reference: int, threshold: float) -> Unit:
-    grade = component.grade or Grade(component.score, (1.0, 0.0, 0.0, 0.0, 0.0))
+    grade = component.grade or rule_grade(component.score)
     unit = _unit(component, side, "", grade, threshold)
     detail = {**unit.detail, "identifier": component.identifier}
     if component.grade is None:

@@ -15,11 +15,11 @@ from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.metrics.vcs.drawing import score_figure
-from beholder.metrics.vcs.evidence import EmbeddedText, VCSEvidence
+from beholder.metrics.vcs.evidence import Parts, VCSEvidence, embed_parts, named_texts
 from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
 from beholder.metrics.vcs.scoring import Alignment, align, cosine, vcs_values
 from beholder.metrics.vcs.setting import Setting, check_choice
-from beholder.records import Item, ItemScore, Span
+from beholder.records import Item, ItemScore
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,12 +104,11 @@ class VCS(Metric[VCSEvidence]):
         """Split, group and embed all texts of an item.
 
         Raises:
-            ItemError: A text is empty.
+            ItemError: A text is empty, or in a language the embedder does not know.
         """
         splitter = tools.splitter(self.splitter)
-        sides: list[tuple[str, list[Span], list[str]]] = []
-        names = ["candidate"] + [f"reference {i + 1}" for i in range(len(item.references))]
-        for name, text in zip(names, (item.candidate, *item.references), strict=True):
+        parts: list[Parts] = []
+        for name, text in named_texts(item):
             segments = splitter.split(text)
             if not segments:
                 raise ItemError(f"the {name} is empty: VCS needs at least one sentence")
@@ -119,16 +118,8 @@ class VCS(Metric[VCSEvidence]):
             ]
             spans = [(group[0].start, group[-1].end) for group in groups]
             chunks = [" ".join(segment.of(text) for segment in group) for group in groups]
-            sides.append((text, spans, chunks))
-        vectors = await tools.embed(
-            self.embedder, [part for text, _, chunks in sides for part in (*chunks, text)]
-        )
-        embedded: list[EmbeddedText] = []
-        at = 0
-        for _, spans, _ in sides:
-            end = at + len(spans)
-            embedded.append(EmbeddedText(tuple(spans), vectors[at:end], vectors[end]))
-            at = end + 1
+            parts.append(Parts(name, text, spans, chunks))
+        embedded = await embed_parts(tools, self.embedder, parts)
         return VCSEvidence(embedded[0], tuple(embedded[1:]), self.identities(tools))
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
@@ -221,7 +212,7 @@ class VCS(Metric[VCSEvidence]):
                 f"reference_chunks and candidate_chunks have different widths: "
                 f"{reference_chunks.shape[1]} and {candidate_chunks.shape[1]}"
             )
-        with np.errstate(invalid="ignore"):  # 0 * inf; align says where it is
+        with np.errstate(invalid="ignore", over="ignore"):  # align says where it is not finite
             similarity = reference_chunks @ candidate_chunks.T
         alignment = align(similarity, self.setting)
         gas = cosine(reference_text, candidate_text)

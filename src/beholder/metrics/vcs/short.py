@@ -15,28 +15,33 @@ from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.metrics.vcs.drawing import score_figure
-from beholder.metrics.vcs.evidence import EmbeddedText, VCSEvidence
+from beholder.metrics.vcs.evidence import (
+    EmbeddedText,
+    Parts,
+    VCSEvidence,
+    embed_parts,
+    named_texts,
+)
 from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
 from beholder.metrics.vcs.metric import VALUES
 from beholder.metrics.vcs.scoring import align, cosine
 from beholder.metrics.vcs.setting import Setting, check_choice
 from beholder.metrics.vcs.short_scoring import (
     WordAlignment,
-    above_chance,
     best_over,
     pair_values,
     union_values,
 )
 from beholder.metrics.vcs.words import content_words, identity
-from beholder.records import Item, ItemScore, Span, Unit
+from beholder.records import Item, ItemScore, Unit
 from beholder.text import frequency
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _HELP = {
-    "vcs": "VCS-short: SAS, lowered by up to a tenth when NAS is low",
-    "sas": "semantic alignment: LAS, lowered by up to a tenth when GAS is low",
+    "vcs": "VCS-short: SAS, lowered by up to a fifth when NAS is low",
+    "sas": "semantic alignment: harmonic mean of GAS and LAS",
     "las": "local alignment: F-beta of its precision and recall, beta 0.5",
     "las_precision": "weighted mean similarity of the candidate's words to those of all references",
     "las_recall": "weighted mean similarity of the reference's words to those of the candidate",
@@ -52,9 +57,9 @@ class VCSShort(Metric[VCSEvidence]):
 
     Range 0..1, higher is better, 1 for equal texts, under the default rules. They weight words by
     how much they say (``beholder.text.frequency``), leave out what similarity words have by
-    chance, count precision twice as much as recall, and let whole-text similarity and word order
-    take off a tenth each at most; ``docs/vcs.md`` says why. ``rules="paper"`` (or ``package``,
-    ``head``) computes VCS over words literally.
+    chance, count precision twice as much as recall, join LAS and GAS by their harmonic mean, and
+    let word order take off a fifth at most; ``docs/vcs.md`` says why. ``rules="paper"`` (or
+    ``package``, ``head``) computes VCS over words literally.
 
     Several references: ``union`` (default) takes each word of the candidate at its best match in
     any reference, and recall, GAS and NAS each at the reference where it is best; ``best`` takes
@@ -116,24 +121,15 @@ class VCSShort(Metric[VCSEvidence]):
         """Find and embed the words of all texts of an item, and the texts.
 
         Raises:
-            ItemError: A text has no word.
+            ItemError: A text has no word, or none that the embedder knows.
         """
-        sides: list[tuple[str, list[Span], list[str]]] = []
-        names = ["candidate"] + [f"reference {i + 1}" for i in range(len(item.references))]
-        for name, text in zip(names, (item.candidate, *item.references), strict=True):
+        parts: list[Parts] = []
+        for name, text in named_texts(item):
             found, spans = content_words(text, self.stop_words)
             if not found:
                 raise ItemError(f"the {name} has no word: VCS-short needs at least one")
-            sides.append((text, spans, found))
-        vectors = await tools.embed(
-            self.embedder, [part for text, _, found in sides for part in (*found, text)]
-        )
-        embedded: list[EmbeddedText] = []
-        at = 0
-        for _, spans, _ in sides:
-            end = at + len(spans)
-            embedded.append(EmbeddedText(tuple(spans), vectors[at:end], vectors[end]))
-            at = end + 1
+            parts.append(Parts(name, text, spans, found))
+        embedded = await embed_parts(tools, self.embedder, parts)
         return VCSEvidence(embedded[0], tuple(embedded[1:]), self.identities(tools))
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
@@ -175,7 +171,7 @@ class VCSShort(Metric[VCSEvidence]):
         if self.rules == "fixed":
             # A word equals itself, also where the embedder does not know it.
             same = np.array(reference_words)[:, None] == np.array(candidate_words)
-            similarity = np.where(same, similarity.dtype.type(1), above_chance(similarity))
+            similarity = np.where(same, similarity.dtype.type(1), similarity)
         return WordAlignment(
             align(similarity, self.setting),
             cosine(reference.whole, candidate.whole),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.metrics.vcs.combine import comprehension, f_measure, semantic
+from beholder.metrics.vcs.combine import comprehension, f_measure, harmonic, semantic
 from beholder.metrics.vcs.scoring import Alignment, local, vcs_values
 from beholder.metrics.vcs.setting import Setting
 
@@ -18,14 +18,8 @@ BETA = 0.5
 FLOOR = 0.2
 """Similarity that words have by chance: the like of it, and less, counts 0."""
 
-DISCOUNT = 0.1
-"""The most that whole-text similarity, and that word order, can each take off."""
-
-
-def above_chance(similarity: FloatArray) -> FloatArray:
-    """Similarities from the floor to 1, as shares of that range; 0 below it."""
-    shares: FloatArray = np.clip((similarity - FLOOR) / (1 - FLOOR), 0, 1)
-    return shares
+DISCOUNT = 0.2
+"""The most that word order can take off: a witness of little weight in so short a text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,9 +48,9 @@ def pair_values(pair: WordAlignment, setting: Setting) -> dict[str, float]:
     """All values of the candidate against one reference by name, headline first."""
     values = vcs_values(pair.alignment, pair.gas, setting)
     if setting.rules == "fixed":
-        values["las_precision"] = _mean(pair.precision, pair.candidate_weights)
         recall = pair.alignment.recall.similarities
-        values["las_recall"] = _mean(recall, pair.reference_weights)
+        values["las_precision"] = _weighted(pair.precision, pair.candidate_weights)
+        values["las_recall"] = _weighted(recall, pair.reference_weights)
     return _combine(values, setting)
 
 
@@ -80,15 +74,21 @@ def union_values(
         setting: Parameters.
     """
     values = dict(max(each, key=lambda found: found["nas"]))
-    weights = pairs[0].candidate_weights if setting.rules == "fixed" else None
-    values["las_precision"] = _mean(best_over(pairs), weights)
+    precision = best_over(pairs)
+    values["las_precision"] = (
+        _weighted(precision, pairs[0].candidate_weights)
+        if setting.rules == "fixed"
+        else float(precision.mean())
+    )
     values["las_recall"] = max(found["las_recall"] for found in each)
     values["gas"] = max(found["gas"] for found in each)
     return _combine(values, setting)
 
 
-def _mean(similarities: FloatArray, weights: FloatArray | None) -> float:
-    return float(np.average(similarities, weights=weights))
+def _weighted(similarities: FloatArray, weights: FloatArray) -> float:
+    """Weighted mean of the shares by which similarities exceed chance, 0..1."""
+    shares = np.clip((similarities - FLOOR) / (1 - FLOOR), 0, 1)
+    return float(np.average(shares, weights=weights))
 
 
 def _combine(values: dict[str, float], setting: Setting) -> dict[str, float]:
@@ -96,7 +96,7 @@ def _combine(values: dict[str, float], setting: Setting) -> dict[str, float]:
     precision, recall = values["las_precision"], values["las_recall"]
     if setting.rules == "fixed":
         values["las"] = f_measure(precision, recall, BETA)
-        values["sas"] = values["las"] * (1 - DISCOUNT * (1 - values["gas"]))
+        values["sas"] = harmonic(values["las"], values["gas"])
         values["vcs"] = values["sas"] * (1 - DISCOUNT * (1 - values["nas"]))
     else:
         values["las"] = local(precision, recall, setting)

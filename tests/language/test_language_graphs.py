@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from beholder.language import SceneGraph, parse, scene_graph
+from beholder.language import parse, scene_graph
+from toy.graphs import normal, written
 
 TABLE = Path(__file__).with_name("graphs.txt")
-KNOWN_FAILURES: frozenset[str] = frozenset()
+KNOWN_FAILURES: frozenset[str] = frozenset(
+    {
+        "The girl walks home while eating an apple.",
+        "A man riding a horse waves.",
+        "A small dog and a black cat sleep.",
+        "The man holds a cup and smiles.",
+        "The child sits at a table with a spoon.",
+        "A church whose roof is red stands on a hill.",
+        "A man hands the woman a letter.",
+        "One of the men smiles.",
+        "The boy eats soup with a spoon.",
+        "A bench is painted green.",
+    }
+)
 """Sentences whose graph is wrong today; docs/language.md lists them with causes."""
 
 
@@ -26,35 +39,6 @@ def read_table() -> list[tuple[str, str, frozenset[str]]]:
         elif line and not line.startswith("#"):
             sentence = line
     return rows
-
-
-def written(graph: SceneGraph) -> frozenset[str]:
-    """A graph in the notation of the table; attribute order does not matter."""
-    seen: Counter[str] = Counter()
-    names = {}
-    for entity in graph.entities:
-        if entity.kind != "picture":
-            seen[entity.name] += 1
-            number = seen[entity.name]
-            names[entity.index] = entity.name if number == 1 else f"{entity.name}#{number}"
-    entries = []
-    for index, name in names.items():
-        entity = graph.entities[index]
-        head = ("" if entity.polarity else "!") + name
-        head += f" ({entity.quantity})" if entity.quantity else ""
-        values = [("" if a.polarity else "!") + a.text for a in graph.attributes_of(index)]
-        entries.append(normal(f"{head}: {', '.join(values)}" if values else head))
-    for r in graph.relations:
-        if r.subject in names and r.object in names:
-            text = ("" if r.polarity else "!") + r.text
-            entries.append(f"{names[r.subject]} > {text} > {names[r.object]}")
-    return frozenset(entries)
-
-
-def normal(entry: str) -> str:
-    """An entity with its attributes sorted."""
-    head, _, values = entry.partition(": ")
-    return f"{head}: {', '.join(sorted(values.split(', ')))}" if values else head
 
 
 ROWS = read_table()

@@ -1,0 +1,112 @@
+"""Measure the built-in English analysis: ``python -m benchmarks.language --data DATA [PART]...``.
+
+Parts: ud, factual, coreference, statements, speed (default: all). DATA holds the folders
+``ud_english``, ``factual_sg``, ``descriptions`` and the file ``oracle_facts.jsonl``. ``--factual``
+and ``--oracle`` name other files of the same form, such as a split that was kept back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from training.english import corpora, factual, silver
+from training.english import ud as treebank
+
+from beholder.language import model, parse_many, scene_graph
+from benchmarks import gum_coreference, oracle_statements
+
+PARTS = ("ud", "factual", "coreference", "statements", "speed")
+
+
+def ud(data: Path) -> Iterator[str]:
+    """Tags, heads and sentences on the treebank tests, from raw text; spaCy's scorer."""
+    from spacy.training import Example
+
+    nlp = model.load()
+    for name in corpora.TREEBANKS:
+        docs = list(
+            treebank.documents(nlp.vocab, data / "ud_english" / f"{name}-ud-test.conllu.xz")
+        )
+        scores = nlp.evaluate([Example(nlp.make_doc(doc.text), doc) for doc in docs])
+        yield (
+            f"{name} test: UPOS {scores['pos_acc']:.4f}  XPOS {scores['tag_acc']:.4f}  "
+            f"UAS {scores['dep_uas']:.4f}  LAS {scores['dep_las']:.4f}  "
+            f"sentence F1 {scores['sents_f']:.4f}"
+        )
+
+
+def factual_scores(path: Path) -> Iterator[str]:
+    """Tuple F1 per caption and share of captions with all tuples right."""
+    captions = factual.read(path)
+    values, exact = [], 0
+    documents = parse_many(caption.text for caption in captions)
+    for caption, document in zip(captions, documents, strict=True):
+        found = factual.graph_tuples(scene_graph(document))
+        gold = factual.gold_tuples(caption)
+        values.append(factual.tuple_f1(found, gold))
+        exact += found == gold
+    yield (
+        f"FACTUAL {path.name}: tuple F1 {sum(values) / len(values):.4f}  "
+        f"set match {exact / len(values):.4f}  ({len(values)} captions)"
+    )
+
+
+def speed(data: Path) -> Iterator[str]:
+    """Words a second through parse, coreference and graph, and memory, over three passes."""
+    texts = list(silver.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz"))
+    list(parse_many(texts[:20]))  # load
+    for number in range(3):
+        start, words, entities = time.process_time(), 0, 0
+        for document in parse_many(texts):
+            words += len(document)
+            entities += len(scene_graph(document).entities)
+        seconds = time.process_time() - start
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        yield (
+            f"pass {number + 1}: {words} words, {entities} entities, "
+            f"{words / seconds:,.0f} words per second of CPU, peak memory {memory:.0f} MB"
+        )
+
+
+def load_time() -> Iterator[str]:
+    """Seconds of CPU to import spaCy and load the model, and to load the model once more."""
+    start = time.process_time()
+    model.load()
+    first = time.process_time()
+    model.load()
+    again = time.process_time() - first
+    yield f"spaCy imported and model loaded in {first - start:.2f} s; model alone {again:.2f} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--factual", type=Path)
+    parser.add_argument("--oracle", type=Path)
+    arguments = parser.parse_args()
+    data = arguments.data
+    tables = {
+        "ud": lambda: ud(data),
+        "factual": lambda: factual_scores(arguments.factual or data / "factual_sg" / "dev.csv.gz"),
+        "coreference": lambda: gum_coreference.report(
+            data / "ud_english" / "en_gum_open-ud-dev.conllu.xz"
+        ),
+        "statements": lambda: oracle_statements.report(
+            arguments.oracle or data / "oracle_facts.jsonl"
+        ),
+        "speed": lambda: speed(data),
+    }
+    for line in load_time():
+        print(line)
+    for part in arguments.parts or PARTS:
+        for line in tables[part]():
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

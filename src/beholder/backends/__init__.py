@@ -1,0 +1,71 @@
+"""Backends: how a model is reached. They know messages and answers, and nothing of metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from beholder.backends.base import (
+    Answer,
+    Backend,
+    Capabilities,
+    Image,
+    Message,
+    Notes,
+    Perplexity,
+    Request,
+    Sample,
+    Sampling,
+    Usage,
+)
+from beholder.backends.scripted import Replay, Scripted
+from beholder.errors import ConfigError
+from beholder.registry import Registry
+
+__all__ = [
+    "BACKENDS",
+    "Answer",
+    "Backend",
+    "Capabilities",
+    "Image",
+    "Message",
+    "Notes",
+    "Perplexity",
+    "Replay",
+    "Request",
+    "Sample",
+    "Sampling",
+    "Scripted",
+    "Usage",
+    "backend",
+]
+
+BACKENDS: Registry[Backend] = Registry(
+    kind="backend",
+    base=Backend,  # type: ignore[type-abstract]
+    builtin={
+        "openai": "beholder.backends.openai:OpenAI",
+        "hf": "beholder.backends.hf:HF",
+        "vllm": "beholder.backends.vllm:VLLM",
+        "scripted": "beholder.backends.scripted:Scripted",
+        "replay": "beholder.backends.scripted:Replay",
+    },
+    group="beholder.backends",
+)
+
+
+def backend(name: str, model: str, **options: Any) -> Backend:
+    """Build a backend.
+
+    Args:
+        name: ``openai``, ``hf``, ``vllm``, ``scripted``, ``replay``, or ``package/name``.
+        model: The model it shall reach (for ``scripted`` and ``replay`` a file).
+        options: Keyword arguments of the backend.
+
+    Raises:
+        ConfigError: An unknown backend or option.
+    """
+    cls: Any = BACKENDS.get(name)
+    try:
+        return cls(model, **options)  # type: ignore[no-any-return]
+    except TypeError as error:
+        raise ConfigError(f"{name}:{model}: {error}") from error

@@ -1,0 +1,87 @@
+"""How many calls may run at once: found out from how the server takes them.
+
+Starts low, doubles per round trip until the server first shows strain, then adds one call per round
+trip and halves at each further sign (429 or timeout), as TCP does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class AdaptiveLimit:
+    """A bound on calls in flight that follows the server.
+
+    Args:
+        ceiling: Never more calls than this at once.
+        start: Calls at once in the beginning.
+    """
+
+    def __init__(self, ceiling: int, start: int = 8) -> None:
+        self.ceiling = ceiling
+        self.limit = float(min(start, ceiling))
+        self._in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._strained = False
+        self._last_decrease = 0.0
+        self._pause_until = 0.0
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[float]:
+        """Wait for a place; gives the time at which the call started."""
+        await self._acquire()
+        try:
+            yield time.monotonic()
+        finally:
+            self._in_flight -= 1
+            self._wake()
+
+    def succeeded(self) -> None:
+        """A call came back well: allow more."""
+        self.limit = min(self.ceiling, self.limit + (1.0 / self.limit if self._strained else 1.0))
+
+    def strained(self, started: float, retry_after: float | None = None) -> None:
+        """A call that started then met a 429 or a timeout: allow half, and pause if told so.
+
+        One burst of refusals halves once: calls that were already under way at the last decrease
+        say nothing new.
+        """
+        self._strained = True
+        if started >= self._last_decrease:
+            self.limit = max(1.0, self.limit / 2)
+            self._last_decrease = time.monotonic()
+        if retry_after is not None:
+            self._pause_until = max(self._pause_until, time.monotonic() + retry_after)
+
+    async def _acquire(self) -> None:
+        while True:
+            pause = self._pause_until - time.monotonic()
+            if pause > 0:
+                await asyncio.sleep(pause)
+            elif self._in_flight < int(self.limit):
+                self._in_flight += 1
+                return
+            else:
+                await self._turn()
+
+    async def _turn(self) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._wake()  # hand on the place that came too late
+            raise
+
+    def _wake(self) -> None:
+        free = int(self.limit) - self._in_flight
+        while free > 0 and self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1

@@ -1,0 +1,320 @@
+"""What a backend is: the way a model is reached. It knows messages and answers, no operations."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from beholder.backends.money import Price
+from beholder.errors import ConfigError
+
+Role: TypeAlias = Literal["system", "user", "assistant"]
+Structure: TypeAlias = Literal["schema", "tool", "text"]
+"""How a JSON answer is obtained: schema-guided decoding, a forced tool call, or asked in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An encoded picture, as it is sent.
+
+    Attributes:
+        data: The bytes of the file.
+        media_type: For example ``image/jpeg``.
+        digest: SHA-256 of the bytes, for keys.
+    """
+
+    data: bytes = field(repr=False)
+    media_type: str
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", hashlib.sha256(self.data).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn: texts and pictures in order."""
+
+    role: Role
+    parts: tuple[str | Image, ...]
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined."""
+        return "".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The pictures, in order."""
+        return tuple(part for part in self.parts if isinstance(part, Image))
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How an answer is drawn.
+
+    Attributes:
+        temperature: 0 takes the likeliest token.
+        max_tokens: Answer tokens at most (room to think is added where a model thinks).
+        n: Independent answers to draw.
+        seed: Sent where the server takes one; the replicate index is added to it.
+        top_logprobs: Likeliest first tokens to report with their log-probabilities; 0 for none.
+    """
+
+    temperature: float = 0.0
+    max_tokens: int = 2048
+    n: int = 1
+    seed: int = 0
+    top_logprobs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model.
+
+    Attributes:
+        messages: The conversation.
+        sampling: How to draw.
+        schema: JSON schema that the answer must follow, or None for free text.
+        replicate: Index of the judge or repeat; equal questions of different replicates are
+            different questions.
+    """
+
+    messages: tuple[Message, ...]
+    sampling: Sampling = Sampling()
+    schema: Mapping[str, Any] | None = None
+    replicate: int = 0
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """All pictures of the conversation."""
+        return tuple(image for message in self.messages for image in message.images)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over all that the model sees and how it is drawn; pictures by their bytes."""
+        messages = [
+            [m.role, [p if isinstance(p, str) else {"image": p.digest} for p in m.parts]]
+            for m in self.messages
+        ]
+        whole = [messages, asdict(self.sampling), self.schema, self.replicate]
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode("utf-8")).hexdigest()
+
+    def estimated_tokens(self) -> int:
+        """Prompt tokens, rather too many than too few: a token per 3 bytes, 1500 per picture."""
+        n_bytes = sum(len(m.text.encode("utf-8")) + 12 for m in self.messages)
+        if self.schema is not None:
+            n_bytes += len(json.dumps(self.schema))
+        return n_bytes // 3 + 1500 * len(self.images)
+
+    def most_usage(self, thinking: int = 0) -> Usage:
+        """The most tokens that one call can take, with some room to think."""
+        answer = self.sampling.n * (self.sampling.max_tokens + thinking)
+        return Usage(prompt=self.estimated_tokens(), completion=answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One drawn answer.
+
+    Attributes:
+        text: What the model said, without its reasoning where the server keeps that apart.
+        finish: ``stop``, ``length``, ``content_filter`` or what else the server said.
+        first: Log-probabilities of the likeliest first tokens, likeliest first; None if not told.
+    """
+
+    text: str
+    finish: str
+    first: tuple[tuple[str, float], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``."""
+
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    image: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for one request.
+
+    Attributes:
+        samples: The drawn answers, ``Sampling.n`` of them.
+        model: The model as the server names it.
+        fingerprint: The server's configuration, where it tells.
+        usage: Tokens.
+        seconds: From sending to the last byte, waits and retries not counted.
+        price_factor: Share of the list price that was charged (0.5 in batch mode).
+    """
+
+    samples: tuple[Sample, ...]
+    model: str
+    fingerprint: str | None = None
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    price_factor: float = 1.0
+
+    @property
+    def text(self) -> str:
+        """The first sample's text."""
+        return self.samples[0].text
+
+    def to_json(self) -> str:
+        """The answer as one line of JSON."""
+        fields = {
+            "samples": [
+                {"text": s.text, "finish": s.finish, "first": s.first} for s in self.samples
+            ],
+            "model": self.model,
+            "fingerprint": self.fingerprint,
+            "usage": asdict(self.usage),
+            "seconds": round(self.seconds, 4),
+            "price_factor": self.price_factor,
+        }
+        return json.dumps(fields, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Answer:
+        """The answer that ``to_json`` wrote."""
+        fields = json.loads(text)
+        samples = tuple(
+            Sample(
+                s["text"],
+                s["finish"],
+                None if s["first"] is None else tuple((t, p) for t, p in s["first"]),
+            )
+            for s in fields.pop("samples")
+        )
+        return cls(samples=samples, usage=Usage(**fields.pop("usage")), **fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a served model can do.
+
+    Attributes:
+        model: The model as the server names it; with revision where there is one.
+        top_logprobs: How many first-token log-probabilities it tells at most; 0 for none.
+        structure: How JSON answers are obtained; None while nobody asked.
+        images: Whether it takes pictures; None while nobody asked.
+        thinking: Tokens added to each limit, for a model that thinks before it answers.
+    """
+
+    model: str
+    top_logprobs: int = 0
+    structure: Structure | None = None
+    images: bool | None = None
+    thinking: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Perplexity:
+    """How surprising a text was.
+
+    Attributes:
+        nll: Total negative log-likelihood of the text's tokens, in nats.
+        n_tokens: Tokens of the text alone.
+        n_characters: Characters of the text.
+    """
+
+    nll: float
+    n_tokens: int
+    n_characters: int
+
+
+def in_words(schema: Mapping[str, Any]) -> str:
+    """The request for JSON, for servers that cannot be held to a schema."""
+    return (
+        "Answer with one JSON object and nothing else: no introduction, no code fence. It must"
+        f" follow this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
+    )
+
+
+class Notes(Protocol):
+    """Where a backend remembers what it found out about a server."""
+
+    def get_note(self, name: str) -> str | None:
+        """The text kept under a name, or None."""
+
+    def put_note(self, name: str, text: str) -> None:
+        """Keep a text under a name, replacing what was there."""
+
+
+class NoteBook:
+    """Notes in memory."""
+
+    def __init__(self) -> None:
+        self._notes: dict[str, str] = {}
+
+    def get_note(self, name: str) -> str | None:
+        """The text kept under a name, or None."""
+        return self._notes.get(name)
+
+    def put_note(self, name: str, text: str) -> None:
+        """Keep a text under a name, replacing what was there."""
+        self._notes[name] = text
+
+
+def mark(options: Mapping[str, Any]) -> str:
+    """A short mark for options that change answers; nothing for none."""
+    if not options:
+        return ""
+    text = json.dumps(options, sort_keys=True, default=str)
+    return "+" + hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
+
+
+class Backend(ABC):
+    """A way to reach a model.
+
+    Attributes:
+        name: What the user asked for, with the address when it is not the default one; never a
+            key. Part of every answer's key.
+        variant: Mark of further options that change answers, or nothing; part of the key, too.
+    """
+
+    name: str
+    variant: str = ""
+
+    @abstractmethod
+    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+        """What the model can do; found out once and remembered.
+
+        Args:
+            schema: Find out how it gives JSON.
+            images: Find out whether it takes pictures.
+        """
+
+    @abstractmethod
+    async def chat(self, request: Request) -> Answer:
+        """Ask once. Waiting, retrying and limiting happen inside.
+
+        Raises:
+            TransientError: It failed now and may work later.
+            ItemError: This request can never be answered (too long, refused).
+            ConfigError: No request can (wrong key, unknown model).
+        """
+
+    async def perplexity(
+        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
+    ) -> list[Perplexity]:
+        """How surprising each text is after the prompt and pictures.
+
+        Raises:
+            ConfigError: This backend cannot tell; the message names those that can.
+        """
+        raise ConfigError(
+            f"{self.name} does not tell the probabilities of a given text; use hf:NAME (in this"
+            " process) or a vLLM server (openai:NAME with its --base-url)"
+        )
+
+    def price(self) -> Price | None:
+        """What tokens cost, or None when nobody knows."""
+        return None

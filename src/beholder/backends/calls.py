@@ -1,0 +1,169 @@
+"""One call to a server: waits for its turn, is retried if that can help, gives up in the end.
+
+The only place in beholder where anything is retried.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import aiolimiter
+import stamina
+
+from beholder.backends.adaptive import AdaptiveLimit
+from beholder.backends.loops import PerLoop
+from beholder.errors import ConfigError, TransientError
+
+T = TypeVar("T")
+
+
+class CallFailed(Exception):
+    """A call failed in a way that may pass.
+
+    Args:
+        reason: What happened, for people.
+        strain: Whether the server has too much to do (429, timeout).
+        retry_after: Seconds the server asks to wait, or None.
+    """
+
+    def __init__(
+        self, reason: str, *, strain: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.strain = strain
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How hard a server may be driven.
+
+    Attributes:
+        concurrency: Calls at once at most.
+        requests_per_minute: Rate of calls, or None.
+        tokens_per_minute: Rate of (estimated) tokens, or None.
+        timeout: Seconds for one try.
+        attempts: Tries per call.
+        wait: Seconds before the second try; doubles each time, with jitter, up to ``max_wait``.
+        max_wait: Longest pause between tries; a longer Retry-After ends the call.
+    """
+
+    concurrency: int = 32
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    timeout: float = 120.0
+    attempts: int = 8
+    wait: float = 0.5
+    max_wait: float = 60.0
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "timeout", "attempts", "wait", "max_wait"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
+                raise ConfigError(f"{name}={value!r}: expected a number above 0")
+        for name in ("requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ConfigError(f"{name}={value!r}: expected a number above 0, or None")
+
+
+class Caller:
+    """Makes the calls of one backend within its limits.
+
+    Args:
+        limits: The limits.
+        name: Whose calls, for messages.
+    """
+
+    def __init__(self, limits: Limits, name: str) -> None:
+        self.limits = limits
+        self.name = name
+        self._gates = PerLoop(self._make_gates)
+
+    async def call(self, attempt: Callable[[], Awaitable[T]], tokens: int = 0) -> T:
+        """The result of an attempt, tried again after ``CallFailed`` and timeouts.
+
+        Args:
+            attempt: Makes one try.
+            tokens: Estimated tokens, for the token rate.
+
+        Raises:
+            TransientError: All tries failed.
+        """
+        gates = await self._gates.get()
+        tries = stamina.retry_context(
+            on=self._backoff,
+            attempts=self.limits.attempts,
+            timeout=None,
+            wait_initial=self.limits.wait,
+            wait_max=self.limits.max_wait,
+            wait_jitter=self.limits.wait,
+        )
+        try:
+            async for trial in tries:
+                with trial:
+                    return await self._once(gates, attempt, tokens)
+        except CallFailed as error:
+            raise TransientError(f"{self.name}: {error} (tried {trial.num} times)") from error
+        raise AssertionError("retry_context ends by a result or an error")
+
+    def _backoff(self, error: Exception) -> bool | float:
+        if not isinstance(error, CallFailed):
+            return False
+        if error.retry_after is None:
+            return True
+        return error.retry_after if error.retry_after <= self.limits.max_wait else False
+
+    async def _once(self, gates: _Gates, attempt: Callable[[], Awaitable[T]], tokens: int) -> T:
+        await gates.rates(tokens)
+        async with gates.places.place() as started:
+            try:
+                async with asyncio.timeout(self.limits.timeout):
+                    result = await attempt()
+            except TimeoutError:
+                gates.places.strained(started)
+                raise CallFailed(
+                    f"no answer within {self.limits.timeout:g} s", strain=True
+                ) from None
+            except CallFailed as error:
+                if error.strain:
+                    short = (error.retry_after or 0) <= self.limits.max_wait
+                    gates.places.strained(started, error.retry_after if short else None)
+                raise
+            gates.places.succeeded()
+            return result
+
+    async def _make_gates(self) -> AsyncGenerator[_Gates, None]:
+        yield _Gates(self.limits)
+
+
+class _Gates:
+    """What calls of one loop pass: the adaptive bound and the two rates."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.places = AdaptiveLimit(int(limits.concurrency))
+        rates = (limits.requests_per_minute, limits.tokens_per_minute)
+        if rates == (None, None):
+            self._requests = self._tokens = None
+            return
+        # Buckets of a few seconds: a bucket of a minute would let the whole minute's calls burst.
+        self._requests, self._tokens = (
+            None
+            if rate is None
+            else aiolimiter.AsyncLimiter(max(1.0, rate / 12), 60 * max(1.0, rate / 12) / rate)
+            for rate in rates
+        )
+
+    async def rates(self, tokens: int) -> None:
+        if self._requests is not None:
+            await self._requests.acquire()
+        if self._tokens is not None and tokens:
+            await self._tokens.acquire(min(tokens, self._tokens.max_rate))
+
+
+# stamina logs every retry; without a handler Python would print each to the terminal.
+logging.getLogger("stamina").addHandler(logging.NullHandler())

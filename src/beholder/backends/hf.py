@@ -1,0 +1,122 @@
+"""``hf:NAME_OR_PATH``: a transformers model in this process, text or vision-language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from beholder.backends.base import (
+    Answer,
+    Backend,
+    Capabilities,
+    Image,
+    Perplexity,
+    Request,
+)
+from beholder.backends.batching import Batcher
+from beholder.backends.money import Price
+from beholder.errors import ConfigError
+from beholder.optional import require
+
+if TYPE_CHECKING:
+    from beholder.backends.hf_model import HFModel
+
+
+class HF(Backend):
+    """A model of the transformers library.
+
+    Args:
+        model: Name on a hub, or a folder.
+        device: ``cpu``, ``cuda``, ``cuda:1``...; None takes a GPU if there is one.
+        dtype: ``float32``, ``bfloat16``, ``float16``; None takes 16 bits on a GPU, 32 on the CPU.
+        revision: Commit or tag on the hub.
+        batch_size: Prompts per forward pass.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        device: str | None = None,
+        dtype: str | None = None,
+        revision: str | None = None,
+        batch_size: int = 8,
+    ) -> None:
+        require("torch", extra="hf", purpose=f"the judge hf:{model}")
+        require("transformers", extra="hf", purpose=f"the judge hf:{model}")
+        if batch_size < 1:
+            raise ConfigError(f"batch_size={batch_size!r}: expected a number above 0")
+        self.name = f"hf:{model}"
+        self._options: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
+        self._name = model
+        self._batch_size = batch_size
+        self._model: HFModel | None = None
+        self._able: Capabilities | None = None
+        self._batcher: Batcher[Request, Any] = Batcher(
+            self._answer, batch_size, lambda r: (_group(r), r.estimated_tokens())
+        )
+
+    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+        """What the model's configuration says; the weights stay where they are."""
+        if self._able is None:
+            from beholder.backends.hf_model import describe
+
+            self._able = describe(self._name, **self._options)
+        return self._able
+
+    async def chat(self, request: Request) -> Answer:
+        """Ask once; see ``Backend.chat``."""
+        able = await self.capabilities()
+        if request.images and not able.images:
+            raise ConfigError(f"{self.name} does not take pictures; choose a judge that can see")
+        answer: Answer = await self._batcher.ask(request)
+        return answer
+
+    async def perplexity(
+        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
+    ) -> list[Perplexity]:
+        """Exact perplexities; prompt and pictures are computed once for all texts."""
+        able = await self.capabilities()
+        if images and not able.images:
+            raise ConfigError(f"{self.name} does not take pictures; choose a judge that can see")
+        found: list[Perplexity] = await self._batcher.run(
+            lambda: self._loaded().perplexity(texts, prompt, images)
+        )
+        return found
+
+    def price(self) -> Price | None:
+        """Nothing is charged."""
+        return Price(0.0, 0.0)
+
+    def _loaded(self) -> HFModel:
+        if self._model is None:
+            from beholder.backends.hf_model import HFModel
+
+            self._model = HFModel(self._name, batch_size=self._batch_size, **self._options)
+        return self._model
+
+    def _answer(self, requests: Sequence[Request]) -> Sequence[Answer | Exception]:
+        model = self._loaded()
+        groups: dict[object, list[int]] = {}
+        for i, request in enumerate(requests):
+            groups.setdefault(_group(request), []).append(i)
+        found: dict[int, Answer | Exception] = {}
+        for group in groups.values():
+            answers = model.answer([requests[i] for i in group])
+            found |= dict(zip(group, answers, strict=True))
+        return [found[i] for i in range(len(requests))]
+
+
+def _group(request: Request) -> tuple[Any, ...]:
+    """Requests of one group can share a forward pass.
+
+    Drawn answers must not depend on what else is in the batch, so each is drawn alone.
+    """
+    sampling = request.sampling
+    alone = sampling.temperature > 0 and sampling.max_tokens > 1
+    return (
+        bool(request.images),
+        sampling.max_tokens,
+        sampling.top_logprobs,
+        id(request) if alone or sampling.n > 1 else 0,
+    )

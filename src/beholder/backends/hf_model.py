@@ -1,0 +1,324 @@
+"""A transformers model: rendering prompts, generating, reading probabilities. Synchronous torch."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import io
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from PIL import Image as PILImage
+
+from beholder.backends.base import (
+    Answer,
+    Capabilities,
+    Image,
+    Message,
+    Perplexity,
+    Request,
+    Sample,
+    Usage,
+    in_words,
+)
+from beholder.errors import ConfigError, ItemError
+
+MOST_LOGPROBS = 20
+
+
+def describe(
+    name: str, *, device: str | None, dtype: str | None, revision: str | None
+) -> Capabilities:
+    """What a model is and can do, from its configuration alone."""
+    config = _config(name, revision)
+    images = type(config) in transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
+    version = getattr(config, "_commit_hash", None) or _folder_digest(Path(name))
+    number = str(_dtype(dtype, _device(device))).removeprefix("torch.")
+    return Capabilities(f"{name}@{version[:12]},{number}", MOST_LOGPROBS, "text", images)
+
+
+def _config(name: str, revision: str | None) -> Any:
+    try:
+        return transformers.AutoConfig.from_pretrained(name, revision=revision)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"hf:{name} cannot be loaded: {error}") from error
+
+
+def _device(device: str | None) -> str:
+    return device or ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _dtype(dtype: str | None, device: str) -> torch.dtype:
+    if dtype is None:
+        return torch.float32 if device == "cpu" else torch.bfloat16
+    found = getattr(torch, dtype, None)
+    if not isinstance(found, torch.dtype):
+        raise ConfigError(f"dtype={dtype!r}: expected float32, bfloat16 or float16")
+    return found
+
+
+def _folder_digest(folder: Path) -> str:
+    """Hash over a model folder: small files whole, of weights the size and both ends."""
+    total = hashlib.sha256()
+    for path in sorted(p for p in folder.iterdir() if p.is_file()):
+        size = path.stat().st_size
+        total.update(f"{path.name}:{size}:".encode())
+        with path.open("rb") as data:
+            total.update(data.read(1 << 16))
+            if size > 1 << 16:
+                data.seek(max(0, size - (1 << 16)))
+                total.update(data.read())
+    return total.hexdigest()
+
+
+class HFModel:
+    """Weights in memory, with tokenizer or processor.
+
+    Args:
+        name: Name on a hub, or a folder.
+        device: Where to compute; None takes a GPU if there is one.
+        dtype: Number format; None takes 16 bits on a GPU and 32 on the CPU.
+        revision: Commit or tag.
+        batch_size: Texts per forward pass.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        device: str | None = None,
+        dtype: str | None = None,
+        revision: str | None = None,
+        batch_size: int = 8,
+    ) -> None:
+        config = _config(name, revision)
+        self.able = describe(name, device=device, dtype=dtype, revision=revision)
+        self.device = _device(device)
+        self.batch_size = batch_size
+        options = {"revision": revision, "dtype": _dtype(dtype, self.device)}
+        if self.able.images:
+            self.processor = transformers.AutoProcessor.from_pretrained(name, revision=revision)
+            self.tokenizer = self.processor.tokenizer
+            loader = transformers.AutoModelForImageTextToText
+        else:
+            self.processor = None
+            self.tokenizer = transformers.AutoTokenizer.from_pretrained(name, revision=revision)
+            loader = transformers.AutoModelForCausalLM
+        self.model = loader.from_pretrained(name, **options).to(self.device).eval()
+        text_config = config.get_text_config()
+        self.context = int(getattr(text_config, "max_position_embeddings", 0) or 0)
+        self.tokenizer.padding_side = "left"  # generation goes on from the last token
+        if self.tokenizer.pad_token is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+
+    def answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
+        """Answers to requests that differ in their messages (and, if alone, in their seed)."""
+        start = time.monotonic()
+        prompts = [self._render(_with_schema(request)) for request in requests]
+        fitting: list[int] = []
+        found: dict[int, Answer | Exception] = {}
+        for i, (prompt, request) in enumerate(zip(prompts, requests, strict=True)):
+            try:
+                self._check_length(prompt, request)
+                fitting.append(i)
+            except ItemError as error:
+                found[i] = error
+        if fitting:
+            answers = self._generate([prompts[i] for i in fitting], [requests[i] for i in fitting])
+            seconds = (time.monotonic() - start) / len(fitting)
+            for i, (samples, usage) in zip(fitting, answers, strict=True):
+                found[i] = Answer(samples, self.able.model, None, usage, seconds)
+        return [found[i] for i in range(len(requests))]
+
+    def perplexity(
+        self, texts: Sequence[str], prompt: str, images: tuple[Image, ...] = ()
+    ) -> list[Perplexity]:
+        """Negative log-likelihood of each text's tokens after the prompt.
+
+        The prompt is computed once and its attention cache shared, so that pictures are encoded
+        once however many texts there are. Texts are padded on the right, which changes no number.
+        """
+        if not all(texts):
+            raise ItemError("an empty text has no perplexity")
+        inputs = self._encode([self._render((Message("user", (*images, prompt)),))], images)
+        ids = [self.tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
+        n_prompt = inputs["input_ids"].shape[1]
+        longest = max(len(row) for row in ids)
+        if self.context and n_prompt + longest > self.context:
+            raise ItemError(
+                f"prompt and text have {n_prompt + longest} tokens, the model takes {self.context}"
+            )
+        losses: dict[int, float] = {}
+        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+        with torch.inference_mode():
+            before = self._forward(**inputs, use_cache=True, last_only=True)
+            first = torch.log_softmax(before.logits[0, -1].float(), dim=-1)
+            for at in range(0, len(order), self.batch_size):
+                chosen = order[at : at + self.batch_size]
+                rows = [ids[i] for i in chosen]
+                nll = self._continue(before.past_key_values, first, rows)
+                losses |= dict(zip(chosen, nll, strict=True))
+        return [Perplexity(losses[i], len(ids[i]), len(text)) for i, text in enumerate(texts)]
+
+    def _continue(self, cache: Any, first: torch.Tensor, ids: list[list[int]]) -> list[float]:
+        """Total loss of each continuation of a prompt whose cache is given."""
+        lengths = torch.tensor([len(row) for row in ids])
+        longest = int(lengths.max())
+        padded = torch.tensor([row + [0] * (longest - len(row)) for row in ids])
+        real = torch.arange(longest)[None] < lengths[:, None]
+        losses = -first[padded[:, 0].to(self.device)].double()
+        if longest > 1:
+            own = copy.deepcopy(cache)
+            own.batch_repeat_interleave(len(ids))
+            # No mask: a token sees only those before it, so padding on the right reaches none.
+            out = self._forward(
+                input_ids=padded.to(self.device), past_key_values=own, use_cache=True
+            )
+            logprobs = torch.log_softmax(out.logits[:, :-1].float(), dim=-1)
+            told = logprobs.gather(2, padded[:, 1:, None].to(self.device))[..., 0].double()
+            losses = losses - (told * real[:, 1:].to(self.device)).sum(dim=1)
+        return [float(loss) for loss in losses]
+
+    def _forward(self, *, last_only: bool = False, **inputs: Any) -> Any:
+        if last_only and "logits_to_keep" in inspect.signature(self.model.forward).parameters:
+            inputs["logits_to_keep"] = 1  # the logits of a long prompt can fill a GPU
+        return self.model(**inputs)
+
+    def _generate(
+        self, prompts: list[str], requests: Sequence[Request]
+    ) -> list[tuple[tuple[Sample, ...], Usage]]:
+        sampling = requests[0].sampling
+        images = [image for request in requests for image in request.images]
+        inputs = self._encode(prompts, images)
+        n_prompt = inputs["input_ids"].shape[1]
+        draws = sampling.temperature > 0 and sampling.max_tokens > 1
+        config = transformers.GenerationConfig(
+            max_new_tokens=sampling.max_tokens,
+            do_sample=draws or sampling.n > 1,
+            num_return_sequences=sampling.n,
+            eos_token_id=self.model.generation_config.eos_token_id or self.tokenizer.eos_token_id,
+            pad_token_id=self.tokenizer.pad_token_id,
+            **({"temperature": sampling.temperature, "top_k": 0} if draws else {}),
+        )
+        # A seed of our own, which leaves the caller's alone.
+        with torch.inference_mode(), torch.random.fork_rng():
+            torch.manual_seed(sampling.seed + requests[0].replicate)
+            out = self.model.generate(
+                **inputs,
+                generation_config=config,
+                return_dict_in_generate=True,
+                output_logits=sampling.top_logprobs > 0,
+            )
+        new = out.sequences[:, n_prompt:]
+        ends = set(torch.as_tensor(config.eos_token_id).flatten().tolist())
+        found = []
+        for i in range(len(requests)):
+            rows = range(i * sampling.n, (i + 1) * sampling.n)
+            first = self._first(out.logits[0][i], sampling.top_logprobs) if out.logits else None
+            samples = tuple(self._sample(new[row].tolist(), ends, first) for row in rows)
+            usage = Usage(
+                prompt=int(inputs["attention_mask"][i].sum()),
+                completion=sum(self._length(new[row].tolist(), ends) for row in rows),
+            )
+            found.append((samples, usage))
+        return found
+
+    def _sample(
+        self, ids: list[int], ends: set[int], first: tuple[tuple[str, float], ...] | None
+    ) -> Sample:
+        stopped = any(token in ends for token in ids)
+        text = self.tokenizer.decode(ids[: self._length(ids, ends)], skip_special_tokens=True)
+        return Sample(text, "stop" if stopped else "length", first)
+
+    @staticmethod
+    def _length(ids: list[int], ends: set[int]) -> int:
+        return next((i for i, token in enumerate(ids) if token in ends), len(ids))
+
+    def _first(self, logits: torch.Tensor, n: int) -> tuple[tuple[str, float], ...]:
+        top = torch.log_softmax(logits.float(), dim=-1).topk(min(n, logits.shape[-1]))
+        pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
+        return tuple((self.tokenizer.decode([token]), value) for token, value in pairs)
+
+    def _encode(self, prompts: list[str], images: Sequence[Image]) -> Any:
+        bos = self.tokenizer.bos_token
+        # A chat template writes its own special tokens; only a bare prompt needs them added.
+        special = self.template is None or bool(
+            self.processor and bos and not prompts[0].startswith(bos)
+        )
+        options = {"return_tensors": "pt", "padding": True, "add_special_tokens": special}
+        if self.processor is None:
+            return self.tokenizer(prompts, **options).to(self.device)
+        pictures = [_open(image) for image in images]
+        shown = {"images": pictures} if pictures else {}
+        encoded = self.processor(text=prompts, **shown, **options)
+        return encoded.to(self.device, self.model.dtype)
+
+    @property
+    def template(self) -> str | None:
+        """The chat template, or None if the model has none."""
+        own = getattr(self.processor, "chat_template", None)
+        return own or getattr(self.tokenizer, "chat_template", None)
+
+    def _render(self, messages: Sequence[Message]) -> str:
+        """The prompt as text, up to where the model answers."""
+        if self.template is None:
+            return self._plain(messages)
+        writer = self.processor if self.processor is not None else self.tokenizer
+        turns = [self._turn(message) for message in messages]
+        try:
+            return str(
+                writer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+            )
+        except Exception as error:  # templates raise what they like
+            if messages[0].role != "system":
+                raise ConfigError(
+                    f"the chat template of {self.able.model} fails: {error}"
+                ) from error
+        # Some templates know no system role: its words then open the first turn.
+        merged = Message("user", (messages[0].text + "\n\n", *messages[1].parts))
+        return self._render((merged, *messages[2:]))
+
+    def _turn(self, message: Message) -> dict[str, Any]:
+        if self.processor is None:
+            return {"role": message.role, "content": message.text}
+        parts = [
+            {"type": "text", "text": part} if isinstance(part, str) else {"type": "image"}
+            for part in message.parts
+        ]
+        return {"role": message.role, "content": parts}
+
+    def _plain(self, messages: Sequence[Message]) -> str:
+        """For models without a chat template: the turns, a blank line between, then "Answer:"."""
+        token = getattr(self.processor, "image_token", "")
+        turns = [
+            "".join(p if isinstance(p, str) else f"{token}\n" for p in m.parts) for m in messages
+        ]
+        return "\n\n".join([*turns, "Answer:"])
+
+    def _check_length(self, prompt: str, request: Request) -> None:
+        if not self.context:
+            return
+        n_tokens = len(self.tokenizer(prompt, add_special_tokens=False)["input_ids"])
+        if n_tokens + request.sampling.max_tokens > self.context:
+            raise ItemError(
+                f"the prompt has {n_tokens} tokens and room for {request.sampling.max_tokens} more"
+                f" is needed; {self.able.model} takes {self.context}. It is not cut: shorten the"
+                " text or use a judge with more room"
+            )
+
+
+def _with_schema(request: Request) -> tuple[Message, ...]:
+    if request.schema is None:
+        return request.messages
+    *before, last = request.messages
+    return (*before, Message(last.role, (*last.parts, "\n\n" + in_words(request.schema))))
+
+
+def _open(image: Image) -> PILImage.Image:
+    with PILImage.open(io.BytesIO(image.data)) as picture:
+        return picture.convert("RGB")

@@ -1,0 +1,144 @@
+"""What calls cost, and where spending stops.
+
+Prices stand in ``prices.json``, a file to edit: US dollars per million tokens. ``Budget`` refuses
+the call that would pass the limit, before it is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beholder.errors import BudgetError, ConfigError
+
+if TYPE_CHECKING:
+    from beholder.backends.base import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens.
+
+    Attributes:
+        input: Prompt tokens.
+        output: Answer tokens.
+        cached: Prompt tokens that the server had cached; as ``input`` when not given.
+    """
+
+    input: float
+    output: float
+    cached: float | None = None
+
+    def cost(self, usage: Usage, factor: float = 1.0) -> float:
+        """US dollars for some tokens, times the share of the list price that is charged."""
+        cached = self.input if self.cached is None else self.cached
+        fresh = usage.prompt - usage.cached
+        total = fresh * self.input + usage.cached * cached + usage.completion * self.output
+        return factor * total / 1e6
+
+
+def load_prices(path: Path | None = None) -> Mapping[str, Price]:
+    """The price table: the one that comes with beholder, with a file of your own on top.
+
+    Args:
+        path: JSON ``{"models": {"NAME": {"input": 2.0, "output": 8.0, "cached": 0.5}}}``.
+
+    Raises:
+        ConfigError: The file cannot be read as a price table.
+    """
+    return (
+        _shipped() if path is None else {**_shipped(), **_read(path.read_text("utf-8"), str(path))}
+    )
+
+
+def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
+    """The price of a model; a dated snapshot (``name-2025-04-14``) costs what its family costs."""
+    fitting = [
+        name for name in prices if model == name or model.startswith((f"{name}-20", f"{name}@"))
+    ]
+    return prices[max(fitting, key=len)] if fitting else None
+
+
+@cache
+def _shipped() -> Mapping[str, Price]:
+    text = (files("beholder.backends") / "prices.json").read_text("utf-8")
+    return _read(text, "prices.json")
+
+
+def _read(text: str, path: str) -> dict[str, Price]:
+    try:
+        models = json.loads(text)["models"]
+        return {
+            name: Price(float(p["input"]), float(p["output"]), _optional(p.get("cached")))
+            for name, p in models.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            f'{path} is not a price table ({error!r}); expected {{"models": {{"NAME":'
+            ' {"input": 2.0, "output": 8.0}}} in US dollars per million tokens'
+        ) from error
+
+
+def _optional(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+class Budget:
+    """Money spent so far and its limit.
+
+    Args:
+        max_cost: US dollars, or None for no limit.
+        spent: What earlier starts of the same run spent.
+    """
+
+    def __init__(self, max_cost: float | None = None, spent: float = 0.0) -> None:
+        if max_cost is not None and max_cost < 0:
+            raise ConfigError(f"max_cost={max_cost!r}: expected US dollars, 0 or more")
+        self.max_cost = max_cost
+        self.spent = spent
+        self._reserved = 0.0
+        self._stopped = False
+
+    @asynccontextmanager
+    async def reserve(self, most: float | None, name: str) -> AsyncIterator[None]:
+        """Hold the most that a call can cost while it runs; ``pay`` says what it did cost.
+
+        Near the limit a call waits until those under way have told what they cost.
+
+        Raises:
+            BudgetError: The limit could be passed, so the call must not be made.
+            ConfigError: There is a limit, and the model has no known price.
+        """
+        if self.max_cost is None:
+            yield
+            return
+        if most is None:
+            raise ConfigError(
+                f"{name} has no known price, so --max-cost cannot be kept; add it to a price table"
+                " (judge option prices='FILE'), or leave --max-cost out"
+            )
+        while self._reserved > 0 and self.spent + self._reserved + most > self.max_cost:
+            await asyncio.sleep(0.02)
+        if self._stopped or self.spent + most > self.max_cost:
+            self._stopped = True
+            raise BudgetError(
+                f"the next call to {name} could cost {most:.4f} USD and pass --max-cost"
+                f" {self.max_cost:g} (spent {self.spent:.4f}); all answers so far are kept: start"
+                " the same command with a higher --max-cost to go on"
+            )
+        self._reserved += most
+        try:
+            yield
+        finally:
+            self._reserved = max(0.0, self._reserved - most)
+
+    def pay(self, cost: float | None) -> None:
+        """Note what a call cost."""
+        self.spent += cost or 0.0

@@ -1,0 +1,194 @@
+"""``vllm:NAME``: the vLLM engine in this process.
+
+A server (``openai:NAME`` with its address) does the same and can be shared; this spares one.
+The engine is imported and started at the first question, in the thread that will use it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from beholder.backends.base import (
+    Answer,
+    Backend,
+    Capabilities,
+    Image,
+    Message,
+    Perplexity,
+    Request,
+    Sample,
+    Sampling,
+    Usage,
+    mark,
+)
+from beholder.backends.batching import Batcher
+from beholder.backends.money import Price
+from beholder.backends.openai_wire import to_message
+from beholder.errors import ItemError
+from beholder.optional import require
+
+MOST_LOGPROBS = 20
+
+
+class VLLM(Backend):
+    """A model in vLLM's own engine.
+
+    Args:
+        model: Name on a hub, or a folder.
+        revision: Commit or tag on the hub.
+        images: Whether to use it as a vision-language model.
+        thinking: Passed to the chat template as ``enable_thinking``; None passes nothing.
+        batch_size: Requests handed to the engine at once; it schedules them itself.
+        engine: Further arguments of ``vllm.LLM``, such as ``tensor_parallel_size``.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        revision: str | None = None,
+        images: bool = False,
+        thinking: bool | None = None,
+        batch_size: int = 1024,
+        **engine: Any,
+    ) -> None:
+        self.name = f"vllm:{model}"
+        self._model = model
+        self._engine_options = {"revision": revision, "enable_prefix_caching": True, **engine}
+        self._template = {} if thinking is None else {"enable_thinking": thinking}
+        self.variant = mark({**engine, **self._template})
+        self._able = Capabilities(f"{model}@{revision or 'main'}", MOST_LOGPROBS, "schema", images)
+        self._engine: Any = None
+        # Sorted by their words, prompts that begin alike reach the engine one after the other.
+        self._batcher: Batcher[Request, Any] = Batcher(self._answer, batch_size, prefix)
+
+    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+        """What the engine offers."""
+        return self._able
+
+    async def chat(self, request: Request) -> Answer:
+        """Ask once; see ``Backend.chat``."""
+        answer: Answer = await self._batcher.ask(request)
+        return answer
+
+    async def perplexity(
+        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
+    ) -> list[Perplexity]:
+        """Exact perplexities from the engine's prompt log-probabilities."""
+        question = Message("user", (*images, prompt))
+        found: list[Perplexity] = await self._batcher.run(
+            lambda: self._perplexities(question, texts)
+        )
+        return found
+
+    def price(self) -> Price | None:
+        """Nothing is charged."""
+        return Price(0.0, 0.0)
+
+    def _vllm(self) -> ModuleType:
+        return require("vllm", extra="vllm", purpose=f"the judge {self.name}")
+
+    def _started(self) -> Any:
+        if self._engine is None:
+            self._engine = self._vllm().LLM(model=self._model, **self._engine_options)
+        return self._engine
+
+    def _answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
+        engine, vllm = self._started(), self._vllm()
+        start = time.monotonic()
+        try:
+            outputs = engine.chat(
+                [conversation(request.messages) for request in requests],
+                sampling_params=[sampling_params(vllm, request) for request in requests],
+                chat_template_kwargs=self._template,
+                use_tqdm=False,
+            )
+        except ValueError as error:  # the engine refuses all for one that is too long
+            if len(requests) == 1:
+                return [ItemError(f"{self.name} refused the request: {error}")]
+            return [answer for request in requests for answer in self._answer([request])]
+        seconds = (time.monotonic() - start) / len(requests)
+        return [read_output(output, self._able.model, seconds) for output in outputs]
+
+    def _perplexities(self, question: Message, texts: Sequence[str]) -> list[Perplexity]:
+        if not all(texts):
+            raise ItemError("an empty text has no perplexity")
+        engine, vllm = self._started(), self._vllm()
+        params = vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=0)
+        alone = engine.chat([conversation((question,))], sampling_params=params, use_tqdm=False)[0]
+        n_before = len(alone.prompt_token_ids)
+        outputs = engine.chat(
+            [conversation((question, Message("assistant", (text,)))) for text in texts],
+            sampling_params=params,
+            add_generation_prompt=False,
+            continue_final_message=True,
+            use_tqdm=False,
+        )
+        found = []
+        for text, output in zip(texts, outputs, strict=True):
+            rows = output.prompt_logprobs[n_before:]
+            nll = -sum(next(iter(row.values())).logprob for row in rows)
+            found.append(Perplexity(nll, len(rows), len(text)))
+        return found
+
+
+def prefix(request: Request) -> str:
+    """Sort key that brings prompts with a shared beginning together."""
+    return "".join(
+        part if isinstance(part, str) else part.digest
+        for message in request.messages
+        for part in message.parts
+    )
+
+
+def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Messages as the engine takes them; pictures as data URLs."""
+    return [to_message(message) for message in messages]
+
+
+def sampling_params(vllm: Any, request: Request) -> Any:
+    """The engine's sampling parameters for a request."""
+    sampling: Sampling = request.sampling
+    options: dict[str, Any] = {
+        "temperature": sampling.temperature,
+        "max_tokens": sampling.max_tokens,
+        "n": sampling.n,
+        "seed": sampling.seed + request.replicate,
+    }
+    if sampling.top_logprobs:
+        options["logprobs"] = min(sampling.top_logprobs, MOST_LOGPROBS)
+    if request.schema is not None:
+        options |= _guided(vllm, request.schema)
+    return vllm.SamplingParams(**options)
+
+
+def _guided(vllm: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Schema-guided decoding: its name changed between versions."""
+    kinds = vllm.sampling_params
+    if hasattr(kinds, "StructuredOutputsParams"):
+        return {"structured_outputs": kinds.StructuredOutputsParams(json=dict(schema))}
+    return {"guided_decoding": kinds.GuidedDecodingParams(json=dict(schema))}
+
+
+def read_output(output: Any, model: str, seconds: float) -> Answer:
+    """An engine's output as an answer."""
+    samples = tuple(
+        Sample(each.text, each.finish_reason or "stop", _first(each.logprobs))
+        for each in output.outputs
+    )
+    usage = Usage(
+        prompt=len(output.prompt_token_ids),
+        cached=int(output.num_cached_tokens or 0),
+        completion=sum(len(each.token_ids) for each in output.outputs),
+    )
+    return Answer(samples, model, None, usage, seconds)
+
+
+def _first(logprobs: Any) -> tuple[tuple[str, float], ...] | None:
+    if not logprobs:
+        return None
+    rows = sorted(logprobs[0].values(), key=lambda row: -row.logprob)
+    return tuple((row.decoded_token or "", float(row.logprob)) for row in rows)

@@ -1,0 +1,68 @@
+"""``beholder judge-check``: how steady a judge is. Also what ``doctor --judge`` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from beholder.judges import Judge
+    from beholder.judges.checkup import Finding
+
+
+def judge_check(
+    judge: Annotated[str, typer.Argument(help="A judge, such as openai:MODEL.")],
+    base_url: Annotated[
+        str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")
+    ] = None,
+    replicates: Annotated[int, typer.Option(help="Repeats of each question.", min=2)] = 3,
+    temperature: Annotated[float, typer.Option(help="Temperature of the repeats.")] = 0.7,
+) -> None:
+    """Ask a judge a dozen known questions several times: consistency, position and length bias.
+
+    Example: [bold]beholder judge-check openai:gpt-4.1-mini[/bold]
+    """
+    from beholder.aio import run_sync
+    from beholder.judges.checkup import check_steadiness
+
+    made = build(judge, base_url)
+    found = run_sync(check_steadiness(made, replicates=replicates, temperature=temperature))
+    agreement = found.agreement
+    table = Table("what", "value", "means")
+    table.add_row("ICC(2,1)", _number(agreement.single.value), "one repeat's reliability, 1 best")
+    table.add_row("ICC(2,k)", _number(agreement.average.value), f"that of the mean of {replicates}")
+    table.add_row("Krippendorff alpha", _number(agreement.alpha.value), "agreement, 1 best")
+    table.add_row("position bias", f"{found.position_bias:+.2f}", "ranks; below 0: for the first")
+    table.add_row("length bias", f"{found.length_bias:+.2f}", "grades of 1..5; 0 is fair")
+    Console().print(table)
+    typer.echo(f"{made.identity}: {found.n_calls} questions")
+
+
+def build(judge: str, base_url: str | None) -> Judge:
+    """The judge of a spec, at an address of its own if one is given."""
+    from beholder import judges
+
+    if base_url is None:
+        return judges.judge(judge)
+    return judges.judge(judge, base_url=base_url)
+
+
+def print_diagnosis(judge: str, base_url: str | None) -> bool:
+    """Print what a judge can do and knows; gives whether nothing was found wrong."""
+    from beholder.aio import run_sync
+    from beholder.judges.checkup import diagnose
+
+    findings: list[Finding] = run_sync(diagnose(build(judge, base_url)))
+    table = Table("check", "", "found")
+    for finding in findings:
+        mark = {True: "ok", False: "[red]wrong[/red]", None: ""}[finding.good]
+        table.add_row(finding.name, mark, finding.said)
+    Console().print(table)
+    return all(finding.good is not False for finding in findings)
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"

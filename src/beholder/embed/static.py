@@ -1,0 +1,92 @@
+"""The built-in embedder: one vector a token, made once from a small sentence-transformer.
+
+The files in ``static_model`` have the layout of the package model2vec, which can load them and
+gives the same vectors (a test compares). Its arithmetic is repeated here in a few lines, because
+importing it and copying the tokenizer take longer than loading the model itself.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+from beholder.embed.base import Embedder, FloatArray
+
+FOLDER = Path(__file__).parent / "static_model"
+_LOADING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class _Model:
+    tokenizer: Tokenizer
+    vectors: npt.NDArray[np.int8]  # (tokens, D)
+    weights: FloatArray  # (tokens,), float32
+    unknown: int | None
+
+
+class StaticEmbedder(Embedder):
+    """Built-in static token embedding (spec ``static``): no download, no torch.
+
+    The vector of a text is the weighted sum of the vectors of its tokens, scaled to length one;
+    frequent words weigh little. The model knows English; of other scripts it knows single letters
+    at best, and a text without any known token gets zeros. The same text gives the same bits,
+    whatever the batch and the process. How it was made and what it reaches stands in
+    ``docs/embeddings.md``.
+    """
+
+    batch_size: ClassVar[int] = 1024
+    cheap: ClassVar[bool] = True
+
+    @property
+    def identity(self) -> str:
+        """``static@REVISION``: a hash of the model's files."""
+        return f"static@{_revision()}"
+
+    async def embed(self, texts: Sequence[str]) -> FloatArray:
+        """See ``Embedder.embed``."""
+        model = _load()
+        rows = np.zeros((len(texts), model.vectors.shape[1]), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            # One text at a time: the batch call of tokenizers starts threads, which the worker
+            # processes of a run do not need, and which forbid forking.
+            ids = model.tokenizer.encode(text, add_special_tokens=False).ids
+            known = [token for token in ids if token != model.unknown]
+            if known:
+                # Plain sums of rows in order, not a matrix product: the same bits everywhere.
+                weighted = model.vectors[known] * model.weights[known, None]
+                total = weighted.sum(axis=0, dtype=np.float64)
+                row[:] = total / max(float(np.sqrt((total * total).sum())), 1e-32)
+        return rows
+
+
+@cache
+def _revision() -> str:
+    config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
+    return str(config["revision"])
+
+
+def _load() -> _Model:
+    with _LOADING:  # threads that start together load once
+        return _read()
+
+
+@cache
+def _read() -> _Model:
+    tensors = load_file(FOLDER / "model.safetensors")
+    tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+    return _Model(
+        tokenizer=tokenizer,
+        vectors=tensors["embeddings"],
+        weights=tensors["weights"],
+        unknown=tokenizer.token_to_id("[UNK]"),
+    )

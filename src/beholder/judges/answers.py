@@ -1,0 +1,282 @@
+"""Where answers are kept: a table in a run's own store, and a cache that all runs share.
+
+An answer is written before it is used, so nothing is paid for twice. The key holds all that can
+change an answer and nothing else (timeouts and retries cannot).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from beholder.backends import Answer, Notes
+from beholder.errors import RunError
+
+NOTES_LAST = 24 * 3600.0
+"""Seconds for which the shared cache's notes on servers are believed."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY, request TEXT NOT NULL, operation TEXT NOT NULL, template TEXT NOT NULL,
+    backend TEXT NOT NULL, model TEXT NOT NULL, replicate INTEGER NOT NULL,
+    answer TEXT NOT NULL, cost REAL, created REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS ratings (
+    operation TEXT NOT NULL, question TEXT NOT NULL, judge TEXT NOT NULL, value REAL NOT NULL,
+    PRIMARY KEY (operation, question, judge)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, text TEXT NOT NULL, created REAL NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An answer with what it answers.
+
+    Attributes:
+        request: Digest of the request, by which ``replay`` finds it.
+        operation: The judge's operation.
+        template: Prompt as ``name.vN@hash``.
+        backend: Name of the backend.
+        model: The model as the server named it.
+        replicate: Index of the repeat.
+        answer: What came back.
+        cost: US dollars, or None when the price is not known.
+    """
+
+    request: str
+    operation: str
+    template: str
+    backend: str
+    model: str
+    replicate: int
+    answer: Answer
+    cost: float | None
+
+    @property
+    def key(self) -> str:
+        """SHA-256 over all that affects the answer.
+
+        The request's digest covers the rendered prompt, the pictures' bytes, the sampling
+        parameters, the schema and the replicate.
+        """
+        whole = [self.backend, self.model, self.operation, self.template, self.request]
+        return hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
+
+
+class AnswerStore(Notes, Protocol):
+    """Where a judge keeps what it was told."""
+
+    def get_answer(self, key: str) -> Answer | None:
+        """The answer under a key."""
+
+    def put_answer(self, record: Record) -> None:
+        """Keep an answer; durable when this returns."""
+
+    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
+        """Keep what one judge of a panel said to one question."""
+
+
+class AnswerFile:
+    """Answers in one SQLite file (WAL); any number of processes may use it at once.
+
+    Args:
+        path: The file; made if need be. A run's store may be the same file.
+        notes_last: Seconds for which notes on servers are believed; None for ever.
+
+    Raises:
+        RunError: The file cannot be opened or is no SQLite file.
+    """
+
+    def __init__(self, path: Path, *, notes_last: float | None = None) -> None:
+        self.path = path
+        self._notes_last = notes_last
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._db = sqlite3.connect(
+                path, isolation_level=None, timeout=60, check_same_thread=False
+            )
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise RunError(f"{path} cannot be used to keep answers: {error}") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def get_answer(self, key: str) -> Answer | None:
+        """The answer under a key."""
+        row = self._db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        return None if row is None else Answer.from_json(row[0])
+
+    def get_record(self, key: str) -> Record | None:
+        """The answer under a key with all that is known of it."""
+        for record in self._records("WHERE key = ?", key):
+            return record
+        return None
+
+    def put_answer(self, record: Record) -> None:
+        """Keep an answer."""
+        self._db.execute(
+            "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                record.key,
+                record.request,
+                record.operation,
+                record.template,
+                record.backend,
+                record.model,
+                record.replicate,
+                record.answer.to_json(),
+                record.cost,
+                time.time(),
+            ),
+        )
+
+    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
+        """Keep what one judge of a panel said to one question."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?)",
+            (operation, question, judge, value),
+        )
+
+    def ratings(self) -> Iterator[tuple[str, str, str, float]]:
+        """Operation, question, judge and value of all panel ratings."""
+        yield from self._db.execute(
+            "SELECT operation, question, judge, value FROM ratings"
+            " ORDER BY operation, question, judge"
+        )
+
+    def get_note(self, name: str) -> str | None:
+        """A note that is not too old."""
+        oldest = 0.0 if self._notes_last is None else time.time() - self._notes_last
+        row = self._db.execute(
+            "SELECT text FROM notes WHERE name = ? AND created >= ?", (name, oldest)
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    def put_note(self, name: str, text: str) -> None:
+        """Keep a note."""
+        self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (name, text, time.time()))
+
+    def cost(self) -> float:
+        """US dollars paid for all answers here, as far as prices were known."""
+        return float(self._db.execute("SELECT total(cost) FROM answers").fetchone()[0])
+
+    def records(self) -> Iterator[Record]:
+        """All answers, oldest first."""
+        return self._records("ORDER BY created, key")
+
+    def stats(self) -> list[dict[str, Any]]:
+        """Answers, tokens and cost per model and operation."""
+        rows = self._db.execute(
+            """SELECT model, operation, count(*), total(cost),
+                      sum(json_extract(answer, '$.usage.prompt')),
+                      sum(json_extract(answer, '$.usage.completion'))
+               FROM answers GROUP BY model, operation ORDER BY model, operation"""
+        )
+        names = ("model", "operation", "n_answers", "cost", "prompt_tokens", "completion_tokens")
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def prune(self, *, older_than: float) -> int:
+        """Remove answers that are older than some seconds; gives how many."""
+        limit = time.time() - older_than
+        gone = self._db.execute("DELETE FROM answers WHERE created < ?", (limit,)).rowcount
+        self._db.execute("DELETE FROM notes WHERE created < ?", (limit,))
+        self._db.execute("VACUUM")
+        return gone
+
+    def _records(self, clause: str, *arguments: str) -> Iterator[Record]:
+        rows = self._db.execute(
+            "SELECT request, operation, template, backend, model, replicate, answer, cost"  # noqa: S608
+            f" FROM answers {clause}",
+            arguments,
+        )
+        for request, operation, template, backend, model, replicate, answer, cost in rows:
+            kept = Answer.from_json(answer)
+            yield Record(request, operation, template, backend, model, replicate, kept, cost)
+
+
+class Answers:
+    """A run's own answers, with a shared cache behind them.
+
+    What is found in the cache is copied into the run, so that the run stays complete alone.
+
+    Args:
+        own: The run's store; None keeps answers in memory.
+        shared: The cache, or None.
+    """
+
+    def __init__(self, own: AnswerStore | None = None, shared: AnswerFile | None = None) -> None:
+        self._own: AnswerStore = own or InMemory()
+        self._shared = shared
+
+    def get_answer(self, key: str) -> Answer | None:
+        """The answer under a key, from the run or else from the cache."""
+        answer = self._own.get_answer(key)
+        if answer is None and self._shared is not None:
+            record = self._shared.get_record(key)
+            if record is not None:
+                self._own.put_answer(replace(record, cost=0.0))  # this run did not pay for it
+                return record.answer
+        return answer
+
+    def put_answer(self, record: Record) -> None:
+        """Keep an answer in both."""
+        self._own.put_answer(record)
+        if self._shared is not None:
+            self._shared.put_answer(record)
+
+    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
+        """Keep a panel rating in the run."""
+        self._own.put_rating(operation, question, judge, value)
+
+    def get_note(self, name: str) -> str | None:
+        """A note, from the run or else from the cache."""
+        note = self._own.get_note(name)
+        if note is None and self._shared is not None:
+            note = self._shared.get_note(name)
+            if note is not None:
+                self._own.put_note(name, note)
+        return note
+
+    def put_note(self, name: str, text: str) -> None:
+        """Keep a note in both."""
+        self._own.put_note(name, text)
+        if self._shared is not None:
+            self._shared.put_note(name, text)
+
+
+class InMemory:
+    """Answers of one process, for use without a run."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Answer] = {}
+        self._notes: dict[str, str] = {}
+        self.ratings: dict[tuple[str, str, str], float] = {}
+
+    def get_answer(self, key: str) -> Answer | None:
+        """The answer under a key."""
+        return self._answers.get(key)
+
+    def put_answer(self, record: Record) -> None:
+        """Keep an answer."""
+        self._answers[record.key] = record.answer
+
+    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
+        """Keep a panel rating."""
+        self.ratings[operation, question, judge] = value
+
+    def get_note(self, name: str) -> str | None:
+        """A note."""
+        return self._notes.get(name)
+
+    def put_note(self, name: str, text: str) -> None:
+        """Keep a note."""
+        self._notes[name] = text

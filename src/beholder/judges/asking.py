@@ -1,0 +1,212 @@
+"""Asking a model once: look it up, ask, keep, read; one repair request; then a failure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from beholder.backends import (
+    Answer,
+    Backend,
+    Capabilities,
+    Image,
+    Message,
+    Perplexity,
+    Request,
+    Sample,
+    Sampling,
+)
+from beholder.backends.money import Budget
+from beholder.errors import BeholderError, ItemError
+from beholder.judges.answers import AnswerStore, Record
+from beholder.judges.fences import neutral
+from beholder.judges.reading import BadAnswer
+from beholder.judges.templates import Template
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Ask(Generic[T]):
+    """One question of an operation.
+
+    Attributes:
+        operation: Name of the operation.
+        template: The prompt it was rendered from.
+        messages: The rendered prompt.
+        sampling: How to draw the answer.
+        parse: Makes the answer a value, or raises ``BadAnswer``.
+        typical: An answer as it could be, for estimates.
+        schema: JSON schema of the answer, or None.
+        replicate: Index of the repeat.
+        whole: Whether the answer must be complete: False where only its first token is read.
+    """
+
+    operation: str
+    template: Template
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    parse: Callable[[Answer], T]
+    typical: str
+    schema: Mapping[str, Any] | None = None
+    replicate: int = 0
+    whole: bool = True
+
+
+class Asker:
+    """Puts questions to one backend; shared by all operations of a judge.
+
+    Args:
+        backend: The model.
+        answers: Where answers are kept.
+        budget: What may be spent.
+    """
+
+    def __init__(self, backend: Backend, answers: AnswerStore, budget: Budget) -> None:
+        self.backend = backend
+        self._answers = answers
+        self._budget = budget
+        self._in_flight: dict[str, asyncio.Task[Answer]] = {}
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """The value of an answer.
+
+        Raises:
+            ItemError: The answer cannot be used, nor can the one to a repair request; it was cut
+                off; or the request cannot be answered at all.
+        """
+        answer = await self._obtain(ask)
+        _check_finish(ask, answer, self.backend.name)
+        try:
+            return ask.parse(answer)
+        except BadAnswer as bad:
+            first = bad
+        repair = replace(ask, messages=(*ask.messages, *_complaint(answer, first)))
+        answer = await self._obtain(repair)
+        _check_finish(ask, answer, self.backend.name)
+        try:
+            return ask.parse(answer)
+        except BadAnswer as bad:
+            raise ItemError(
+                f"{self.backend.name} gave no usable answer to {ask.operation}: {bad} (before that:"
+                f" {first}); it said {answer.text[:200]!r}"
+            ) from bad
+
+    async def perplexity(
+        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...]
+    ) -> list[Perplexity]:
+        """Perplexity of each text as the answer to the prompt; each is computed once and kept."""
+        able = await self.backend.capabilities(images=bool(images))
+        question = Message("user", (*images, prompt))
+        records = [
+            Record(
+                request=Request((question, Message("assistant", (text,)))).digest,
+                operation="perplexity",
+                template="perplexity.v1@none",
+                backend=self.backend.name + self.backend.variant,
+                model=able.model,
+                replicate=0,
+                answer=Answer((), able.model),
+                cost=None,
+            )
+            for text in texts
+        ]
+        known = {r.key: self._answers.get_answer(r.key) for r in records}
+        new = {
+            r.key: (r, text) for r, text in zip(records, texts, strict=True) if known[r.key] is None
+        }
+        if new:
+            fresh = await self.backend.perplexity(
+                [text for _, text in new.values()], prompt=prompt, images=images
+            )
+            for (record, _), value in zip(new.values(), fresh, strict=True):
+                sample = Sample(json.dumps(asdict(value)), "stop")
+                answer = Answer((sample,), able.model)
+                self._answers.put_answer(replace(record, answer=answer))
+                known[record.key] = answer
+        found = (known[record.key] for record in records)
+        return [Perplexity(**json.loads(answer.text)) for answer in found if answer is not None]
+
+    async def _obtain(self, ask: Ask[Any]) -> Answer:
+        request = Request(ask.messages, ask.sampling, ask.schema, ask.replicate)
+        try:
+            able = await self.backend.capabilities(
+                schema=request.schema is not None, images=bool(request.images)
+            )
+            template = f"{ask.template.name}.v{ask.template.version}@{ask.template.digest}"
+            blank = Record(
+                request=_asked(request, able),
+                operation=ask.operation,
+                template=template,
+                backend=self.backend.name + self.backend.variant,
+                model=able.model,
+                replicate=ask.replicate,
+                answer=Answer((), able.model),
+                cost=None,
+            )
+            known = self._answers.get_answer(blank.key)
+            if known is not None:
+                return known
+            return await self._shared(request, blank, able.thinking)
+        except BeholderError as error:
+            if not isinstance(error, ItemError):
+                # The run is about to end: what is under way is paid for, so let it arrive.
+                loop = asyncio.get_running_loop()
+                arriving = [task for task in self._in_flight.values() if task.get_loop() is loop]
+                await asyncio.gather(*arriving, return_exceptions=True)
+            raise
+
+    async def _shared(self, request: Request, blank: Record, thinking: int) -> Answer:
+        """Equal questions in flight are asked once; who gives up waiting does not stop the call."""
+        task = self._in_flight.get(blank.key)
+        if task is None or task.get_loop() is not asyncio.get_running_loop():
+            task = asyncio.ensure_future(self._pay(request, blank, thinking))
+            self._in_flight[blank.key] = task
+            task.add_done_callback(lambda done: self._landed(blank.key, done))
+        return await asyncio.shield(task)
+
+    def _landed(self, key: str, task: asyncio.Task[Answer]) -> None:
+        if self._in_flight.get(key) is task:
+            del self._in_flight[key]
+        if not task.cancelled():
+            task.exception()  # seen: those who still wait get it, nobody else needs to
+
+    async def _pay(self, request: Request, blank: Record, thinking: int) -> Answer:
+        price = self.backend.price()
+        most = None if price is None else price.cost(request.most_usage(thinking))
+        async with self._budget.reserve(most, self.backend.name):
+            answer = await self.backend.chat(request)
+            cost = None if price is None else price.cost(answer.usage, answer.price_factor)
+            self._answers.put_answer(replace(blank, answer=answer, cost=cost))
+            self._budget.pay(cost)
+        return answer
+
+
+def _asked(request: Request, able: Capabilities) -> str:
+    """Digest of the request as this server is asked: in its way to get JSON."""
+    if request.schema is None or able.structure in (None, "schema"):
+        return request.digest
+    return f"{request.digest}/{able.structure}"
+
+
+def _complaint(answer: Answer, bad: BadAnswer) -> tuple[Message, Message]:
+    said = answer.text.strip() or "(nothing)"
+    why = neutral(str(bad))  # it may quote the answer, and the answer a text under judgment
+    return (
+        Message("assistant", (said,)),
+        Message("user", (f"That answer cannot be used: {why}. Answer the same question again.",)),
+    )
+
+
+def _check_finish(ask: Ask[Any], answer: Answer, name: str) -> None:
+    finishes = {sample.finish for sample in answer.samples}
+    if "content_filter" in finishes:
+        raise ItemError(f"{name} refused to answer {ask.operation} (content filter)")
+    if ask.whole and finishes == {"length"}:
+        raise ItemError(
+            f"{name} was cut off in its answer to {ask.operation} after"
+            f" {ask.sampling.max_tokens} tokens; what it said so far is kept but not used"
+        )

@@ -1,0 +1,32 @@
+"""Answers as JSON lines: to look at them, to keep them with a paper, to replay them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from beholder.judges.answers import AnswerFile
+
+
+def export_answers(file: AnswerFile, path: Path) -> int:
+    """Write all answers of a store or cache, oldest first; gives how many.
+
+    Each row has ``request`` (digest), ``operation``, ``template``, ``backend``, ``model``,
+    ``replicate``, ``cost`` and ``answer``. ``replay:PATH`` reads the file.
+    """
+    n_rows = 0
+    with path.open("w", encoding="utf-8") as lines:
+        for record in file.records():
+            row = {
+                "request": record.request.partition("/")[0],
+                "operation": record.operation,
+                "template": record.template,
+                "backend": record.backend,
+                "model": record.model,
+                "replicate": record.replicate,
+                "cost": record.cost,
+                "answer": json.loads(record.answer.to_json()),
+            }
+            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+            n_rows += 1
+    return n_rows

@@ -1,0 +1,104 @@
+"""A grade from a judge: expectation over the probabilities of the grades, or mean of samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from beholder.judges.reading import BadAnswer, without_thinking
+from beholder.records import Span
+
+# How tokenizers write a blank before a word.
+_BLANKS = " \n\t▁Ġ"
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """A graded answer.
+
+    Attributes:
+        value: Expected grade.
+        probabilities: Probability of each grade, from the lowest; they sum to 1.
+        mass: Share of the model's probability that lay on grades at all (of the samples, those
+            that were grades); far below 1 says that the model wanted to answer something else.
+        read: Where it comes from.
+        instead: What the target says in the unit's place, where the judge tells; or empty.
+        where: Characters of the unit's counterpart in the target, where the judge tells.
+    """
+
+    value: float
+    probabilities: tuple[float, ...]
+    mass: float
+    read: Literal["logprobs", "samples", "rules"]
+    instead: str = ""
+    where: tuple[Span, ...] = ()
+
+
+def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) -> Grade:
+    """Expectation over the first token's probabilities.
+
+    A token counts when it is exactly one of the grades, blanks aside: "15" is neither 1 nor 5.
+    Grades that the server did not list count as probability zero.
+
+    Args:
+        first: Tokens with log-probabilities.
+        low: Lowest grade.
+        high: Highest grade; one digit, so that one token tells it.
+
+    Raises:
+        BadAnswer: No grade is among the tokens.
+    """
+    grades = [str(grade) for grade in range(low, high + 1)]
+    weights = dict.fromkeys(grades, 0.0)
+    for token, logprob in first:
+        bare = token.strip(_BLANKS)
+        if bare in weights:
+            weights[bare] += math.exp(logprob)
+    mass = sum(weights.values())
+    if mass <= 0.0:
+        raise BadAnswer(f"the answer must be one digit from {low} to {high}, and nothing else")
+    probabilities = tuple(weights[grade] / mass for grade in grades)
+    return Grade(_expected(probabilities, low), probabilities, min(1.0, mass), "logprobs")
+
+
+def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
+    """Mean over independently drawn answers.
+
+    Raises:
+        BadAnswer: Fewer than half of them are one of the grades.
+    """
+    grades = [str(grade) for grade in range(low, high + 1)]
+    counts = dict.fromkeys(grades, 0)
+    for text in texts:
+        try:
+            bare = without_thinking(text)
+        except BadAnswer:
+            continue  # counted below: a sample that is no grade
+        if bare in counts:
+            counts[bare] += 1
+    valid = sum(counts.values())
+    if 2 * valid < len(texts) or not valid:
+        raise BadAnswer(f"the answer must be one digit from {low} to {high}, and nothing else")
+    probabilities = tuple(counts[grade] / valid for grade in grades)
+    return Grade(_expected(probabilities, low), probabilities, valid / len(texts), "samples")
+
+
+def rule_grade(value: float, instead: str = "", where: tuple[Span, ...] = ()) -> Grade:
+    """A grade from 1 to 5 by rule: the two whole grades beside it share the probability.
+
+    Args:
+        value: 1..5.
+        instead: What the target says in the unit's place.
+        where: Characters of the counterpart in the target.
+    """
+    low = min(4, int(value))
+    probabilities = [0.0] * 5
+    probabilities[low - 1] = low + 1 - value
+    probabilities[low] = value - low
+    return Grade(value, tuple(probabilities), 1.0, "rules", instead, where)
+
+
+def _expected(probabilities: Sequence[float], low: int) -> float:
+    return math.fsum((low + i) * p for i, p in enumerate(probabilities))

@@ -1,0 +1,106 @@
+"""LLM judge: is a unit of one text in the other text (``presence``), and how to name it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from beholder.backends import Answer, Message, Sampling
+from beholder.judges.asking import Ask, Asker
+from beholder.judges.base import Question
+from beholder.judges.grades import Grade, from_first_token, from_samples
+from beholder.judges.reading import BadAnswer, read_text
+from beholder.judges.templates import Template
+
+LOWEST, HIGHEST = 1, 5
+TOP_LOGPROBS = 20
+
+
+async def presence(
+    asker: Asker,
+    template: Template,
+    questions: Sequence[Question],
+    target: str,
+    source: str | None,
+    *,
+    samples: int,
+    temperature: float,
+    replicate: int,
+) -> list[Grade]:
+    """Grade 1 to 5 for each question.
+
+    Where the server tells log-probabilities, one new token per question is drawn and its
+    distribution read. Elsewhere the grade is the mean of ``samples`` answers at temperature 1.
+    All prompts about one text begin alike, so that servers can reuse what they computed.
+    """
+    able = await asker.backend.capabilities()
+    if able.top_logprobs:
+        sampling = Sampling(temperature=temperature, max_tokens=1, top_logprobs=TOP_LOGPROBS)
+        parse = _by_first_token
+    else:
+        sampling = Sampling(temperature=1.0, max_tokens=8, n=samples)
+        parse = _by_samples
+
+    def ask(question: Question) -> Ask[Grade]:
+        return Ask(
+            operation="presence",
+            template=template,
+            messages=render(template, question, target, source),
+            sampling=sampling,
+            parse=parse,
+            typical="5",
+            replicate=replicate,
+            whole=False,
+        )
+
+    return list(await asyncio.gather(*(asker.ask(ask(question)) for question in questions)))
+
+
+def render(
+    template: Template, question: Question, target: str, source: str | None
+) -> tuple[Message, ...]:
+    """The prompt of one question: the texts first, then what differs between questions."""
+    texts = {
+        "target": target,
+        "source": source or "",
+        "text": question.text,
+        "subject": question.subject,
+        "object": question.object,
+    }
+    parts = {"question": question.kind, "source_note": "source" if source else None}
+    return template.render(texts, parts=parts)
+
+
+def _by_first_token(answer: Answer) -> Grade:
+    first = answer.samples[0].first
+    if first is None:
+        raise BadAnswer("no log-probabilities came with the answer")
+    return from_first_token(first, LOWEST, HIGHEST)
+
+
+def _by_samples(answer: Answer) -> Grade:
+    return from_samples([sample.text for sample in answer.samples], LOWEST, HIGHEST)
+
+
+async def rewrite(
+    asker: Asker, template: Template, phrase: str, *, temperature: float, replicate: int
+) -> str:
+    """A noun phrase for a rough phrase."""
+    return await asker.ask(
+        Ask(
+            operation="rewrite",
+            template=template,
+            messages=template.render({"phrase": phrase}),
+            sampling=Sampling(temperature=temperature, max_tokens=48),
+            parse=_noun_phrase,
+            typical="the thing that is meant",
+            replicate=replicate,
+        )
+    )
+
+
+def _noun_phrase(answer: Answer) -> str:
+    text = read_text(answer.text).strip(" \t\"'.“”‘’")
+    if "\n" in text or len(text.split()) > 20 or not any(c.isalnum() for c in text):
+        raise BadAnswer("the answer must be one noun phrase of at most 15 words on one line")
+    return text

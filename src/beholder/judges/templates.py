@@ -1,0 +1,166 @@
+"""Prompt templates: text files with a name, a version and a hash.
+
+A file ``NAME.vN.txt`` has a section ``[system]``, a section ``[user]`` and others for what is
+shown only sometimes. ``$word`` stands for a value or for another section; untrusted texts are
+fenced by the renderer, so no template can forget it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from string import Template as StringTemplate
+from typing import TypeAlias
+
+from beholder.backends import Image, Message
+from beholder.errors import ConfigError
+from beholder.judges.fences import RULE, fence
+
+Untrusted: TypeAlias = str | Sequence[str] | Sequence[tuple[int, str]]
+
+_FILE_NAME = re.compile(r"([a-z_]+)\.v(\d+)\.txt")
+_SECTION = re.compile(r"^\[([a-z_]+)\]\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Template:
+    """One prompt.
+
+    Attributes:
+        name: The operation it serves.
+        version: Version number; a prompt that asks something else is a new version.
+        sections: Texts by section name; ``system`` and ``user`` are always there.
+        digest: First 12 hex digits of the hash over the file and the rule about fenced text.
+    """
+
+    name: str
+    version: int
+    sections: Mapping[str, str]
+    digest: str
+
+    def render(
+        self,
+        untrusted: Mapping[str, Untrusted],
+        settings: Mapping[str, str] | None = None,
+        *,
+        parts: Mapping[str, str | None] | None = None,
+        images: Sequence[Image] = (),
+    ) -> tuple[Message, ...]:
+        """The messages of one question.
+
+        Args:
+            untrusted: Texts under judgment by the name the template uses; each gets a fence.
+            settings: Values of our own (a language, a number of words).
+            parts: For each ``$word`` that stands for another section, the name of that section, or
+                None to leave out the line.
+            images: Pictures, shown before the text in this order.
+
+        Raises:
+            ConfigError: The template asks for a value that the operation does not give.
+        """
+        values = {name: fence(name, text) for name, text in untrusted.items()}
+        values |= settings or {}
+        user = self.sections["user"]
+        for word, section in (parts or {}).items():
+            if section is None:
+                user = re.sub(rf"^\${word}\n", "", user, flags=re.MULTILINE)
+            else:
+                values[word] = self._fill(section, self.sections.get(section, ""), values)
+        return (
+            Message(
+                "system", (f"{self._fill('system', self.sections['system'], values)}\n\n{RULE}",)
+            ),
+            Message("user", (*_labelled(images), self._fill("user", user, values))),
+        )
+
+    def _fill(self, section: str, text: str, values: Mapping[str, str]) -> str:
+        try:
+            return StringTemplate(text).substitute(values)
+        except (KeyError, ValueError) as error:
+            raise ConfigError(
+                f"section [{section}] of the prompt {self.name}.v{self.version} cannot be filled"
+                f" in: {error}; it may use {', '.join('$' + name for name in sorted(values))}"
+            ) from error
+
+
+def _labelled(images: Sequence[Image]) -> list[str | Image]:
+    if len(images) < 2:
+        return list(images)
+    parts: list[str | Image] = []
+    for number, image in enumerate(images, start=1):
+        parts += [f"Picture {number}:\n", image]
+    return parts
+
+
+class Templates:
+    """The prompts of a judge: those of beholder, replaced by same-named ones of a folder.
+
+    Args:
+        folder: Folder with ``NAME.vN.txt`` files of your own, or None.
+
+    Raises:
+        ConfigError: The folder holds no prompt, or one for an operation that does not exist.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._templates = dict(_shipped())
+        if folder is None:
+            return
+        own = _load(folder)
+        if not own:
+            raise ConfigError(f"{folder} holds no prompts; they are called NAME.vN.txt")
+        unknown = sorted(set(own) - set(self._templates))
+        if unknown:
+            raise ConfigError(
+                f"{folder}: no operation uses a prompt called {unknown[0]!r}; there are:"
+                f" {', '.join(self.names())}"
+            )
+        self._templates |= own
+
+    def __getitem__(self, name: str) -> Template:
+        return self._templates[name]
+
+    def names(self) -> list[str]:
+        """Names of all prompts."""
+        return sorted(self._templates)
+
+    @property
+    def digest(self) -> str:
+        """One hash over all prompts, for signatures."""
+        whole = ",".join(f"{name}:{self._templates[name].digest}" for name in self.names())
+        return hashlib.sha256(whole.encode("ascii")).hexdigest()[:8]
+
+
+@cache
+def _shipped() -> Mapping[str, Template]:
+    return _load(Path(str(files("beholder.judges") / "prompts")))
+
+
+def _load(folder: Path) -> dict[str, Template]:
+    """The newest version of each prompt in a folder."""
+    found: dict[str, Template] = {}
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a folder of prompts")
+    for path in sorted(folder.iterdir()):
+        match = _FILE_NAME.fullmatch(path.name)
+        if match is None:
+            continue
+        template = _parse(match[1], int(match[2]), path)
+        if match[1] not in found or found[match[1]].version < template.version:
+            found[match[1]] = template
+    return found
+
+
+def _parse(name: str, version: int, path: Path) -> Template:
+    text = path.read_text("utf-8")
+    pieces = _SECTION.split(text)
+    sections = {title: body.strip() for title, body in zip(pieces[1::2], pieces[2::2], strict=True)}
+    if not {"system", "user"} <= set(sections):
+        raise ConfigError(f"{path}: a prompt needs a section [system] and a section [user]")
+    digest = hashlib.sha256(f"{text}\0{RULE}".encode()).hexdigest()[:12]
+    return Template(name, version, sections, digest)

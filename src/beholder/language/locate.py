@@ -1,0 +1,77 @@
+"""The prepositional phrases of a word, and the facts that a subject at such a place makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from beholder.language import clauses
+from beholder.language.describe import with_degree
+from beholder.language.document import Document, Word
+from beholder.language.facts import AttributeFact, RelationFact
+from beholder.language.lexicon import RELATIVE_PRONOUNS, TIMES
+from beholder.language.phrases import Phrases, is_bare_colour
+from beholder.language.places import Place, place, preposition
+
+Fact: TypeAlias = AttributeFact | RelationFact
+_ABSENT = frozenset({"without"})
+
+
+def is_picture(phrases: Phrases, word: Word | None) -> bool:
+    """Whether a word means the picture itself."""
+    if word is None:
+        return False
+    entity = phrases.entity(word.index)
+    return entity is not None and phrases.by_word[entity].kind == "picture"
+
+
+def places_of(document: Document, word: Word, phrases: Phrases) -> Iterator[Place]:
+    """The prepositional phrases that hang on a word, each joined noun by itself."""
+    hanging = document.children(word, "obl", "nmod")
+    if (
+        word.pos == "VERB"
+    ):  # an oblique below the object is one of the verb: "eats soup with a spoon"
+        hanging += [n for c in document.children(word, "obj") for n in document.children(c, "obl")]
+    for noun in hanging:
+        if noun.dep == "nmod:poss" or noun.lower in RELATIVE_PRONOUNS:
+            continue
+        if word.is_noun and word.dep == "obj" and noun.dep == "obl":
+            continue
+        if not preposition(document, noun) or noun.lemma in TIMES:
+            continue
+        for each in clauses.conjuncts(document, noun):
+            yield place(document, each, phrases, borrowed=noun)
+
+
+def located(
+    document: Document,
+    subject: Word,
+    lead: tuple[Word, ...],
+    where: Place,
+    phrases: Phrases,
+    *,
+    rule: str,
+    polarity: bool = True,
+    passive: bool = False,
+) -> Iterator[Fact]:
+    """A subject at a place: a relation, or an attribute for a position in the picture."""
+    if where.target is not None and is_bare_colour(document, where.target):
+        words = with_degree(document, where.target)
+        value = " ".join(w.lower for w in words)
+        yield AttributeFact(subject.index, words, value, "quality", "colour", polarity)
+    elif where.target is None:
+        yield AttributeFact(
+            subject.index, where.words, where.text, "position", "position", polarity
+        )
+    elif not is_picture(phrases, where.target):
+        if where.words and where.words[0].lower in _ABSENT:
+            polarity = False
+        yield RelationFact(
+            subject.index,
+            where.target.index,
+            (*lead, *where.words),
+            "verb" if lead else "preposition",
+            rule,
+            passive,
+            polarity,
+        )

@@ -1,0 +1,200 @@
+"""What a verb relates: its subjects to its objects, receivers and places; or a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from beholder.language import clauses
+from beholder.language.document import Document, Word
+from beholder.language.facts import AttributeFact, RelationFact
+from beholder.language.lexicon import (
+    FOCUS_ADVERBS,
+    INSTRUMENTS,
+    LINKING,
+    NEGATIONS,
+    PLACING,
+    SHOW_VERBS,
+)
+from beholder.language.locate import Fact, is_picture, located, places_of
+from beholder.language.phrases import Phrases
+from beholder.language.places import Place, place
+
+
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """A verb with all that the rules below need of it."""
+
+    document: Document
+    phrases: Phrases
+    verb: Word
+    words: tuple[Word, ...]
+    objects: list[Word]
+    places: list[Place]
+    stranded: Word | None
+    passive: bool
+    polarity: bool
+
+    def relation(
+        self,
+        subject: Word,
+        target: Word,
+        rule: str,
+        words: tuple[Word, ...] | None = None,
+        text: str | None = None,
+    ) -> RelationFact:
+        """A relation by this verb."""
+        return RelationFact(
+            subject.index,
+            target.index,
+            words or self.words,
+            "verb",
+            rule,
+            self.passive,
+            self.polarity,
+            text,
+        )
+
+    def places_object(self, where: Place) -> bool:
+        """Whether a place is where the object goes: "puts a plate on the table"."""
+        lead = where.words[0].lower if where.words else ""
+        placing = self.verb.lemma in PLACING and lead not in INSTRUMENTS
+        return placing and bool(self.objects) and not self.passive
+
+
+def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
+    """The relations of a verb, or the state that it is for a subject without any."""
+    named = clauses.subjects(document, word)
+    if _is_showing(document, word, phrases, named):
+        yield from _shown(document, word, phrases, named)
+        return
+    act = _act(document, word, phrases)
+    for subject in named:
+        relations = [*_objects(act, subject), *_receivers(act, subject)]
+        relations += _gap(act, subject)
+        yield from relations
+        at_places = list(_at_places(act, subject))
+        yield from at_places
+        related = any(isinstance(fact, RelationFact) for fact in (*relations, *at_places))
+        if not related and not _means_another_verb(document, word):
+            yield _state(act, subject)
+    yield from _placed_objects(act)
+
+
+def verb_words(document: Document, word: Word) -> tuple[Word, ...]:
+    """A verb with its particles: "picks up"."""
+    particles = [c for c in document.children(word, "compound:prt") if c.index > word.index]
+    return (word, *particles)
+
+
+def _act(document: Document, word: Word, phrases: Phrases) -> _Act:
+    stranded = clauses.stranded_preposition(document, word)
+    places = list(places_of(document, word, phrases))
+    fronted = clauses.fronted_place(document, word)
+    if fronted is not None:
+        places.append(place(document, fronted, phrases))
+    return _Act(
+        document=document,
+        phrases=phrases,
+        verb=word,
+        words=tuple(w for w in verb_words(document, word) if w is not stranded),
+        objects=clauses.objects(document, word),
+        places=places,
+        stranded=stranded,
+        passive=clauses.is_passive(document, word),
+        polarity=not clauses.is_denied(document, word),
+    )
+
+
+def _objects(act: _Act, subject: Word) -> Iterator[RelationFact]:
+    """Read "holds a cup"."""
+    for target in act.objects:
+        if target.index != subject.index and not is_picture(act.phrases, target):
+            yield act.relation(subject, target, "verb")
+
+
+def _receivers(act: _Act, subject: Word) -> Iterator[RelationFact]:
+    """Read "gives the woman a flower" as "gives to"."""
+    for named in clauses.recipients(act.document, act.verb):
+        for target in clauses.conjuncts(act.document, named):
+            text = " ".join(word.lower for word in act.words)
+            yield act.relation(subject, target, "recipient", text=f"{text} to")
+
+
+def _gap(act: _Act, subject: Word) -> list[RelationFact]:
+    """Read "the chair (that) the man sits on"."""
+    gap = clauses.gap_noun(act.document, act.verb)
+    if gap is None or act.stranded is None:
+        return []
+    return [act.relation(subject, gap, "relative", words=(*act.words, act.stranded))]
+
+
+def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
+    """Read "stands on a hill near a tree" as two relations."""
+    for where in act.places:
+        if not act.places_object(where):
+            yield from located(
+                act.document,
+                subject,
+                act.words,
+                where,
+                act.phrases,
+                rule="verb place",
+                polarity=act.polarity,
+                passive=act.passive,
+            )
+
+
+def _placed_objects(act: _Act) -> Iterator[Fact]:
+    """Read "puts a plate on the table": the plate is on the table."""
+    for target in act.objects:
+        for where in act.places:
+            if act.places_object(where):
+                yield from located(
+                    act.document,
+                    target,
+                    (),
+                    where,
+                    act.phrases,
+                    rule="placed object",
+                    polarity=act.polarity,
+                )
+
+
+def _means_another_verb(document: Document, word: Word) -> bool:
+    """Whether the meaning is in the word below: "seems to be smiling", "looks old"."""
+    below = document.child(word, "xcomp", "ccomp")
+    if word.lemma in LINKING and (document.child(word, "xcomp") or document.child(word, "obj")):
+        return True
+    return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
+
+
+def _is_showing(document: Document, word: Word, phrases: Phrases, named: list[Word]) -> bool:
+    """Whether a picture is said to show something: "is seen", "the image shows"."""
+    return word.lemma in SHOW_VERBS and (
+        any(is_picture(phrases, s) for s in named) or clauses.is_passive(document, word)
+    )
+
+
+def _shown(document: Document, word: Word, phrases: Phrases, named: list[Word]) -> Iterator[Fact]:
+    """Read "The image shows a dog on a bed", "A dog is seen on a bed": only the places count."""
+    direct = clauses.objects(document, word)
+    things = direct if direct else [s for s in named if not is_picture(phrases, s)]
+    for thing in things:
+        for where in places_of(document, word, phrases):
+            if where.target is None or thing.index != where.target.index:
+                yield from located(document, thing, (), where, phrases, rule="shown")
+
+
+def _state(act: _Act, subject: Word) -> AttributeFact:
+    """A verb that relates to nothing is a state of its subject: "is sitting", "walks slowly"."""
+    word = act.verb
+    around = [
+        c
+        for c in act.document.children(word, "advmod", "xcomp")
+        if c.lower not in FOCUS_ADVERBS | NEGATIONS | {"when", "where", "while", "as", "how"}
+        and (c.pos in ("ADV", "ADJ", "ADP") if c.index > word.index else c.lower.endswith("ly"))
+    ]
+    words = tuple(sorted({*act.words, *around}, key=lambda w: w.index))
+    value = " ".join([word.lemma, *(w.lower for w in act.words[1:])])
+    return AttributeFact(subject.index, words, value, "state", "verb", act.polarity)

@@ -1,0 +1,35 @@
+"""The answers of judges in a run: its own store, the shared cache behind it, and its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from beholder.judges import AnswerFile, Answers, Budget
+from beholder.judges.answers import NOTES_LAST
+from beholder.run.store import FILE_NAME
+
+
+@contextmanager
+def run_answers(
+    folder: Path, cache: Path | None, max_cost: float | None = None
+) -> Iterator[tuple[Answers, Budget]]:
+    """Open what judges of a run keep their answers in; for ``Tools(answers=..., budget=...)``.
+
+    Args:
+        folder: The run directory.
+        cache: File of the shared cache, or None for no cache.
+        max_cost: US dollars that all starts of this run together may spend; None for no limit.
+
+    Raises:
+        RunError: A file cannot be opened.
+    """
+    own = AnswerFile(folder / FILE_NAME)
+    shared = None if cache is None else AnswerFile(cache, notes_last=NOTES_LAST)
+    try:
+        yield Answers(own, shared), Budget(max_cost, spent=own.cost())
+    finally:
+        own.close()
+        if shared is not None:
+            shared.close()

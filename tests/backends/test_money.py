@@ -1,0 +1,63 @@
+"""Prices and budgets; costs by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from beholder.backends import Usage
+from beholder.backends.money import Budget, Price, load_prices, price_of
+from beholder.errors import BudgetError, ConfigError
+
+
+def test_cost_counts_cached_tokens_at_their_own_price() -> None:
+    # 600 fresh at 2, 400 cached at 0.5, 100 out at 8, per million: 1200 + 200 + 800 = 2200 / 1e6
+    usage = Usage(prompt=1000, cached=400, completion=100)
+    assert Price(2.0, 8.0, 0.5).cost(usage) == pytest.approx(0.0022)
+    assert Price(2.0, 8.0, 0.5).cost(usage, factor=0.5) == pytest.approx(0.0011)
+    assert Price(2.0, 8.0).cost(usage) == pytest.approx(0.0028)
+
+
+def test_dated_snapshot_costs_what_its_own_family_costs() -> None:
+    prices = {"gpt-4.1": Price(2, 8), "gpt-4.1-mini": Price(0.4, 1.6)}
+    assert price_of("gpt-4.1-2025-04-14", prices) == Price(2, 8)
+    assert price_of("gpt-4.1-mini-2025-04-14", prices) == Price(0.4, 1.6)
+    assert price_of("gpt-4.1-huge", prices) is None
+
+
+def test_own_table_goes_before_the_shipped_one(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text('{"models": {"gpt-4.1": {"input": 1, "output": 2}}}')
+    assert load_prices(path)["gpt-4.1"] == Price(1.0, 2.0)
+    assert load_prices(path)["gpt-4o"] == load_prices()["gpt-4o"]
+    path.write_text('{"models": {"m": {"input": "cheap"}}}')
+    with pytest.raises(ConfigError, match=r"p.json is not a price table"):
+        load_prices(path)
+
+
+def test_call_that_could_pass_the_limit_waits_for_those_under_way_then_is_refused() -> None:
+    async def go() -> tuple[Budget, list[str]]:
+        budget = Budget(max_cost=1.0)
+        log: list[str] = []
+
+        async def call(name: str, most: float, real: float) -> None:
+            async with budget.reserve(most, "m"):
+                log.append(f"{name} runs")
+                await asyncio.sleep(0.01)
+                budget.pay(real)
+
+        first = asyncio.create_task(call("first", 0.9, 0.3))
+        await asyncio.sleep(0)
+        await call("second", 0.6, 0.6)  # fits only once the first has told its real cost
+        await first
+        with pytest.raises(BudgetError, match=r"spent 0\.9000"):
+            await call("third", 0.2, 0.2)
+        with pytest.raises(BudgetError):
+            await call("small", 0.01, 0.01)  # after the stop nothing slips through
+        return budget, log
+
+    budget, log = asyncio.run(go())
+    assert log == ["first runs", "second runs"]
+    assert budget.spent == pytest.approx(0.9)

@@ -1,0 +1,141 @@
+"""Request building and reading of the vllm backend, with an engine that plays vLLM's part."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import dataclass, field
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from beholder.backends import Image, Message, Request, Sampling
+from beholder.backends.vllm import VLLM
+from beholder.errors import ItemError, MissingExtraError
+
+
+@dataclass
+class Params:
+    """Keeps what it was given."""
+
+    given: dict[str, Any] = field(default_factory=dict)
+
+    def __init__(self, **given: Any) -> None:
+        self.given = given
+
+
+class Engine:
+    """Answers "3" to everything."""
+
+    started: list[dict[str, Any]] = []
+    calls: list[tuple[list[Any], Any, dict[str, Any]]] = []
+
+    def __init__(self, **options: Any) -> None:
+        Engine.started.append(options)
+
+    def chat(self, conversations: list[Any], sampling_params: Any, **options: Any) -> list[Any]:
+        Engine.calls.append((conversations, sampling_params, options))
+        if any(len(str(turns).split()) > 50 for turns in conversations):
+            raise ValueError("The decoder prompt is longer than the maximum model length of 50.")
+        return [self.output(turns) for turns in conversations]
+
+    @staticmethod
+    def output(turns: list[dict[str, Any]]) -> Any:
+        words = " ".join(str(turn["content"]) for turn in turns).split()
+        row = {
+            7: SimpleNamespace(logprob=-0.5, decoded_token="3"),
+            8: SimpleNamespace(logprob=-0.1, decoded_token=" 4"),
+        }
+        sample = SimpleNamespace(text="3", finish_reason="length", logprobs=[row], token_ids=[7])
+        return SimpleNamespace(
+            prompt_token_ids=list(range(len(words))),
+            prompt_logprobs=[None] + [{1: SimpleNamespace(logprob=-2.0)}] * (len(words) - 1),
+            outputs=[sample],
+            num_cached_tokens=2,
+        )
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> type[Engine]:
+    module = ModuleType("vllm")
+    module.__spec__ = SimpleNamespace(name="vllm")  # type: ignore[assignment]
+    module.LLM = Engine  # type: ignore[attr-defined]
+    module.SamplingParams = Params  # type: ignore[attr-defined]
+    module.sampling_params = SimpleNamespace(StructuredOutputsParams=Params)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vllm", module)
+    Engine.started, Engine.calls = [], []
+    return Engine
+
+
+def ask(*texts: str, **sampling: Any) -> list[Request]:
+    return [Request((Message("user", (text,)),), Sampling(**sampling)) for text in texts]
+
+
+def test_engine_starts_at_the_first_question_and_once(engine: type[Engine]) -> None:
+    backend = VLLM("m", tensor_parallel_size=2)
+    assert engine.started == []
+    for request in ask("a", "b"):
+        asyncio.run(backend.chat(request))
+    assert engine.started == [
+        {"model": "m", "revision": None, "enable_prefix_caching": True, "tensor_parallel_size": 2}
+    ]
+
+
+def test_prompts_with_a_shared_beginning_come_one_after_the_other(engine: type[Engine]) -> None:
+    async def go() -> None:
+        backend = VLLM("m", thinking=False)
+        requests = ask("text A q1", "text B q1", "text A q2", "text B q2", max_tokens=1)
+        await asyncio.gather(*(backend.chat(request) for request in requests))
+
+    asyncio.run(go())
+    assert len(engine.calls) == 1
+    conversations, _, options = engine.calls[0]
+    shown = [turns[0]["content"] for turns in conversations]
+    assert shown == ["text A q1", "text A q2", "text B q1", "text B q2"]
+    assert options["chat_template_kwargs"] == {"enable_thinking": False}
+
+
+def test_sampling_schema_and_pictures_reach_the_engine(engine: type[Engine]) -> None:
+    sampling = Sampling(temperature=0.7, max_tokens=5, n=3, seed=10, top_logprobs=20)
+    message = Message("user", (Image(b"x", "image/png"), "What?"))
+    request = Request((message,), sampling, {"type": "object"}, replicate=2)
+    asyncio.run(VLLM("m", images=True).chat(request))
+    conversations, params, _ = engine.calls[0]
+    given = params[0].given
+    guided = given.pop("structured_outputs")
+    assert guided.given == {"json": {"type": "object"}}
+    assert given == {"temperature": 0.7, "max_tokens": 5, "n": 3, "seed": 12, "logprobs": 20}
+    part = conversations[0][0]["content"][0]
+    assert part["image_url"]["url"] == "data:image/png;base64,eA=="
+
+
+def test_answer_holds_first_token_usage_and_finish(engine: type[Engine]) -> None:
+    answer = asyncio.run(VLLM("m").chat(ask("one two three", max_tokens=1, top_logprobs=5)[0]))
+    assert answer.samples[0].first == ((" 4", -0.1), ("3", -0.5))
+    assert (answer.usage.prompt, answer.usage.cached, answer.usage.completion) == (3, 2, 1)
+    assert answer.samples[0].finish == "length"
+
+
+def test_prompt_too_long_fails_alone(engine: type[Engine]) -> None:
+    async def go() -> list[Any]:
+        backend = VLLM("m")
+        requests = ask("word " * 99, "short", max_tokens=5)
+        return await asyncio.gather(*(backend.chat(r) for r in requests), return_exceptions=True)
+
+    long, short = asyncio.run(go())
+    assert isinstance(long, ItemError)
+    assert "longer than the maximum" in str(long)
+    assert short.text == "3"
+
+
+def test_perplexity_counts_the_texts_tokens_alone(engine: type[Engine]) -> None:
+    found = asyncio.run(VLLM("m").perplexity(["good light", "x"], prompt="Review it now."))
+    assert [(p.nll, p.n_tokens) for p in found] == [(4.0, 2), (2.0, 1)]
+
+
+def test_missing_package_says_how_to_get_it() -> None:
+    if "vllm" in sys.modules:
+        pytest.skip("vllm is installed here")
+    with pytest.raises(MissingExtraError, match=r"pip install 'beholder\[vllm\]'"):
+        asyncio.run(VLLM("m").chat(ask("a")[0]))

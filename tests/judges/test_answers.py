@@ -1,0 +1,170 @@
+"""The store of answers: keys, faithfulness, sharing between runs and processes."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from beholder.backends import Answer, Image, Message, Request, Sample, Sampling, Usage
+from beholder.errors import RunError
+from beholder.judges.answers import AnswerFile, Answers, Record
+from beholder.metrics import Tools
+from beholder.records import Item
+from beholder.run.store import FILE_NAME, Store
+
+REQUEST = Request(
+    (Message("system", ("S",)), Message("user", (Image(b"1", "image/png"), "U"))),
+    Sampling(temperature=0.5, max_tokens=7),
+    {"type": "object"},
+)
+ANSWER = Answer(
+    samples=(Sample("5 \u2028 ünï", "stop", (("5", math.log(0.5)), ("▁4", -1.25))),),
+    model="m-1",
+    fingerprint="f",
+    usage=Usage(10, 2, 3, 1),
+    seconds=0.5,
+)
+RECORD = Record(REQUEST.digest, "presence", "presence.v1@abc", "openai:m", "m-1", 0, ANSWER, 0.25)
+
+
+def test_answer_comes_back_as_it_was(tmp_path: Path) -> None:
+    file = AnswerFile(tmp_path / "deep" / "a.sqlite")
+    file.put_answer(RECORD)
+    assert file.get_answer(RECORD.key) == ANSWER
+    assert list(file.records()) == [RECORD]
+    file.close()
+
+
+def test_everything_that_affects_an_answer_is_in_its_key_and_no_more() -> None:
+    other_requests = [
+        replace(REQUEST, messages=REQUEST.messages[:1]),
+        replace(REQUEST, messages=(Message("user", ("S",)), *REQUEST.messages[1:])),
+        replace(
+            REQUEST,
+            messages=(REQUEST.messages[0], Message("user", (Image(b"2", "image/png"), "U"))),
+        ),
+        replace(REQUEST, sampling=replace(REQUEST.sampling, temperature=0.6)),
+        replace(REQUEST, sampling=replace(REQUEST.sampling, max_tokens=8)),
+        replace(REQUEST, sampling=replace(REQUEST.sampling, n=2)),
+        replace(REQUEST, sampling=replace(REQUEST.sampling, seed=1)),
+        replace(REQUEST, sampling=replace(REQUEST.sampling, top_logprobs=5)),
+        replace(REQUEST, schema={"type": "array"}),
+        replace(REQUEST, schema=None),
+        replace(REQUEST, replicate=1),
+    ]
+    others = [replace(RECORD, request=request.digest) for request in other_requests]
+    others += [
+        replace(RECORD, operation="verify"),
+        replace(RECORD, template="presence.v1@abd"),
+        replace(RECORD, backend="openai:m@http://localhost/v1"),
+        replace(RECORD, model="m-2"),
+    ]
+    keys = {RECORD.key, *(record.key for record in others)}
+    assert len(keys) == 1 + len(others)
+    assert replace(RECORD, answer=replace(ANSWER, seconds=9.0), cost=None).key == RECORD.key
+
+
+def test_answer_from_the_cache_is_copied_into_the_run_at_no_cost(tmp_path: Path) -> None:
+    shared, own = AnswerFile(tmp_path / "shared"), AnswerFile(tmp_path / "own")
+    shared.put_answer(RECORD)
+    assert Answers(own, shared).get_answer(RECORD.key) == ANSWER
+    assert own.get_answer(RECORD.key) == ANSWER
+    assert (own.cost(), shared.cost()) == (0.0, 0.25)
+    own.close()
+    shared.close()
+
+
+def test_many_processes_write_one_cache_at_once(tmp_path: Path) -> None:
+    script = """
+import sys
+from pathlib import Path
+from beholder.backends import Answer, Sample
+from beholder.judges.answers import AnswerFile, Record
+file = AnswerFile(Path(sys.argv[1]))
+for i in range(200):
+    answer = Answer((Sample(str(i), "stop"),), "m")
+    file.put_answer(Record(str(i % 150), sys.argv[2], "t", "b", "m", 0, answer, None))
+file.close()
+"""
+    path = tmp_path / "cache.sqlite"
+    command = [sys.executable, "-c", script, str(path)]
+    processes = [subprocess.Popen([*command, f"op{i % 3}"]) for i in range(6)]
+    assert [process.wait(timeout=60) for process in processes] == [0] * 6
+    file = AnswerFile(path)
+    assert [row["n_answers"] for row in file.stats()] == [150, 150, 150]
+    file.close()
+
+
+def test_stats_and_prune(tmp_path: Path) -> None:
+    file = AnswerFile(tmp_path / "a.sqlite")
+    file.put_answer(RECORD)
+    file.put_answer(replace(RECORD, replicate=1, request="other"))
+    assert file.stats() == [
+        {
+            "model": "m-1",
+            "operation": "presence",
+            "n_answers": 2,
+            "cost": 0.5,
+            "prompt_tokens": 20,
+            "completion_tokens": 6,
+        }
+    ]
+    assert file.prune(older_than=3600) == 0
+    time.sleep(0.01)
+    assert file.prune(older_than=0.0) == 2
+    assert list(file.records()) == []
+    file.close()
+
+
+def test_notes_are_believed_for_a_while_only(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    forgetful, lasting = AnswerFile(path, notes_last=0.02), AnswerFile(path)
+    forgetful.put_note("server", "can do")
+    assert forgetful.get_note("server") == "can do"
+    time.sleep(0.03)
+    assert forgetful.get_note("server") is None
+    assert lasting.get_note("server") == "can do"
+    forgetful.close()
+    lasting.close()
+
+
+def test_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    path.write_text("hello " * 1000)
+    with pytest.raises(RunError, match=r"a\.sqlite cannot be used to keep answers"):
+        AnswerFile(path)
+
+
+def test_a_runs_store_and_its_answers_share_one_file(tmp_path: Path) -> None:
+    with Store.open(tmp_path) as store:
+        store.sync_items([Item(id="a", candidate="A cat.")])
+        file = AnswerFile(tmp_path / FILE_NAME)
+        file.put_answer(RECORD)
+        store.sync_items([Item(id="a", candidate="A cat."), Item(id="b", candidate="A dog.")])
+        file.close()
+    with Store.read(tmp_path) as store:
+        assert store.n_items() == 2
+    file = AnswerFile(tmp_path / FILE_NAME)
+    assert file.get_answer(RECORD.key) == ANSWER
+    file.close()
+
+
+def test_tools_give_every_metric_the_same_judge_and_keep_its_answers(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text('{"contains": "", "answer": "a phrase"}')
+    file = AnswerFile(tmp_path / "run.sqlite")
+    tools = Tools(answers=Answers(file), options={"judge": {"samples": 2}})
+    spec = f"scripted:{rules}"
+    assert tools.judge(spec) is tools.judge(spec)
+    assert asyncio.run(tools.judge(spec).rewrite("x y")) == "a phrase"
+    assert [record.operation for record in file.records()] == ["rewrite"]
+    assert "mean of 2" in tools.identity("judge", spec)
+    assert not tools.is_cheap([("judge", spec)])
+    file.close()

@@ -1,0 +1,137 @@
+"""Diagnosis and steadiness of judges whose failings are known."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import random
+import re
+
+import pytest
+
+from beholder.backends import Answer, Request, Sample, Scripted
+from beholder.judges import LLMJudge
+from beholder.judges.checkup import KNOWN, SCENE, check_steadiness, diagnose
+from beholder.judges.reliability import reliability
+
+
+def graded(grade: int) -> Answer:
+    return Answer((Sample(str(grade), "length", ((str(grade), math.log(0.9)),)),), "m")
+
+
+def knows(request: Request) -> int:
+    """The right grade of a question about the scene."""
+    text = request.messages[-1].text
+    for question, there in KNOWN:
+        fences = [f"<text>\n{question.text}\n</text>"]
+        fences += [f"<subject>\n{question.subject}\n</subject>"] if question.subject else []
+        fences += [f"<object>\n{question.object}\n</object>"] if question.object else []
+        if all(fence in text for fence in fences):
+            return 5 if there else 1
+    raise AssertionError(text)
+
+
+def good_model(request: Request) -> str | Answer:
+    if request.schema is None:
+        return graded(knows(request))
+    if "statements" in request.schema["properties"]:
+        rows = [{"text": f"fact {i}", "subject": None, "relevant": True} for i in range(8)]
+        return json.dumps({"statements": rows})
+    if "ranks" in request.schema["properties"]:
+        return json.dumps({"ranks": [1, 2, 3, 4]})  # whatever stands first is best
+    red = request.images[0].data.startswith(b"\x89PNG") and _is_red(request)
+    return json.dumps(
+        {
+            "rows": [
+                {"id": 0, "supported": red},
+                {"id": 1, "supported": not red},
+                {"id": 2, "supported": False},
+            ]
+        }
+    )
+
+
+def _is_red(request: Request) -> bool:
+    import io
+
+    from PIL import Image
+
+    with Image.open(io.BytesIO(request.images[0].data)) as picture:
+        pixel = picture.convert("RGB").getpixel((5, 5))
+    assert isinstance(pixel, tuple)
+    return pixel[0] > pixel[2]
+
+
+def test_good_judge_passes_every_check() -> None:
+    findings = asyncio.run(diagnose(LLMJudge(Scripted(good_model, top_logprobs=20))))
+    assert {finding.name: finding.good for finding in findings} == {
+        "model": None,
+        "log-probabilities": True,
+        "structured answers": True,
+        "sight": True,
+        "knows the obvious": True,
+        "statements": True,
+    }
+
+
+def test_judge_that_always_says_5_is_found_out_with_the_questions_it_missed() -> None:
+    def yes(request: Request) -> str | Answer:
+        return graded(5) if request.schema is None else "no JSON"
+
+    findings = asyncio.run(diagnose(LLMJudge(Scripted(yes, top_logprobs=20, images=False))))
+    by_name = {finding.name: finding for finding in findings}
+    assert by_name["knows the obvious"].good is False
+    assert "6 of 12 right" in by_name["knows the obvious"].said
+    assert "entity a bicycle = 5.0" in by_name["knows the obvious"].said
+    assert by_name["statements"].good is False
+    assert "not JSON" in by_name["statements"].said
+    assert by_name["sight"].good is None
+
+
+def test_steady_judge_agrees_with_itself_and_its_position_bias_is_measured() -> None:
+    judge = LLMJudge(Scripted(good_model, top_logprobs=20))
+    found = asyncio.run(check_steadiness(judge))
+    assert found.agreement.single.value == pytest.approx(1.0)
+    assert found.length_bias == 0.0
+    assert found.position_bias == -3.0  # rank 1 for the first place, 4 for the last
+    assert found.n_calls == 12 * 5 + 4
+
+
+def test_unsteady_judge_and_length_bias_are_seen() -> None:
+    rng = random.Random(0)
+
+    def moody(request: Request) -> str | Answer:
+        if request.schema is not None:
+            # Fair: rank by the text alone, wherever it stands.
+            texts = re.findall(r'<review id="\d+">(.*?)</review>', request.messages[-1].text)
+            order = sorted(texts)
+            return json.dumps({"ranks": [order.index(text) + 1 for text in texts]})
+        if request.sampling.temperature > 0:
+            return graded(rng.randint(1, 5))
+        longer = len(request.messages[-1].text) > len(SCENE) + 800
+        return graded(4 if longer else 3)
+
+    found = asyncio.run(check_steadiness(LLMJudge(Scripted(moody, top_logprobs=20))))
+    assert found.agreement.single.value is not None
+    assert found.agreement.single.value < 0.5
+    assert found.length_bias == pytest.approx(1.0)
+    assert found.position_bias == 0.0
+
+
+def test_reliability_of_a_small_table_by_hand() -> None:
+    # Two judges, four questions: (1, 2), (2, 3), (3, 4), (4, 5). The second is always one higher:
+    # MSR = 10/3, MSC = 2, MSE = 0, n = 4, k = 2, so ICC(2,1) = MSR / (MSR + k * MSC / n) = 10/13
+    # and ICC(2,k) = MSR / (MSR + MSC / n) = 20/23; Pearson correlation 1.
+    rows = [
+        ("presence", str(q), judge, float(q + offset))
+        for q in range(1, 5)
+        for offset, judge in enumerate(("a", "b"))
+    ]
+    rows.append(("presence", "half", "a", 1.0))  # the other judge said nothing: left out
+    found = reliability(rows)
+    assert len(found) == 1
+    assert found[0].n_questions == 4
+    assert found[0].single.value == pytest.approx(10 / 13)
+    assert found[0].average.value == pytest.approx(20 / 23)
+    assert found[0].correlations == {("a", "b"): pytest.approx(1.0)}

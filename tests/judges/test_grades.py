@@ -1,0 +1,50 @@
+"""Grades from log-probabilities and from samples; expected values by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from beholder.judges.grades import from_first_token, from_samples
+from beholder.judges.reading import BadAnswer
+
+LOG = math.log
+
+
+def test_expectation_over_the_grades_renormalised() -> None:
+    # 4 with 0.6, 5 with 0.2, the rest elsewhere: (4 * 0.6 + 5 * 0.2) / 0.8 = 4.25
+    grade = from_first_token([("4", LOG(0.6)), ("5", LOG(0.2)), ("The", LOG(0.2))], 1, 5)
+    assert grade.value == pytest.approx(4.25)
+    assert grade.probabilities == pytest.approx((0, 0, 0, 0.75, 0.25))
+    assert grade.mass == pytest.approx(0.8)
+
+
+def test_spellings_of_one_grade_add_up() -> None:
+    # 2: 0.3 + 0.2 + 0.1, 1: 0.4 -> 2 * 0.6 + 1 * 0.4 = 1.6
+    tokens = [("2", LOG(0.3)), (" 2", LOG(0.2)), ("▁2", LOG(0.1)), ("1\n", LOG(0.4))]
+    assert from_first_token(tokens, 1, 5).value == pytest.approx(1.6)
+
+
+@pytest.mark.parametrize("token", ["15", "1.", "4th", "6", "0", "-1", "１", "**5**"])
+def test_a_token_that_only_contains_a_digit_is_no_grade(token: str) -> None:
+    assert from_first_token([(token, LOG(0.9)), ("3", LOG(0.1))], 1, 5).value == pytest.approx(3.0)
+    with pytest.raises(BadAnswer):
+        from_first_token([(token, LOG(0.9))], 1, 5)
+
+
+def test_probability_too_small_for_a_float_is_no_grade() -> None:
+    with pytest.raises(BadAnswer):
+        from_first_token([("3", -9999.0)], 1, 5)
+
+
+def test_samples_are_averaged_and_their_shares_kept() -> None:
+    grade = from_samples(["4", " 5\n", "<think>1</think>3", "good"], 1, 5)
+    assert grade.value == pytest.approx(4.0)
+    assert grade.probabilities == pytest.approx((0, 0, 1 / 3, 1 / 3, 1 / 3))
+    assert grade.mass == pytest.approx(0.75)
+
+
+def test_samples_that_are_mostly_no_grades_are_refused() -> None:
+    with pytest.raises(BadAnswer):
+        from_samples(["4", "x", "y"], 1, 5)

@@ -1,0 +1,472 @@
+"""The openai backend against a real HTTP server, with and without faults."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import hashlib
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder import judges
+from beholder.backends import Message, Request, Sampling
+from beholder.backends.openai import OpenAI, retry_after
+from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
+from beholder.judges import AnswerFile, Answers, Budget, Question
+from servers.faults import FaultServer, Refusal, completion, serving
+
+HURRY: dict[str, Any] = {"wait": 0.01, "max_wait": 0.2, "timeout": 1.5}
+
+
+def plain_request(text: str = "hello", **sampling: Any) -> Request:
+    return Request((Message("user", (text,)),), Sampling(**sampling))
+
+
+def grade_of(text: str) -> int:
+    """A grade from 1 to 5 that depends on the whole prompt."""
+    return hashlib.sha256(text.encode()).digest()[0] % 5 + 1
+
+
+def clever(body: dict[str, Any]) -> dict[str, Any]:
+    """A model that does all it is asked to: probes, grades and statements."""
+    last = body["messages"][-1]["content"]
+    if "response_format" in body:
+        properties = body["response_format"]["json_schema"]["schema"]["properties"]
+        if "ready" in properties:
+            return completion('{"ready": true}')
+        rows = [{"text": f"fact {grade_of(last)}", "subject": None, "relevant": True}]
+        return completion(json.dumps({"statements": rows}))
+    if body.get("logprobs"):
+        grade = grade_of(last)
+        other = grade % 5 + 1
+        return completion(str(grade), first={str(grade): math.log(0.9), str(other): math.log(0.1)})
+    return completion("ready")
+
+
+async def ask_items(judge: judges.Judge, n: int) -> list[tuple[float, str]]:
+    """Two operations per item: a grade and a decomposition."""
+
+    async def one(i: int) -> tuple[float, str]:
+        grades = await judge.presence([Question("entity", f"thing {i}")], f"text {i}")
+        statements = await judge.decompose(f"text {i}")
+        return grades[0].value, statements[0].text
+
+    return list(await asyncio.gather(*(one(i) for i in range(n))))
+
+
+def test_500_items_with_30_percent_faults_are_complete_equal_and_paid_once() -> None:
+    with serving(FaultServer(clever)) as calm:
+        judge = judges.judge("openai:m", base_url=calm.url)
+        expected = asyncio.run(ask_items(judge, 500))
+    with serving(FaultServer(clever, fault_rate=0.3)) as stormy:
+        judge = judges.judge("openai:m", base_url=stormy.url, **HURRY)
+        found = asyncio.run(ask_items(judge, 500))
+    assert found == expected
+    assert len(stormy.paid) >= 1000
+    assert set(stormy.paid.values()) == {1}
+    assert min(stormy.shown[fault] for fault in stormy.faults) >= 5, "each kind of fault was met"
+
+
+def test_wrong_schema_gets_one_repair_that_says_what_was_wrong() -> None:
+    def stubborn_once(body: dict[str, Any]) -> dict[str, Any]:
+        if "response_format" in body and len(body["messages"]) == 2:
+            return completion('{"facts": []}')
+        return clever(body)
+
+    with serving(FaultServer(stubborn_once)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        statements = asyncio.run(judge.decompose("A cat."))
+    assert len(statements) == 1
+    repair = server.bodies[-1]["messages"]
+    assert [m["role"] for m in repair] == ["system", "user", "assistant", "user"]
+    assert "the field 'statements' is missing" in repair[-1]["content"]
+
+
+def test_wrong_schema_twice_is_a_failure_that_keeps_the_raw_answer(tmp_path: Path) -> None:
+    def stubborn(body: dict[str, Any]) -> dict[str, Any]:
+        asked = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+        return completion('{"facts": 7}') if "statements" in str(asked) else clever(body)
+
+    file = AnswerFile(tmp_path / "a.sqlite")
+    with serving(FaultServer(stubborn)) as server:
+        judge = judges.judge("openai:m", base_url=server.url, answers=Answers(file))
+        with pytest.raises(ItemError, match=r"no usable answer to decompose.*'\{\"facts\": 7\}'"):
+            asyncio.run(judge.decompose("A cat."))
+    kept = [r.answer.text for r in file.records() if r.operation == "decompose"]
+    file.close()
+    assert kept == ['{"facts": 7}', '{"facts": 7}']
+
+
+def test_answer_cut_by_length_is_a_failure_and_not_repaired() -> None:
+    def cut(body: dict[str, Any]) -> dict[str, Any]:
+        if body["messages"][0]["content"].startswith("You take"):
+            return completion('{"statements": [{"text": "a', finish="length")
+        return clever(body)
+
+    with serving(FaultServer(cut)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        with pytest.raises(ItemError, match="cut off in its answer to decompose after"):
+            asyncio.run(judge.decompose("A cat."))
+        n_asked = sum("You take" in b["messages"][0]["content"] for b in server.bodies)
+    assert n_asked == 1
+
+
+def test_equal_questions_in_flight_are_asked_once_and_replicates_apart() -> None:
+    async def ask(judge: judges.Judge) -> None:
+        question = [Question("entity", "a cat")]
+        await asyncio.gather(*(judge.presence(question, "A cat.") for _ in range(10)))
+        await asyncio.gather(*(judge.presence(question, "A cat.", replicate=r) for r in range(3)))
+
+    with serving(FaultServer(clever, delay=0.02)) as server:
+        asyncio.run(ask(judges.judge("openai:m", base_url=server.url)))
+    asked = [b for b in server.bodies if "a cat" in b["messages"][-1]["content"]]
+    assert len(asked) == 3
+    assert sorted(b["seed"] for b in asked) == [0, 1, 2]
+
+
+def test_second_run_with_the_cache_costs_no_call_and_is_complete_alone(tmp_path: Path) -> None:
+    shared = AnswerFile(tmp_path / "cache.sqlite")
+    first = AnswerFile(tmp_path / "first.sqlite")
+    second = AnswerFile(tmp_path / "second.sqlite")
+    with serving(FaultServer(clever)) as server:
+        judge = judges.judge("openai:m", base_url=server.url, answers=Answers(first, shared))
+        expected = asyncio.run(ask_items(judge, 5))
+        n_calls = len(server.bodies)
+        judge = judges.judge("openai:m", base_url=server.url, answers=Answers(second, shared))
+        assert asyncio.run(ask_items(judge, 5)) == expected
+        assert len(server.bodies) == n_calls
+        judge = judges.judge("openai:m", base_url=server.url, answers=Answers(second))
+        assert asyncio.run(ask_items(judge, 5)) == expected
+        assert len(server.bodies) == n_calls
+    for file in (shared, first, second):
+        file.close()
+
+
+def test_extra_fields_are_sent_and_are_part_of_key_and_identity() -> None:
+    kept = Answers()
+    with serving(FaultServer(clever)) as server:
+        plain = judges.judge("openai:m", base_url=server.url, answers=kept)
+        extra = {"chat_template_kwargs": {"enable_thinking": False}}
+        other = judges.judge("openai:m", base_url=server.url, answers=kept, extra=extra)
+        for judge in (plain, other, other):
+            asyncio.run(judge.rewrite("man holds cup"))
+        sent = [b for b in server.bodies if "noun phrase" in str(b["messages"])]
+        assert [b.get("chat_template_kwargs") for b in sent] == [None, {"enable_thinking": False}]
+        assert plain.identity != other.identity
+
+
+def test_another_loop_per_call_works_and_remembers() -> None:
+    with serving(FaultServer(clever)) as server:
+        judge = judges.judge("openai:m", base_url=server.url, requests_per_minute=60000)
+        values = [
+            asyncio.run(judge.presence([Question("entity", "a cat")], "A cat."))[0].value
+            for _ in range(3)
+        ]
+    assert len(set(values)) == 1
+    assert len(server.bodies) == 2  # the probe and the question
+
+
+def test_retry_after_is_waited_for() -> None:
+    times: list[float] = []
+
+    def later(body: dict[str, Any]) -> dict[str, Any]:
+        times.append(time.monotonic())
+        return clever(body)
+
+    server = FaultServer(later, fault_rate=1.0, faults=("429-later",), most_in_a_row=1)
+    with serving(server):
+        start = time.monotonic()
+        backend = OpenAI("m", base_url=server.url, wait=0.001, max_wait=1.0)
+        asyncio.run(backend.capabilities())
+    assert times[0] - start >= 0.05
+
+
+@pytest.mark.parametrize(
+    ("header", "low", "high"),
+    [
+        ("7", 7, 7),
+        ("0.5", 0.5, 0.5),
+        ("-1", 0, 0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),  # long ago: at once
+        (email.utils.formatdate(time.time() + 3600, usegmt=True), 3500, 3600),
+        ("soon", None, None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(
+    header: str, low: float | None, high: float | None
+) -> None:
+    found = retry_after({"retry-after": header})
+    assert (found is None) == (low is None)
+    if found is not None and low is not None and high is not None:
+        assert low <= found <= high
+
+
+def test_server_that_always_fails_is_a_transient_error_with_the_reason() -> None:
+    server = FaultServer(clever, fault_rate=1.0, faults=("500",), most_in_a_row=99)
+    with serving(server):
+        backend = OpenAI("m", base_url=server.url, wait=0.001, attempts=3)
+        with pytest.raises(TransientError, match=r"HTTP 500: .*planned 500.*\(tried 3 times\)"):
+            asyncio.run(backend.chat(plain_request()))
+    assert len(server.bodies) == 3
+
+
+def test_nobody_listening_at_the_start_is_told_at_once_with_the_address() -> None:
+    backend = OpenAI("m", base_url="http://user:secret@127.0.0.1:9/v1")
+    with pytest.raises(ConfigError, match=r"is http://127\.0\.0\.1:9/v1 its address") as caught:
+        asyncio.run(backend.chat(plain_request()))
+    assert "secret" not in str(caught.value)
+
+
+def test_server_that_goes_away_is_a_transient_failure() -> None:
+    with serving(FaultServer(clever)) as server:
+        backend = OpenAI("m", base_url=server.url, wait=0.001, attempts=2)
+        asyncio.run(backend.capabilities())
+    with pytest.raises(TransientError, match=r"no connection .*\(tried 2 times\)"):
+        asyncio.run(backend.chat(plain_request()))
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "error"),
+    [
+        (401, "bad key", ConfigError),
+        (404, "no such model", ConfigError),
+        (429, "insufficient_quota", RunError),
+        (402, "no credit", RunError),
+    ],
+)
+def test_errors_that_concern_all_calls_end_the_run(
+    status: int, message: str, error: type[Exception]
+) -> None:
+    def refuse(body: dict[str, Any]) -> dict[str, Any]:
+        raise Refusal(status, message)
+
+    with serving(FaultServer(refuse)) as server:
+        with pytest.raises(error, match=message):
+            asyncio.run(OpenAI("m", base_url=server.url).chat(plain_request()))
+        assert len(server.bodies) == 1
+
+
+def test_prompt_too_long_for_the_server_is_a_failure_of_the_item() -> None:
+    def short(body: dict[str, Any]) -> dict[str, Any]:
+        if len(body["messages"][-1]["content"]) > 1000:
+            raise Refusal(400, "This model's maximum context length is 100 tokens.")
+        return clever(body)
+
+    with serving(FaultServer(short)) as server:
+        backend = OpenAI("m", base_url=server.url)
+        with pytest.raises(ItemError, match="the prompt does not fit"):
+            asyncio.run(backend.chat(plain_request("x" * 2000)))
+        told = OpenAI("m", base_url=server.url, context=300)
+        n_before = len(server.bodies)
+        with pytest.raises(ItemError, match="takes 300"):
+            asyncio.run(told.chat(plain_request("x" * 900, max_tokens=10)))
+        assert len(server.bodies) == n_before + 1, "only the probe was sent"
+
+
+def test_parameters_that_the_server_does_not_know_are_left_out() -> None:
+    def fussy(body: dict[str, Any]) -> dict[str, Any]:
+        for field, message in (
+            ("max_tokens", "Unsupported parameter: use 'max_completion_tokens' instead."),
+            ("temperature", "Unsupported value: 'temperature'"),
+            ("seed", "Unknown field seed"),
+            ("logprobs", "this model does not do that"),
+        ):
+            if field in body:
+                raise Refusal(400, message)
+        if any(m["role"] == "system" for m in body["messages"]):
+            raise Refusal(400, "System role not supported")
+        return completion("ready")
+
+    with serving(FaultServer(fussy)) as server:
+        backend = OpenAI("m", base_url=server.url)
+        request = Request((Message("system", ("Be brief.",)), Message("user", ("Hi",))))
+        answer = asyncio.run(backend.chat(request))
+    assert answer.text == "ready"
+    last = server.bodies[-1]
+    assert set(last) == {"model", "messages", "max_completion_tokens"}
+    assert last["messages"] == [{"role": "user", "content": "Be brief.\n\nHi"}]
+
+
+@pytest.mark.parametrize("structure", ["tool", "text"])
+def test_server_without_schemas_is_asked_by_tool_or_in_words(structure: str) -> None:
+    def limited(body: dict[str, Any]) -> dict[str, Any]:
+        if "response_format" in body or ("tools" in body and structure == "text"):
+            raise Refusal(400, "not supported")
+        if "tools" in body:
+            fields = body["tools"][0]["function"]["parameters"]["properties"]
+            value: dict[str, Any] = {"ready": True} if "ready" in fields else {"statements": []}
+            call = {"function": {"name": "answer", "arguments": json.dumps(value)}}
+            return completion(None, finish="tool_calls", tool_calls=[call])
+        if "JSON schema" in body["messages"][-1]["content"]:
+            return completion('Here it is:\n```json\n{"statements": []}\n```')
+        return completion("ready")
+
+    with serving(FaultServer(limited)) as server:
+        backend = OpenAI("m", base_url=server.url)
+        judge = judges.LLMJudge(backend)
+        assert asyncio.run(judge.decompose("A cat.")) == []
+        assert asyncio.run(backend.capabilities(schema=True)).structure == structure
+
+
+def test_without_logprobs_grades_are_the_mean_of_samples_and_the_identity_says_so() -> None:
+    digits = iter("44535")
+
+    def mute(body: dict[str, Any]) -> dict[str, Any]:
+        # Takes n and gives one choice each, as many servers do.
+        return completion(next(digits) if "cat" in str(body["messages"]) else "ready")
+
+    with serving(FaultServer(mute)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        grade = asyncio.run(judge.presence([Question("entity", "a cat")], "A cat."))[0]
+        identity = judge.identity
+    assert grade.value == pytest.approx((4 + 4 + 5 + 3 + 5) / 5)
+    assert grade.read == "samples"
+    assert "served-1(mean of 5," in identity
+
+
+def test_thinking_model_gets_room_and_its_thoughts_are_not_read() -> None:
+    def thinker(body: dict[str, Any]) -> dict[str, Any]:
+        if body["max_tokens"] < 100:
+            return completion("", finish="length")
+        if "cat" in str(body["messages"]):
+            return completion("<think>It is 1. No, 2.</think>\n5")
+        return completion("<think>hm</think>ready")
+
+    with serving(FaultServer(thinker)) as server:
+        judge = judges.judge("openai:m", base_url=server.url, samples=2)
+        grade = asyncio.run(judge.presence([Question("entity", "a cat")], "A cat."))[0]
+    assert grade.value == 5.0
+
+
+def test_moved_model_alias_ends_the_run_before_answers_mix() -> None:
+    served = iter(["snapshot-1", "snapshot-1", "snapshot-2"])
+
+    def moving(body: dict[str, Any]) -> dict[str, Any]:
+        return completion("a phrase", model=next(served))
+
+    with serving(FaultServer(moving)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        assert asyncio.run(judge.rewrite("cat black")) == "a phrase"
+        with pytest.raises(ModelChangedError, match=r"'snapshot-2'.*'snapshot-1'"):
+            asyncio.run(judge.rewrite("dog red"))
+
+
+def test_max_cost_stops_before_the_call_that_would_pass_it_and_the_rest_resumes(
+    tmp_path: Path,
+) -> None:
+    prices = tmp_path / "prices.json"
+    # The server counts 100 prompt (20 cached) and 10 answer tokens per call.
+    prices.write_text('{"models": {"served-1": {"input": 100, "cached": 50, "output": 1000}}}')
+    each = (80 * 100 + 20 * 50 + 10 * 1000) / 1e6
+    file = AnswerFile(tmp_path / "run.sqlite")
+    texts = [f"thing {i}" for i in range(40)]
+
+    async def ask_all(judge: judges.Judge) -> None:
+        await asyncio.gather(*(judge.rewrite(text) for text in texts))
+
+    with serving(FaultServer(lambda body: completion("a phrase"))) as server:
+        options: dict[str, Any] = {"base_url": server.url, "prices": str(prices)}
+        budget = Budget(max_cost=0.5)
+        judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
+        with pytest.raises(RunError, match=r"pass --max-cost 0.5 .*higher --max-cost"):
+            asyncio.run(ask_all(judge))
+        assert file.cost() == pytest.approx(budget.spent)
+        n_bought = round(budget.spent / each)
+        assert 0.4 < budget.spent <= 0.5
+        assert len(server.bodies) == 1 + n_bought, "every call that was made is kept"
+        budget = Budget(max_cost=2.0, spent=file.cost())
+        judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
+        asyncio.run(ask_all(judge))
+        assert len(server.bodies) == 1 + len(texts)
+    file.close()
+
+
+def test_max_cost_without_a_known_price_is_refused() -> None:
+    with serving(FaultServer(clever)) as server:
+        judge = judges.judge("openai:m", base_url=server.url, budget=Budget(max_cost=1.0))
+        with pytest.raises(ConfigError, match="no known price"):
+            asyncio.run(judge.rewrite("cat black"))
+
+
+def test_concurrency_stays_below_its_ceiling_and_is_used() -> None:
+    with serving(FaultServer(clever, delay=0.01)) as server:
+        judge = judges.judge("openai:m", base_url=server.url, concurrency=12)
+        asyncio.run(ask_items(judge, 100))
+    assert 8 < server.most_in_flight <= 12
+
+
+def test_request_rate_is_kept() -> None:
+    async def ask(backend: OpenAI) -> float:
+        await backend.capabilities()
+        start = time.monotonic()
+        await asyncio.gather(*(backend.chat(plain_request(str(i))) for i in range(60)))
+        return time.monotonic() - start
+
+    with serving(FaultServer(clever)) as server:
+        # 240 a minute: a bucket of 20, of which the probe takes one, then 4 a second. All 60 calls
+        # need (60 - 19) / 4 = 10 s; one second is enough to see that they are held back.
+        backend = OpenAI("m", base_url=server.url, requests_per_minute=240)
+        with pytest.raises(TimeoutError):
+            asyncio.run(asyncio.wait_for(ask(backend), timeout=1.0))
+    assert 15 <= len(server.bodies) <= 1 + 19 + 5
+
+
+def test_the_key_reaches_the_server_and_no_file_or_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    planted = "sk-planted-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", planted)
+    messages = []
+
+    def leaky(body: dict[str, Any]) -> dict[str, Any]:
+        if "zebra" in str(body["messages"]):
+            raise Refusal(400, f"request with key {planted} refused")
+        return clever(body)
+
+    with serving(FaultServer(leaky, fault_rate=0.3)) as server:
+        file = AnswerFile(tmp_path / "run.sqlite")
+        judge = judges.judge("openai:m", base_url=server.url, answers=Answers(file), **HURRY)
+        asyncio.run(ask_items(judge, 20))
+        with pytest.raises(ItemError, match="refused") as caught:
+            asyncio.run(judge.rewrite("zebra red"))
+        messages = [str(caught.value), judge.identity, repr(judge), caplog.text]
+        assert server.keys == {f"Bearer {planted}"}
+        written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+        file.close()
+    assert len(written) > 1000
+    assert planted.encode() not in written
+    assert not any(planted in message for message in messages)
+
+
+def test_hosted_model_without_a_key_says_which_variable_to_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        asyncio.run(OpenAI("gpt-4.1").capabilities())
+
+
+def test_perplexity_reads_the_log_probabilities_of_the_text_alone() -> None:
+    def vllm(body: dict[str, Any]) -> dict[str, Any]:
+        rows: list[dict[str, Any] | None] = [None, {"5": {"logprob": -9.0}}]
+        if body.get("continue_final_message"):
+            rows += [{"7": {"logprob": -1.5}}, {"8": {"logprob": -0.25}}]
+        return {**completion("x"), "prompt_logprobs": rows}
+
+    with serving(FaultServer(vllm)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        found = asyncio.run(judge.perplexity(["Good."], prompt="Review it."))
+    assert found[0].nll == pytest.approx(1.75)
+    assert (found[0].n_tokens, found[0].n_characters) == (2, 5)
+
+
+def test_server_that_tells_no_prompt_logprobs_is_named_with_the_way_out() -> None:
+    with serving(FaultServer(clever)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        with pytest.raises(ConfigError, match="use a vLLM server, or hf:NAME"):
+            asyncio.run(judge.perplexity(["Good."], prompt="Review it."))

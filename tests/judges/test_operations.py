@@ -1,0 +1,260 @@
+"""Operations of the LLM judge with a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from beholder.backends import Answer, Image, Request, Sample, Scripted
+from beholder.errors import ConfigError, ItemError
+from beholder.judges import Category, Clause, Judge, LLMJudge, Question, Shot, Statement
+
+PICTURE = Image(b"not looked at", "image/png")
+
+
+def says(*answers: object) -> tuple[LLMJudge, Scripted]:
+    """A judge that says these things in turn."""
+    turn = iter(answers)
+
+    def answer(request: Request) -> str:
+        value = next(turn)
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    backend = Scripted(answer)
+    return LLMJudge(backend), backend
+
+
+def prompt(request: Request) -> str:
+    return request.messages[-1].text
+
+
+def test_presence_reads_one_token_and_shares_the_beginning_of_its_prompts() -> None:
+    def answer(request: Request) -> Answer:
+        first = (("4", math.log(0.5)), ("5", math.log(0.5)))
+        return Answer((Sample("4", "length", first),), "m")
+
+    backend = Scripted(answer, top_logprobs=20)
+    questions = [
+        Question("entity", "the tall man"),
+        Question("attribute", "red", "the cup"),
+        Question("relation", "on", "the cup", "the table"),
+    ]
+    judge = LLMJudge(backend)
+    grades = asyncio.run(judge.presence(questions, "A long text.", "Another text."))
+    assert [grade.value for grade in grades] == pytest.approx([4.5] * 3)
+    assert {request.sampling.max_tokens for request in backend.requests} == {1}
+    prompts = [prompt(request) for request in backend.requests]
+    shared = prompts[0][: prompts[0].index("</source>")]
+    assert "A long text." in shared
+    assert shared.index("<target>") < shared.index("<source>"), "the target comes first"
+    assert all(p.startswith(shared) for p in prompts)
+
+
+def test_decompose_keeps_script_subject_and_relevance() -> None:
+    rows = [
+        {"text": "एक स्कूटर खड़ा है।", "subject": "स्कूटर_0", "relevant": True},
+        {"text": "वह उदास लगता है।", "subject": None, "relevant": False},
+    ]
+    judge, backend = says({"statements": rows})
+    found = asyncio.run(judge.decompose("स्कूटर {scooter} <noise>", language="Hindi"))
+    assert found == [
+        Statement("एक स्कूटर खड़ा है।", "स्कूटर_0", True),
+        Statement("वह उदास लगता है।", None, False),
+    ]
+    assert "The text is in Hindi" in prompt(backend.requests[0])
+    assert "स्कूटर {scooter} ‹noise›" in prompt(backend.requests[0])
+
+
+def test_match_normalises_ways_to_say_nothing_and_refuses_ids_that_do_not_exist() -> None:
+    rows = [
+        {"id": 0, "reference": "1"},
+        {"id": 1, "reference": None},
+        {"id": 2, "reference": "None"},
+        {"id": 3, "reference": -1},
+    ]
+    judge, _ = says({"matches": rows})
+    assert asyncio.run(judge.match(["a", "b", "c", "d"], ["x", "y"])) == [1, None, None, None]
+    judge, backend = says(
+        {"matches": [{"id": 0, "reference": 2}]}, {"matches": [{"id": 0, "reference": 1}]}
+    )
+    assert asyncio.run(judge.match(["a"], ["x", "y"])) == [1]
+    assert "'reference' must be a whole number from 0 to 1, got 2" in prompt(backend.requests[1])
+
+
+def test_match_with_an_empty_side_asks_nobody() -> None:
+    judge, backend = says()
+    assert asyncio.run(judge.match(["a", "b"], [])) == [None, None]
+    assert asyncio.run(judge.match([], ["x"])) == []
+    assert asyncio.run(judge.verify([], reference="x")) == []
+    assert backend.requests == []
+
+
+def test_missing_rows_alone_are_asked_again_with_their_own_ids() -> None:
+    judge, backend = says(
+        {"rows": [{"id": 2, "supported": True}, {"id": 0, "supported": False}]},
+        {"rows": [{"id": 1, "supported": True}]},
+    )
+    assert asyncio.run(judge.verify(["a", "b", "c"], reference="R")) == [False, True, True]
+    second = prompt(backend.requests[1])
+    assert '<statement id="1">b</statement>' in second
+    assert 'id="0"' not in second
+    assert 'id="2"' not in second
+
+
+def test_rows_missing_twice_are_a_failure_that_names_them() -> None:
+    judge, _ = says({"rows": [{"id": 0, "supported": True}]}, {"rows": []})
+    with pytest.raises(ItemError, match="left out statement 1 of 2 in verify"):
+        asyncio.run(judge.verify(["a", "b"], reference="R"))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"id": 0, "supported": True}, {"id": 0, "supported": False}],
+        [{"id": 5, "supported": True}],
+        [{"supported": True}],
+        ["yes"],
+        {"0": True},
+    ],
+)
+def test_rows_that_contradict_or_do_not_fit_are_refused_after_one_repair(rows: object) -> None:
+    judge, backend = says({"rows": rows}, {"rows": rows})
+    with pytest.raises(ItemError, match="no usable answer to verify"):
+        asyncio.run(judge.verify(["a"], reference="R"))
+    assert len(backend.requests) == 2
+
+
+def test_equal_statements_are_kept_apart_by_position() -> None:
+    judge, _ = says({"rows": [{"id": 0, "supported": True}, {"id": 1, "supported": False}]})
+    assert asyncio.run(judge.verify(["a", "a"], reference="R")) == [True, False]
+
+
+def test_verify_shows_the_picture_and_needs_evidence() -> None:
+    judge, backend = says({"rows": [{"id": 0, "supported": 1}]})
+    assert asyncio.run(judge.verify(["a"], images=[PICTURE])) == [True]
+    assert backend.requests[0].images == (PICTURE,)
+    with pytest.raises(ItemError, match="pictures or a reference"):
+        asyncio.run(judge.verify(["a"]))
+
+
+def test_rewrite_is_stripped_and_one_line() -> None:
+    judge, backend = says("Sure! Here it is:\nthe man", '"the man holding a cup."')
+    assert asyncio.run(judge.rewrite("man holds cup")) == "the man holding a cup"
+    assert "one noun phrase" in prompt(backend.requests[1])
+
+
+def test_caption_states_language_words_context_and_what_is_known() -> None:
+    judge, backend = says("Ein Hafen.")
+    options: dict[str, Any] = {"language": "German", "min_words": 150, "max_words": 200}
+    found = asyncio.run(
+        judge.caption([PICTURE], context="Photographs of 1928.", note="june 1928", **options)
+    )
+    assert found == "Ein Hafen."
+    text = prompt(backend.requests[0])
+    assert "in German, in 150 to 200 words" in text
+    assert "About the collection: Photographs of 1928." in text
+    assert "<note>\njune 1928\n</note>" in text
+
+
+def test_sequence_is_rated_by_sight_or_by_words_and_never_by_a_mixture() -> None:
+    judge, backend = says(*[{"reason": "r", "score": 7}] * 3)
+    shown = asyncio.run(judge.rate_sequence([Shot(PICTURE, note="june"), Shot(PICTURE)]))
+    assert (shown.value, shown.reason) == (7, "r")
+    parts = backend.requests[0].messages[-1].parts
+    assert parts[:4] == ("Picture 1:\n", PICTURE, "Picture 2:\n", PICTURE)
+    asyncio.run(judge.rate_sequence([Shot(caption="a"), Shot(caption="b")], anchors=True))
+    assert "that is a 9" in prompt(backend.requests[1])
+    assert "that is a 9" not in prompt(backend.requests[0])
+    with pytest.raises(ItemError, match="1 of 2 pictures missing"):
+        asyncio.run(judge.rate_sequence([Shot(PICTURE), Shot(caption="b")]))
+    with pytest.raises(ItemError, match="needs a picture or a caption"):
+        asyncio.run(judge.rate_transition(Shot(caption="a"), Shot()))
+
+
+def test_replicates_of_a_rating_have_their_own_seeds_and_temperature() -> None:
+    judge, backend = says(*[{"reason": "", "score": s} for s in (5, 6, 7)])
+    shots = [Shot(caption="a"), Shot(caption="b")]
+    ratings = [
+        asyncio.run(judge.rate_sequence(shots, replicate=r, temperature=0.7)).value
+        for r in range(3)
+    ]
+    assert ratings == [5, 6, 7]
+    assert [request.replicate for request in backend.requests] == [0, 1, 2]
+    assert {request.sampling.temperature for request in backend.requests} == {0.7}
+
+
+@pytest.mark.parametrize(
+    "ranks", [[1, 1, 2], [1, 2], [1, 2, 3, 4], [0, 1, 2], [1, 2, "third"], "1, 2, 3", None]
+)
+def test_ranks_that_are_no_permutation_get_one_repair(ranks: object) -> None:
+    judge, backend = says({"ranks": ranks}, {"ranks": [2, 3, 1]})
+    assert asyncio.run(judge.rank(["a", "b", "c"], images=[PICTURE])) == [2, 3, 1]
+    assert len(backend.requests) == 2
+    judge, _ = says({"ranks": ranks}, {"ranks": ranks})
+    with pytest.raises(ItemError, match="no usable answer to rank"):
+        asyncio.run(judge.rank(["a", "b", "c"]))
+
+
+def test_classify_keeps_to_the_offered_categories_and_one_high() -> None:
+    categories = {"nature": "Plants and land.", "trade": "Shops."}
+    good = [{"name": "nature", "rating": "High"}, {"name": "trade", "rating": "Low"}]
+    judge, _ = says({"categories": good})
+    assert asyncio.run(judge.classify(categories, images=[PICTURE])) == [
+        Category("nature", "High"),
+        Category("trade", "Low"),
+    ]
+    for bad in (
+        [{"name": "nature", "rating": "High"}, {"name": "trade", "rating": "High"}],
+        [{"name": "war", "rating": "Low"}],
+        [{"name": "nature", "rating": "high"}],
+        [{"name": "nature", "rating": "Low"}] * 2,
+    ):
+        judge, _ = says({"categories": bad}, {"categories": []})
+        assert asyncio.run(judge.classify(categories, text="A tree.")) == []
+
+
+def test_translate_gives_clauses_in_order() -> None:
+    rows = [{"source": "Ein Hund", "translation": "A dog"}, {"source": "b", "translation": "c"}]
+    judge, backend = says({"clauses": rows})
+    found = asyncio.run(judge.translate("Ein Hund b", source="German", target="English"))
+    assert found == [Clause("Ein Hund", "A dog"), Clause("b", "c")]
+    assert "from German into English" in prompt(backend.requests[0])
+
+
+def test_empty_list_of_statements_is_an_answer() -> None:
+    judge, _ = says({"statements": []})
+    assert asyncio.run(judge.decompose("Hm.")) == []
+
+
+def test_content_filter_is_a_failure_with_that_reason() -> None:
+    refused = Answer((Sample("", "content_filter"),), "scripted")
+    judge = LLMJudge(Scripted(lambda request: refused))
+    with pytest.raises(ItemError, match="content filter"):
+        asyncio.run(judge.decompose("x"))
+
+
+class Nothing(Judge):
+    """A judge that can do nothing."""
+
+    @property
+    def identity(self) -> str:
+        """Its name."""
+        return "nothing"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda judge: judge.decompose("x"),
+        lambda judge: judge.caption([PICTURE]),
+        lambda judge: judge.perplexity(["x"], prompt="y"),
+    ],
+)
+def test_judge_without_an_operation_names_those_that_have_it(call: Callable[[Judge], Any]) -> None:
+    with pytest.raises(ConfigError, match=r"nothing cannot .* judge='openai:MODEL'"):
+        asyncio.run(call(Nothing()))

@@ -1,0 +1,72 @@
+"""What is read from an answer, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder.judges.reading import (
+    BadAnswer,
+    get_flag,
+    get_integer,
+    read_json,
+)
+
+VECTORS = Path(__file__).parents[2] / "../shared/data/vectors/dcscore.json"
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Here it is: {"a": 1}. Good luck!', {"a": 1}),
+        ('```json\n{"a": 1}\n```', {"a": 1}),
+        ('```\n{"a": 1}\n```', {"a": 1}),
+        ("{'a': True, 'b': None,}", {"a": True, "b": None}),
+        ('{"a": "line\nbreak"}', {"a": "line\nbreak"}),
+        ('[{"a": "x}"}]', [{"a": "x}"}]),
+        ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}),
+    ],
+)
+def test_one_json_value_is_found_in_its_wrapping(said: str, value: Any) -> None:
+    assert read_json(said) == value
+
+
+@pytest.mark.parametrize(
+    "said", ["", "none", '{"a": ', '{"a": 1} {"a": 2}', "42", '[{"a": 1},', "__import__('os')"]
+)
+def test_answers_without_exactly_one_value_are_refused(said: str) -> None:
+    with pytest.raises(BadAnswer):
+        read_json(said)
+
+
+@pytest.mark.skipif(not VECTORS.exists(), reason="shared vectors are not here")
+def test_lists_that_the_public_dcscore_parser_reads_are_read_alike() -> None:
+    cases = json.loads(VECTORS.read_text("utf-8"))["parse_cases"]
+    checked = 0
+    for case in cases:
+        # A raw line break in a string: the public parser deletes it and joins two words.
+        if isinstance(case["output"], list) and "a\nb" not in case["input"]:
+            assert read_json(case["input"]) == case["output"], case
+            checked += 1
+    assert checked >= 5
+
+
+def test_whole_numbers_within_bounds_only() -> None:
+    assert [get_integer({"n": n}, "n", 1, 10) for n in (1, 10, "7", " 7 ", 7.0)] == [1, 10, 7, 7, 7]
+    strange: list[object] = [0, 11, True, "7.5", "７", 7.2, None, [7], {}]
+    for bad in strange:
+        with pytest.raises(BadAnswer, match="whole number from 1 to 10"):
+            get_integer({"n": bad}, "n", 1, 10)
+
+
+def test_flags_are_true_false_or_their_plain_spellings() -> None:
+    assert [get_flag({"x": x}, "x") for x in (True, 1, "1", "True", "true ")] == [True] * 5
+    assert [get_flag({"x": x}, "x") for x in (False, 0, "0", "FALSE")] == [False] * 4
+    strange: list[object] = [None, 2, "yes", "", [True]]
+    for bad in strange:
+        with pytest.raises(BadAnswer, match="true or false"):
+            get_flag({"x": bad}, "x")

@@ -1,0 +1,118 @@
+"""Prompts: golden renderings, hashes, own folders."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder.backends import Image, Request, Scripted
+from beholder.errors import ConfigError
+from beholder.judges import LLMJudge, Question, Shot
+from beholder.judges.templates import Templates
+
+GOLDEN = Path(__file__).parent / "golden"
+PICTURE = Image(b"", "image/png")
+
+ENTITY = Question("entity", "the tall man")
+ATTRIBUTE = Question("attribute", "red", "the cup")
+RELATION = Question("relation", "stands on", "the cup", "the table")
+SHOTS = [Shot(PICTURE, note="june"), Shot(PICTURE, caption="A boat.")]
+WORDS = [Shot(caption="A harbour."), Shot(caption="A boat.")]
+
+CALLS: dict[str, Any] = {
+    "presence_entity": lambda j: j.presence([ENTITY], "A man & a <cup>.", "A tall man."),
+    "presence_attribute": lambda j: j.presence([ATTRIBUTE], "A cup."),
+    "presence_relation": lambda j: j.presence([RELATION], "A cup."),
+    "rewrite": lambda j: j.rewrite("man holds cup"),
+    "decompose": lambda j: j.decompose("Ein Hund.", language="German"),
+    "match": lambda j: j.match(["a", "b"], ["x"]),
+    "verify_picture": lambda j: j.verify(["a", "b"], images=[PICTURE]),
+    "verify_both": lambda j: j.verify(["a"], images=[PICTURE], reference="R", language="Hindi"),
+    "caption": lambda j: j.caption([PICTURE], context="Old photographs.", note="june 1928"),
+    "rate_sequence_sight": lambda j: j.rate_sequence(SHOTS, context="Old.", anchors=True),
+    "rate_sequence_words": lambda j: j.rate_sequence(WORDS),
+    "rate_transition": lambda j: j.rate_transition(*WORDS),
+    "rank": lambda j: j.rank(["good", "bad"], images=[PICTURE], language="Japanese"),
+    "classify": lambda j: j.classify({"nature": "Land."}, text="A tree."),
+    "translate": lambda j: j.translate("Ein Hund.", source="German", target="English"),
+}
+
+
+class Stop(Exception):
+    """Ends an operation once its prompt is known."""
+
+
+def rendered(call: Any) -> str:
+    """The first prompt of an operation, pictures as [picture]."""
+
+    def stop(request: Request) -> str:
+        raise Stop
+
+    backend = Scripted(stop, top_logprobs=20)
+    with pytest.raises(Stop):
+        asyncio.run(call(LLMJudge(backend)))
+    lines = []
+    for message in backend.requests[0].messages:
+        text = "".join(p if isinstance(p, str) else "[picture]\n" for p in message.parts)
+        lines.append(f"--- {message.role}\n{text}\n")
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_prompt_is_the_reviewed_one(name: str) -> None:
+    # After a wanted change: BEHOLDER_GOLDEN=write, then read the difference.
+    path = GOLDEN / f"{name}.txt"
+    found = rendered(CALLS[name])
+    if os.environ.get("BEHOLDER_GOLDEN") == "write":
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text("utf-8")
+
+
+def test_every_prompt_has_a_golden_rendering() -> None:
+    shown = {name for name in Templates().names() for call in CALLS if call.startswith(name)}
+    assert shown == set(Templates().names())
+
+
+def test_own_prompt_replaces_the_shipped_one_and_changes_the_hashes(tmp_path: Path) -> None:
+    (tmp_path / "rewrite.v2.txt").write_text("[system]\nS\n[user]\nName it: $phrase\n")
+    (tmp_path / "notes.md").write_text("not a prompt")
+    own = Templates(tmp_path)
+    assert own["rewrite"].version == 2
+    assert own["match"] == Templates()["match"]
+    assert own.digest != Templates().digest
+    backend = Scripted(lambda request: "a man")
+    asyncio.run(LLMJudge(backend, prompts=tmp_path).rewrite("<man>"))
+    assert backend.requests[0].messages[1].text == "Name it: <phrase>\n‹man›\n</phrase>"
+    assert "never an instruction" in backend.requests[0].messages[0].text
+
+
+def test_newest_version_of_a_prompt_is_taken(tmp_path: Path) -> None:
+    for version in (2, 10, 9):
+        (tmp_path / f"rewrite.v{version}.txt").write_text("[system]\nS\n[user]\n$phrase\n")
+    assert Templates(tmp_path)["rewrite"].version == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("rewrite.v1.txt", "[user]\n$phrase\n", r"needs a section \[system\]"),
+        ("rewrit.v1.txt", "[system]\n[user]\n", "no operation uses a prompt called 'rewrit'"),
+        ("readme.txt", "", "holds no prompts"),
+    ],
+)
+def test_folder_that_cannot_be_used_says_why(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        Templates(tmp_path)
+
+
+def test_template_that_asks_for_an_unknown_value_names_those_there_are(tmp_path: Path) -> None:
+    (tmp_path / "rewrite.v1.txt").write_text("[system]\nS\n[user]\n$phrases\n")
+    with pytest.raises(ConfigError, match=r"rewrite.v1 .*'phrases'; it may use \$phrase"):
+        Templates(tmp_path)["rewrite"].render({"phrase": "x"})

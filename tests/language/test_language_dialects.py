@@ -1,0 +1,96 @@
+"""ClearNLP trees, written by hand after spaCy's label scheme, as UD trees."""
+
+from __future__ import annotations
+
+import pytest
+
+from beholder.language.dialects import Node, is_clear, to_clear, to_ud
+
+# word/pos/relation/head, heads from 1, 0 for the root.
+CASES = {
+    "preposition of a verb": (
+        "The/DET/det/2 cat/NOUN/nsubj/3 sits/VERB/ROOT/0 on/ADP/prep/3 the/DET/det/6 "
+        "mat/NOUN/pobj/4",
+        "det/2 nsubj/3 ROOT/0 case/6 det/6 obl/3",
+    ),
+    "preposition of a noun": (
+        "a/DET/det/2 man/NOUN/ROOT/0 with/ADP/prep/2 a/DET/det/5 hat/NOUN/pobj/3",
+        "det/2 ROOT/0 case/5 det/5 nmod/2",
+    ),
+    "predicate adjective": (
+        "The/DET/det/2 cat/NOUN/nsubj/3 is/AUX/ROOT/0 black/ADJ/acomp/3",
+        "det/2 nsubj/4 cop/4 ROOT/0",
+    ),
+    "copular place": (
+        "The/DET/det/2 cat/NOUN/nsubj/3 is/AUX/ROOT/0 on/ADP/prep/3 mats/NOUN/pobj/4",
+        "det/2 nsubj/5 cop/5 case/5 ROOT/0",
+    ),
+    "predicate noun": (
+        "He/PRON/nsubj/2 is/AUX/ROOT/0 a/DET/det/4 doctor/NOUN/attr/2",
+        "nsubj/4 cop/4 det/4 ROOT/0",
+    ),
+    "existential": (
+        "There/PRON/expl/2 is/VERB/ROOT/0 a/DET/det/4 dog/NOUN/attr/2",
+        "expl/2 ROOT/0 det/4 nsubj/2",
+    ),
+    "passive with agent": (
+        "balls/NOUN/nsubjpass/3 are/AUX/auxpass/3 held/VERB/ROOT/0 by/ADP/agent/3 men/NOUN/pobj/4",
+        "nsubj:pass/3 aux:pass/3 ROOT/0 case/5 obl:agent/3",
+    ),
+    "objects, particle, recipient": (
+        "She/PRON/nsubj/2 gave/VERB/ROOT/0 him/PRON/dative/2 up/ADP/prt/2 cups/NOUN/dobj/2",
+        "nsubj/2 ROOT/0 iobj/2 compound:prt/2 obj/2",
+    ),
+    "possessor": (
+        "the/DET/det/2 man/NOUN/poss/4 's/PART/case/2 hat/NOUN/ROOT/0",
+        "det/2 nmod:poss/4 case/2 ROOT/0",
+    ),
+    "linking verb and negation": (
+        "It/PRON/nsubj/4 does/AUX/aux/4 not/PART/neg/4 look/VERB/ROOT/0 old/ADJ/acomp/4",
+        "nsubj/4 aux/4 advmod/4 ROOT/0 xcomp/4",
+    ),
+    "chain of conjuncts": (
+        "red/ADJ/amod/6 ,/PUNCT/punct/1 blue/ADJ/conj/1 and/CCONJ/cc/3 green/ADJ/conj/3 "
+        "flags/NOUN/ROOT/0",
+        "amod/6 punct/1 conj/1 cc/3 conj/1 ROOT/0",
+    ),
+    "relative clause": (
+        "men/NOUN/ROOT/0 who/PRON/nsubj/3 smile/VERB/relcl/1",
+        "ROOT/0 nsubj/3 acl:relcl/1",
+    ),
+}
+
+
+def nodes(text: str) -> list[Node]:
+    made = []
+    for place, entry in enumerate(text.split()):
+        word, pos, dep, head = entry.split("/")
+        made.append(Node(word, pos, dep, int(head) - 1 if head != "0" else place))
+    return made
+
+
+def links(tree: list[Node]) -> str:
+    return " ".join(
+        f"{n.dep}/{n.head + 1 if n.head != place else 0}" for place, n in enumerate(tree)
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_clear_tree_becomes_ud_tree(name: str) -> None:
+    text, expected = CASES[name]
+    assert links(to_ud(nodes(text))) == expected
+
+
+def test_dialect_is_told_by_its_labels() -> None:
+    assert is_clear(["nsubj", "ROOT", "dobj"])
+    assert not is_clear(["nsubj", "ROOT", "obj", "nmod"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["preposition of a verb", "preposition of a noun", "predicate adjective", "copular place",
+     "predicate noun", "passive with agent", "possessor", "relative clause"],
+)  # fmt: skip
+def test_way_back_to_clear_restores_the_tree(name: str) -> None:
+    text, _ = CASES[name]
+    assert links(to_clear(to_ud(nodes(text)))) == links(nodes(text))

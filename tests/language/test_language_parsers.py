@@ -1,0 +1,98 @@
+"""The shipped model, documents, and texts that are no captions."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import time
+
+import pytest
+
+from beholder.errors import ConfigError, ItemError
+from beholder.language import Document, parse, scene_graph
+
+HARD = {
+    "long": "A small dog sits on a red mat near the door. " * 2300,
+    "one sentence": "a dog and a cat that see " + "the old man who holds a cup and " * 700 + "end",
+    "emoji": "A dog 🐶 sits on a 🟥 mat 👨‍👩‍👧.",
+    "control": "A dog\x00 sits\x07 on\x1b[31m a mat.",
+    "html": "<p>A <b>red</b> cup &amp; a plate</p>",
+    "punctuation": "... !!! ??? --- ,,, ((( )))",
+    "one letter": "a",
+    "unbroken": "x" * 20000,
+    "lone surrogate": "A dog \ud83d sits.",
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("rules", ["fixed", "reference"])
+def test_hard_text_gives_a_graph_in_bounded_time(name: str, rules: str) -> None:
+    start = time.process_time()
+    graph = scene_graph(parse(HARD[name]), rules=rules)  # type: ignore[arg-type]
+    assert time.process_time() - start < 60
+    for entity in graph.entities:
+        for mention in entity.mentions:
+            assert 0 <= mention.span[0] < mention.span[1] <= len(HARD[name])
+
+
+def test_empty_text_gives_an_empty_graph() -> None:
+    graph = scene_graph(parse(" \n "))
+    assert (graph.entities, graph.attributes, graph.relations) == ((), (), ())
+
+
+def test_another_script_is_refused_with_the_way_out() -> None:
+    with pytest.raises(ItemError, match=r"reads English.*LLM judge"):
+        parse("एक आदमी लाल टोपी पहने हुए है।")
+
+
+def test_spans_are_those_of_the_original_text() -> None:
+    text = "  A “red”  cup,\n\n\nand a  café\u0301-table\tstands  there. "
+    for word in parse(text):
+        original = " ".join(text[word.start : word.end].split())
+        assert original.strip("“”")[:1] == word.text.strip('"')[:1]
+
+
+def test_hyphen_compound_is_one_word() -> None:
+    graph = scene_graph(parse("An open-mouthed boy stands by an off-white wall."))
+    assert {a.value for a in graph.attributes} >= {"open-mouthed", "off-white"}
+
+
+def test_batch_and_single_parses_agree() -> None:
+    texts = ["A dog sits.", "", "Two red cups stand on a table.\n\nA cat sleeps."]
+    batch = parse(texts)
+    assert [d.words for d in batch] == [parse(t).words for t in texts]
+
+
+def test_documents_and_graphs_can_be_sent_to_other_processes() -> None:
+    document = parse("A dog sits on a mat.")
+    again = pickle.loads(pickle.dumps(document))
+    assert isinstance(again, Document)
+    assert again.words == document.words
+    graph = scene_graph(again)
+    assert pickle.loads(pickle.dumps(graph)) == graph == scene_graph(document)
+
+
+def test_import_does_not_load_spacy() -> None:
+    code = "import sys, beholder.language; print('spacy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_unknown_parser_is_refused_with_the_choices() -> None:
+    with pytest.raises(ConfigError, match=r"'stanza'.*'spacy:NAME_OR_PATH'"):
+        parse("A dog.", parser="stanza")
+    with pytest.raises(ConfigError, match="no_such_model"):
+        parse("A dog.", parser="spacy:no_such_model")
+
+
+def test_pipeline_without_parser_is_refused() -> None:
+    import spacy
+
+    with pytest.raises(ConfigError, match="dependency parser"):
+        parse("A dog.", parser=spacy.blank("en"))
+
+
+def test_unknown_rules_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"'best'.*reference, fixed"):
+        scene_graph(parse("A dog."), rules="best")  # type: ignore[arg-type]

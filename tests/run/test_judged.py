@@ -1,0 +1,68 @@
+"""Metrics that ask a judge: answers are kept, counted beforehand, and bounded in cost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from beholder.api import Run, configure, score
+from beholder.metrics import METRICS
+from beholder.records import Item
+from beholder.run.plan import plan
+from beholder.run.store import Store
+from toy.metric import Asked
+
+if "asked" not in METRICS.names():
+    METRICS.register("asked")(Asked)
+
+ITEMS = [
+    Item("a", "dog runs", ("A dog.",)),
+    Item("b", "cat sits", ("A cat.",)),
+    Item("c", "dog", ("A dog.",)),
+]
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> str:
+    """A judge that gives every unit a 4."""
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text(json.dumps({"contains": "", "answer": "4"}) + "\n")
+    return f"scripted:{rules}"
+
+
+def _score(judge: str, out: Path, cache: Path | None = None) -> Run:
+    return score(ITEMS, ["asked"], judge=judge, out=out, cache=cache)
+
+
+def _answers(out: Path) -> int:
+    with Store.read(out) as store:
+        return int(store._db.execute("SELECT count(*) FROM answers").fetchone()[0])
+
+
+def test_a_judged_metric_is_scored_and_equal_questions_are_asked_once(
+    judge: str, tmp_path: Path
+) -> None:
+    run = _score(judge, tmp_path / "run")
+    (result,) = run.summary.values()
+    assert result.values["grade"].mean == 4
+    assert _answers(tmp_path / "run") == 2  # a and c ask the same
+
+
+def test_another_run_finds_the_answers_in_the_cache(judge: str, tmp_path: Path) -> None:
+    cache = tmp_path / "cache.sqlite"
+    _score(judge, tmp_path / "one", cache)
+    (tmp_path / "rules.jsonl").write_text(json.dumps({"contains": "", "answer": "1"}) + "\n")
+    again = _score(judge, tmp_path / "two", cache)
+    assert next(iter(again.summary.values())).values["grade"].mean == 4
+
+
+def test_a_dry_run_counts_the_questions_and_asks_nobody(judge: str, tmp_path: Path) -> None:
+    data = tmp_path / "d.jsonl"
+    rows = [{"id": i.id, "candidate": i.candidate, "references": list(i.references)} for i in ITEMS]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (metric,) = plan(configure(str(data), ["asked"], judge=judge, out=tmp_path / "run")).metrics
+    assert metric.judge is not None
+    assert metric.judge.n_calls == 2
+    assert not (tmp_path / "run").exists()

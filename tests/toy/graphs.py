@@ -1,0 +1,36 @@
+"""Graphs in the notation of graphs.txt."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from beholder.language import SceneGraph
+
+
+def written(graph: SceneGraph) -> frozenset[str]:
+    """A graph in the notation of the table; attribute order does not matter."""
+    seen: Counter[str] = Counter()
+    names = {}
+    for entity in graph.entities:
+        if entity.kind != "picture":
+            seen[entity.name] += 1
+            number = seen[entity.name]
+            names[entity.index] = entity.name if number == 1 else f"{entity.name}#{number}"
+    entries = []
+    for index, name in names.items():
+        entity = graph.entities[index]
+        head = ("" if entity.polarity else "!") + name
+        head += f" ({entity.quantity})" if entity.quantity else ""
+        values = [("" if a.polarity else "!") + a.text for a in graph.attributes_of(index)]
+        entries.append(normal(f"{head}: {', '.join(values)}" if values else head))
+    for r in graph.relations:
+        if r.subject in names and r.object in names:
+            text = ("" if r.polarity else "!") + r.text
+            entries.append(f"{names[r.subject]} > {text} > {names[r.object]}")
+    return frozenset(entries)
+
+
+def normal(entry: str) -> str:
+    """An entity with its attributes sorted."""
+    head, _, values = entry.partition(": ")
+    return f"{head}: {', '.join(sorted(values.split(', ')))}" if values else head
