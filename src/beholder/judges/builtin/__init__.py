@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beholder.judges.builtin.judge import BuiltinJudge, check_english
+from beholder.judges.builtin.judge import BuiltinJudge, check_english, view
 from beholder.judges.builtin.wording import Wording, wording
 
-__all__ = ["BuiltinJudge", "Wording", "check_english", "wording"]
+__all__ = ["BuiltinJudge", "Wording", "check_english", "view", "wording"]

@@ -25,10 +25,9 @@ def values(text: str) -> Values:
 
 
 def exclude(a: Values, b: Values) -> bool:
-    """Whether two values differ in a class that both have, and agree in none."""
-    if not a or not b or a & b:
-        return False
-    return not {name for name, _ in a}.isdisjoint(name for name, _ in b)
+    """Whether there is a class of which both have a value and share none."""
+    shared = {name for name, _ in a} & {name for name, _ in b}
+    return not shared <= {name for name, _ in a & b}
 
 
 @cache

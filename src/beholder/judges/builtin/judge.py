@@ -20,7 +20,7 @@ from beholder.text import frequency, words
 
 PRESENT = 3.0
 """Grade from which a unit counts as there."""
-_KEPT = 256
+_KEPT = 512
 _ENGLISH = ("en", "english")
 _KNOWN_SHARE = 0.4
 _ENOUGH_WORDS = 8

@@ -11,7 +11,7 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade
-from beholder.judges.builtin import check_english, wording
+from beholder.judges.builtin import check_english, view, wording
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.metrics.base import Metric, ValueInfo
@@ -220,8 +220,12 @@ def _known(grades: Grades, side: Side, reference: int) -> Known:
     return lambda question: grades.get(Ask(side, reference, question))
 
 
-@lru_cache(maxsize=_GRAPHS_KEPT)
 def _graph(text: str, rules: Rules) -> SceneGraph:
     """A text's graph; references that many items share are parsed once."""
+    return view(text).graph if rules == "fixed" else _published_graph(text)
+
+
+@lru_cache(maxsize=_GRAPHS_KEPT)
+def _published_graph(text: str) -> SceneGraph:
     check_english(text)
-    return scene_graph(parse(text), rules)
+    return scene_graph(parse(text), "reference")
