@@ -130,7 +130,7 @@ def test_references_that_name_nothing_are_a_reason() -> None:
 
 def test_another_language_is_refused_with_the_way_out() -> None:
     german = "Ein alter Mann sitzt auf einer Bank und liest eine Zeitung im Park."
-    with pytest.raises(ItemError, match="reads English.*openai:MODEL"):
+    with pytest.raises(ItemError, match=r"reads English.*openai:MODEL"):
         FIXED.score_text("A man sits on a bench.", german)
 
 
