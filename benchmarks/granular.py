@@ -40,11 +40,11 @@ from beholder.text import words as word_spans
 
 DATA = Path(__file__).parents[1] / "../shared/data/oracle_facts.jsonl"
 SWAPS = (
-    "red blue green yellow black white brown gray orange purple pink".split(),
-    "two three four five six seven".split(),
-    "left right".split(),
-    "large small".split(),
-    "wooden metal plastic leather brick".split(),
+    ("red", "blue", "green", "yellow", "black", "white", "brown", "gray", "orange", "purple"),
+    ("two", "three", "four", "five", "six", "seven"),
+    ("left", "right"),
+    ("large", "small"),
+    ("wooden", "metal", "plastic", "leather", "brick"),
 )
 REPLACED, LEFT_OUT = 0.2, 0.1
 RUN = 4
@@ -141,7 +141,8 @@ def show(name: str, gold: list[TokenSpans], ours: list[TokenSpans], runs: list[n
     between = f"[{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
     print(
         f"{name:16} spans {mine.n_gold:5}  posh {mine.f1:.3f} {between} (precision"
-        f" {mine.precision:.3f}, recall {mine.recall:.3f})  runs {best:.3f}  runs as words {kind:.3f}"
+        f" {mine.precision:.3f}, recall {mine.recall:.3f})  runs {best:.3f}"
+        f"  runs as words {kind:.3f}"
     )
 
 

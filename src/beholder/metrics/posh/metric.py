@@ -75,7 +75,7 @@ class PoSh(Metric[PoShEvidence]):
     attribute_weight: float = param(1.0, "rules='fixed': weight of attributes")
     relation_weight: float = param(1.0, "rules='fixed': weight of relations")
     wording: float = param(
-        0.5, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
+        0.6, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
     )
     references: Literal["best", "mean"] = param("best", "recall over references: best or mean")
 
