@@ -49,7 +49,7 @@ class PoSh(Metric[PoShEvidence]):
     Candidate and reference become scene graphs. A judge grades from 1 to 5 for each unit of the one
     whether the other text has it. Precision (low: mistakes) is the mean over the candidate's units,
     recall (low: omissions) over the reference's, f1 their harmonic mean. With the built-in judge,
-    half of precision and recall is a soft alignment of all words, which a wrong parse cannot upset.
+    a share (``wording``) is a soft alignment of all words, which a wrong parse cannot upset.
 
     Range 0..1, higher is better. ``rules="fixed"`` rescales grades to 0..1 and asks for every unit;
     ``rules="reference"`` follows the published protocol: three passes, identifiers, a presence
