@@ -29,6 +29,7 @@ TABLE = {
     "rouge": {"identical": 1.0, "changed": "rouge(beta=2.0)"},
     "ter": {"identical": 0.0, "changed": "ter(tokenizer='space')"},
     "token_f1": {"identical": 1.0, "changed": "token_f1(weights='none')"},
+    "posh": {"identical": 1.0, "changed": "posh(weighting='equal')"},
     "vcs": {"identical": 1.0, "changed": "vcs(lct=2)"},
     "vcs_short": {"identical": 1.0, "changed": "vcs_short(stop_words='none')"},
 }

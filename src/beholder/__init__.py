@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from beholder.api import Run, score
     from beholder.errors import BeholderError
     from beholder.metrics import Metric, Tools, metric
+    from beholder.metrics.posh import PoSh
     from beholder.metrics.vcs import VCS, VCSShort
     from beholder.records import Item, ItemFailure, ItemScore, MetricResult, Unit
 
@@ -26,6 +27,7 @@ __all__ = [
     "ItemScore",
     "Metric",
     "MetricResult",
+    "PoSh",
     "Run",
     "Tools",
     "Unit",
@@ -40,6 +42,7 @@ _HOME = {
     "beholder.api": ("Run", "score"),
     "beholder.errors": ("BeholderError",),
     "beholder.metrics": ("Metric", "Tools", "metric"),
+    "beholder.metrics.posh": ("PoSh",),
     "beholder.metrics.vcs": ("VCS", "VCSShort"),
     "beholder.records": ("Item", "ItemFailure", "ItemScore", "MetricResult", "Unit"),
 }

@@ -49,7 +49,7 @@ __all__ = [
 JUDGES: Registry[Judge] = Registry(
     kind="judge",
     base=Judge,  # type: ignore[type-abstract]
-    builtin={},
+    builtin={"builtin": "beholder.judges.builtin:BuiltinJudge"},
     group="beholder.judges",
 )
 """Judges that are no model behind a backend."""

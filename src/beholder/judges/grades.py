@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from beholder.judges.reading import BadAnswer, without_thinking
+from beholder.records import Span
 
 # How tokenizers write a blank before a word.
 _BLANKS = " \n\t▁Ġ"
@@ -23,12 +24,16 @@ class Grade:
         mass: Share of the model's probability that lay on grades at all (of the samples, those
             that were grades); far below 1 says that the model wanted to answer something else.
         read: Where it comes from.
+        instead: What the target says in the unit's place, where the judge tells; or empty.
+        where: Characters of the unit's counterpart in the target, where the judge tells.
     """
 
     value: float
     probabilities: tuple[float, ...]
     mass: float
     read: Literal["logprobs", "samples", "rules"]
+    instead: str = ""
+    where: tuple[Span, ...] = ()
 
 
 def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) -> Grade:
@@ -78,6 +83,21 @@ def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
         raise BadAnswer(f"the answer must be one digit from {low} to {high}, and nothing else")
     probabilities = tuple(counts[grade] / valid for grade in grades)
     return Grade(_expected(probabilities, low), probabilities, valid / len(texts), "samples")
+
+
+def rule_grade(value: float, instead: str = "", where: tuple[Span, ...] = ()) -> Grade:
+    """A grade from 1 to 5 by rule: the two whole grades beside it share the probability.
+
+    Args:
+        value: 1..5.
+        instead: What the target says in the unit's place.
+        where: Characters of the counterpart in the target.
+    """
+    low = min(4, int(value))
+    probabilities = [0.0] * 5
+    probabilities[low - 1] = low + 1 - value
+    probabilities[low] = value - low
+    return Grade(value, tuple(probabilities), 1.0, "rules", instead, where)
 
 
 def _expected(probabilities: Sequence[float], low: int) -> float:

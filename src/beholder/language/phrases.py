@@ -230,14 +230,17 @@ def _preposition(document: Document, word: Word) -> str:
 
 def _name(document: Document, word: Word) -> tuple[Word, ...]:
     """The words of a compound, nested ones too; colours and materials are attributes instead."""
-    parts = [word]
-    for child in document.children(word, *_NAMES):
-        if child.dep.startswith("compound:") or not any(c.isalnum() for c in child.text):
-            continue
-        if child.index < word.index and is_quality(document, child):
-            continue
-        if abs(child.index - word.index) <= 6:
-            parts += _name(document, child)
+    parts, queue = [], [word]
+    while queue:
+        head = queue.pop()
+        parts.append(head)
+        for child in document.children(head, *_NAMES):
+            if child.dep.startswith("compound:") or not any(c.isalnum() for c in child.text):
+                continue
+            if child.index < head.index and is_quality(document, child):
+                continue
+            if abs(child.index - head.index) <= 6:
+                queue.append(child)
     return tuple(sorted(parts, key=lambda w: w.index))
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from beholder.records import Estimate
+from beholder.records import Estimate, ItemScore
 from beholder.report import charts
+from beholder.report.frequent import Frequent, frequent
 from beholder.report.groups import Breakdown, breakdowns
 from beholder.report.load import Metric, Run, Value, load
 from beholder.report.marking import visible
@@ -65,6 +66,7 @@ class MetricSection:
     high: float
     worst: list[Extreme]
     best: list[Extreme]
+    frequent: list[Frequent]
 
 
 def write_report(run_folder: Path, output: Path | None = None) -> Path:
@@ -148,7 +150,18 @@ def _section(store: Store, run: Run, metric: Metric, sources: list[bytes]) -> Me
         high=high,
         worst=_extremes(store, metric, ranking[:n_each]),
         best=_extremes(store, metric, ranking[n_each:][::-1][:n_each]),
+        frequent=_frequent(store, run, metric),
     )
+
+
+def _frequent(store: Store, run: Run, metric: Metric) -> list[Frequent]:
+    """Lists of findings, for a metric that tells units of scene graphs."""
+    first = next((store.score(metric.name, int(p)) for p in metric.positions[:1]), None)
+    if not isinstance(first, ItemScore) or first.detail.get("view") != "scene_graph":
+        return []
+    scores = ((int(p), store.score(metric.name, int(p))) for p in metric.positions)
+    found = ((position, score) for position, score in scores if isinstance(score, ItemScore))
+    return frequent(found, run.groups)
 
 
 def _value_row(metric: Metric, value: Value) -> ValueRow:

@@ -14,9 +14,10 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
     if (view) view.light(keys);
   };
   const themes = [];
+  const texts = marked ? unitTexts(item, outcome) : [];
   if (marked && outcome.view && VIEWS[outcome.view.name]) {
     view = VIEWS[outcome.view.name](outcome.view, {
-      light, tone: (key) => verdict(key)?.tone ?? "good", notable: (key) => verdict(key)?.notable, onTheme: (react) => themes.push(react),
+      light, text: (key) => texts[key], detail: (key) => outcome.units[key].detail ?? {}, tone: (key) => verdict(key)?.tone ?? "good", notable: (key) => verdict(key)?.notable, onTheme: (react) => themes.push(react),
     });
   }
   const numbers = view ? view.numbers : new Map();
@@ -56,7 +57,6 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
     }
     for (const group of node.querySelectorAll(".notable")) group.hidden = off.has(group.dataset.verdict);
   });
-  const texts = unitTexts(item, outcome);
   node.append(chips, textsNode(item, outcome, numbers, outcome.view?.reference ?? null));
   const findings = notableList(item, outcome, texts, view, numbers);
   node.append(view ? el("div", { class: "lower" }, view.node, findings) : findings, unitTable(item, outcome, texts, numbers));

@@ -11,8 +11,12 @@ from typing import Any
 
 from beholder.records import ItemScore
 from beholder.report.views.alignment import alignment
+from beholder.report.views.scene_graph import scene_graph
 
-VIEWS: Mapping[str, Callable[[ItemScore], dict[str, Any]]] = {"alignment": alignment}
+VIEWS: Mapping[str, Callable[[ItemScore], dict[str, Any]]] = {
+    "alignment": alignment,
+    "scene_graph": scene_graph,
+}
 
 
 def view_of(score: ItemScore) -> dict[str, Any] | None:

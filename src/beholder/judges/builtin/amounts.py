@@ -1,0 +1,39 @@
+"""How many: quantities as numbers."""
+
+from __future__ import annotations
+
+from beholder.language.graph import Entity
+from beholder.language.lexicon import NUMBER_WORDS
+
+
+def number(words: str) -> int | None:
+    """The number that quantity words name ("two", "a pair", "12"), or None ("several")."""
+    for word in words.lower().split():
+        if word.isdigit():
+            return int(word)
+        if word in NUMBER_WORDS:
+            return NUMBER_WORDS[word]
+    return None
+
+
+def amount(entity: Entity) -> int | None:
+    """How many things an entity stands for: 1 for a plain singular, None if the text leaves it."""
+    if entity.quantity is not None:
+        return number(entity.quantity)
+    return None if entity.plural else 1
+
+
+def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
+    """How well the amount of one entity fits another.
+
+    Returns:
+        Value 0..1, and whether the two amounts contradict each other.
+    """
+    asked, said = number(source.quantity or ""), amount(target)
+    if asked is not None and said is not None:
+        return (1.0, False) if asked == said else (0.0, True)
+    if asked is None and said is not None:  # "several" against a number
+        return (0.9, False) if said > 1 else (0.1, True)
+    if asked == 1:  # "one" against a plain plural
+        return (0.1, True)
+    return (0.6 if asked is not None else 0.9), False

@@ -1,0 +1,41 @@
+"""Classes of values that exclude each other: a thing that is red all over is not blue."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+from beholder.language.words import parse
+
+Values = frozenset[tuple[str, int]]
+"""Places in the classes: name of the class and line."""
+
+
+def values(text: str) -> Values:
+    """Where the words of a value stand in the classes; empty for most words.
+
+    Args:
+        text: One or more words, base form, lower case.
+    """
+    table = _table()
+    found: set[tuple[str, int]] = set()
+    for word in text.split():
+        found |= table.get(word, frozenset())
+    return frozenset(found)
+
+
+def exclude(a: Values, b: Values) -> bool:
+    """Whether there is a class of which both have a value and share none."""
+    shared = {name for name, _ in a} & {name for name, _ in b}
+    return not shared <= {name for name, _ in a & b}
+
+
+@cache
+def _table() -> dict[str, Values]:
+    text = resources.files(__package__).joinpath("classes.txt").read_text(encoding="utf-8")
+    found: dict[str, set[tuple[str, int]]] = {}
+    for name, lines in parse(text).items():
+        for number, line in enumerate(lines):
+            for word in line.split():
+                found.setdefault(word, set()).add((name, number))
+    return {word: frozenset(places) for word, places in found.items()}

@@ -1,0 +1,76 @@
+"""The scene graph of a question, for questions that name no place in a source text."""
+
+from __future__ import annotations
+
+from beholder.judges.base import Question
+from beholder.language import parse, scene_graph
+from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.lemmas import lemma
+
+
+def question_graph(question: Question) -> SceneGraph:
+    """The graph of what a question asks for, made from its phrases."""
+    if question.kind == "entity":
+        return _noun_phrase(question.text)
+    subject = _noun_phrase(question.subject)
+    first = subject.entities[0].index
+    if question.kind == "attribute":
+        value = question.text.lower()
+        added = Attribute(first, question.text, value, (), 0, rule="question")
+        return SceneGraph(
+            question.text, subject.entities, (*subject.attributes, added), subject.relations
+        )
+    other = _noun_phrase(question.object)
+    shift = len(subject.entities)
+    entities = [*subject.entities, *(_moved(entity, shift) for entity in other.entities)]
+    attributes = [
+        *subject.attributes,
+        *(
+            Attribute(a.entity + shift, a.text, a.value, a.spans, a.sentence, a.kind, a.polarity)
+            for a in other.attributes
+        ),
+    ]
+    words = question.text.lower().split()
+    base = [lemma(words[0], "VERB", "VBZ"), *words[1:]] if words else []
+    verb = bool(base) and _is_verb(question)
+    passive = verb and bool(words) and words[-1] == "by"
+    relation = Relation(
+        first,
+        shift + other.entities[0].index,
+        question.text,
+        " ".join(base if verb else words),
+        (),
+        0,
+        "verb" if verb else "preposition",
+        passive,
+    )
+    return SceneGraph(question.text, tuple(entities), tuple(attributes), (relation,))
+
+
+def _is_verb(question: Question) -> bool:
+    document = parse(f"The thing {question.text} the other thing.")
+    return any(word.pos == "VERB" for word in document)
+
+
+def _noun_phrase(phrase: str) -> SceneGraph:
+    graph = scene_graph(parse(f"the {phrase}."), coref="none")
+    if graph.entities:
+        return graph
+    name = phrase.lower().strip() or "thing"
+    entity = Entity(0, name, name.split()[-1], (Mention(phrase, (0, len(phrase)), 0),))
+    return SceneGraph(phrase, (entity,), (), ())
+
+
+def _moved(entity: Entity, by: int) -> Entity:
+    return Entity(
+        entity.index + by,
+        entity.name,
+        entity.head,
+        entity.mentions,
+        entity.quantity,
+        entity.plural,
+        entity.kind,
+        entity.polarity,
+        None if entity.member_of is None else entity.member_of + by,
+        entity.rule,
+    )

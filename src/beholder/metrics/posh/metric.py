@@ -1,0 +1,231 @@
+"""The metric PoSh: texts to graphs, graphs to questions, grades to scores."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from beholder.errors import ConfigError
+from beholder.judges import Grade
+from beholder.judges.builtin import check_english, view, wording
+from beholder.language import parse, scene_graph
+from beholder.language.graph import SceneGraph
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.params import param
+from beholder.metrics.posh.drawing import graphs_detail
+from beholder.metrics.posh.plan import Ask, Grades, Plan, Rules, fixed_asks
+from beholder.metrics.posh.published import Known, advance
+from beholder.metrics.posh.scoring import (
+    Judged,
+    Weighing,
+    f1,
+    fixed_precision,
+    fixed_recall,
+    published_side,
+)
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore, Side
+
+_GRAPHS_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class PoShEvidence:
+    """All that scoring needs: the plan, the answers, and who gave them."""
+
+    plan: Plan
+    grades: Grades
+    identities: dict[str, str]
+
+
+@dataclass(frozen=True)
+class PoSh(Metric[PoShEvidence]):
+    """PoSh: which entities, attributes and relations are wrong, and which are missing?
+
+    Candidate and reference become scene graphs. A judge grades from 1 to 5 for each unit of the one
+    whether the other text has it. Precision (low: mistakes) is the mean over the candidate's units,
+    recall (low: omissions) over the reference's, f1 their harmonic mean. With the built-in judge,
+    a share (``wording``) is a soft alignment of all words, which a wrong parse cannot upset.
+
+    Range 0..1, higher is better. ``rules="fixed"`` rescales grades to 0..1 and asks for every unit;
+    ``rules="reference"`` follows the published protocol: three passes, identifiers, a presence
+    threshold, mean / 5 (so 0.2 is its lowest value), every unit alike.
+
+    Several references: precision against their union (each unit's best grade), recall as the best
+    or the mean over references.
+
+    Source: the PoSh paper (PoSh: Using Scene Graphs To Guide LLMs-as-a-Judge For Detailed Image
+    Descriptions, 2025); see ``docs/posh.md`` for what ``rules="fixed"`` changes and why.
+
+    Raises:
+        ConfigError: A parameter is out of its range.
+    """
+
+    judge: str = param("builtin", "who grades: builtin, or a model", tool="judge")
+    rules: Literal["fixed", "reference"] = param("fixed", "rule set: fixed or reference")
+    threshold: float = param(0.0, "grade from which a unit is present; 0: 3, reference 2")
+    weighting: Literal["information", "equal"] = param(
+        "information", "rules='fixed': units count by the information of their words, or alike"
+    )
+    entity_weight: float = param(1.0, "rules='fixed': weight of entities")
+    attribute_weight: float = param(1.0, "rules='fixed': weight of attributes")
+    relation_weight: float = param(1.0, "rules='fixed': weight of relations")
+    wording: float = param(
+        0.6, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
+    )
+    references: Literal["best", "mean"] = param("best", "recall over references: best or mean")
+
+    registered_name: ClassVar[str] = "posh"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("f1", "harmonic mean of precision and recall"),
+        ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
+        ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
+        ValueInfo("unit_precision", "precision by units alone, without the share of wording"),
+        ValueInfo("unit_recall", "recall by units alone, without the share of wording"),
+    )
+
+    def __post_init__(self) -> None:
+        choices = {
+            "rules": ("fixed", "reference"),
+            "weighting": ("information", "equal"),
+            "references": ("best", "mean"),
+        }
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise ConfigError(
+                    f"{name}={getattr(self, name)!r}: expected one of {', '.join(known)}"
+                )
+        if not 0.0 <= self.threshold <= 5.0:
+            raise ConfigError(f"threshold={self.threshold!r}: expected a grade from 1 to 5, or 0")
+        if not 0.0 <= self.wording <= 1.0:
+            raise ConfigError(f"wording={self.wording!r}: expected a share from 0 to 1")
+        kinds = (self.entity_weight, self.attribute_weight, self.relation_weight)
+        if min(kinds) < 0 or not sum(kinds) > 0:
+            raise ConfigError(f"weights {kinds}: expected numbers from 0, at least one above it")
+
+    async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
+        """Make the graphs and ask the judge, wave by wave.
+
+        Raises:
+            ItemError: A text is not English.
+        """
+        plan = Plan(
+            _graph(item.candidate, self.rules),
+            tuple(_graph(text, self.rules) for text in item.references),
+            wording(item.candidate, item.references) if self._reads_wording else None,
+        )
+        judge = tools.judge(self.judge)
+        grades: dict[Ask, Grade] = {}
+        while asks := self.open_asks(plan, grades):
+            by_pair = defaultdict(list)
+            for ask in asks:
+                by_pair[ask.side, ask.reference].append(ask)
+            for (side, reference), group in by_pair.items():
+                answers = await judge.presence(
+                    [ask.question for ask in group],
+                    plan.target(side, reference).text,
+                    plan.source(side, reference).text,
+                )
+                grades.update(zip(group, answers, strict=True))
+        return PoShEvidence(plan, grades, self.identities(tools))
+
+    def open_asks(self, plan: Plan, grades: Grades) -> list[Ask]:
+        """The questions that scoring still needs, in a wave; empty when all are answered."""
+        if self.rules == "fixed":
+            return [] if grades else fixed_asks(plan)
+        return [
+            Ask(side, reference, question)
+            for side, reference in plan.pairs()
+            for question in advance(
+                plan.source(side, reference),
+                _known(grades, side, reference),
+                self.present_from,
+            ).open
+        ]
+
+    def score_item(self, item: Item, evidence: PoShEvidence) -> ItemScore:
+        """Turn grades into scores."""
+        score = self.score_answers(evidence.plan, evidence.grades)
+        return ItemScore(
+            score.values, score.units, self.signature(evidence.identities), score.detail
+        )
+
+    def score_answers(self, plan: Plan, grades: Grades) -> ItemScore:
+        """Score a plan from ready grades.
+
+        Args:
+            plan: The graphs of the texts.
+            grades: A grade for every question that ``open_asks`` names.
+
+        Returns:
+            Values, units with spans and verdicts, and the graphs in ``detail``.
+
+        Raises:
+            ItemError: No reference names anything (``rules="fixed"``).
+        """
+        if self.rules == "reference":
+            precision, recall = self._published(plan, grades)
+        else:
+            weighing = Weighing(
+                {
+                    "entity": self.entity_weight,
+                    "attribute": self.attribute_weight,
+                    "relation": self.relation_weight,
+                },
+                self.weighting == "information",
+            )
+            recall = fixed_recall(plan, grades, weighing, self.present_from, self.references)
+            precision = fixed_precision(plan, grades, weighing, self.present_from)
+        p, r = precision.value, recall.value
+        if plan.wording is not None:
+            best = max if self.references == "best" else np.mean
+            p += self.wording * (plan.wording.precision - p)
+            r += self.wording * (float(best(plan.wording.recalls)) - r)
+        values = {
+            "f1": f1(p, r),
+            "precision": p,
+            "recall": r,
+            "unit_precision": precision.value,
+            "unit_recall": recall.value,
+        }
+        units = (*precision.units, *recall.units)
+        return ItemScore(values, units, self.signature(), graphs_detail(plan, units))
+
+    @property
+    def _reads_wording(self) -> bool:
+        return self.rules == "fixed" and self.judge == "builtin" and self.wording > 0
+
+    @property
+    def present_from(self) -> float:
+        """Grade from which a unit is present."""
+        return self.threshold or (2.0 if self.rules == "reference" else 3.0)
+
+    def _published(self, plan: Plan, grades: Grades) -> tuple[Judged, Judged]:
+        """Both sides under the published rules, with the candidate's units of its best pair."""
+        n = range(len(plan.references))
+        forward = [published_side(plan, grades, "candidate", i, self.present_from) for i in n]
+        back = [published_side(plan, grades, "reference", i, self.present_from) for i in n]
+        best = max(n, key=lambda i: forward[i][0])
+        recalls = [value for value, _ in back]
+        recall = max(recalls) if self.references == "best" else float(np.mean(recalls))
+        units = tuple(unit for _, found in back for unit in found)
+        return Judged(*forward[best]), Judged(recall, units)
+
+
+def _known(grades: Grades, side: Side, reference: int) -> Known:
+    return lambda question: grades.get(Ask(side, reference, question))
+
+
+def _graph(text: str, rules: Rules) -> SceneGraph:
+    """A text's graph; references that many items share are parsed once."""
+    return view(text).graph if rules == "fixed" else _published_graph(text)
+
+
+@lru_cache(maxsize=_GRAPHS_KEPT)
+def _published_graph(text: str) -> SceneGraph:
+    check_english(text)
+    return scene_graph(parse(text), "reference")

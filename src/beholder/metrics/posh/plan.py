@@ -1,0 +1,94 @@
+"""The plan of PoSh: the graphs of all texts, and the questions that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from beholder.judges import Grade, Question
+from beholder.judges.builtin import Wording
+from beholder.language.graph import SceneGraph
+from beholder.language.units import GraphUnit, graph_units
+from beholder.metrics.posh.identifiers import identifier
+from beholder.records import Side
+
+Rules: TypeAlias = Literal["fixed", "reference"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question about one pair of texts.
+
+    Attributes:
+        side: Where the unit stands: a unit of the candidate is looked for in the reference.
+        reference: Which reference the pair is made with.
+        question: The question.
+    """
+
+    side: Side
+    reference: int
+    question: Question
+
+
+Grades: TypeAlias = Mapping[Ask, Grade]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is known before a judge is asked.
+
+    Attributes:
+        candidate: Graph of the text under evaluation.
+        references: Graphs of the references.
+        wording: How near the words of the texts come, where that counts.
+    """
+
+    candidate: SceneGraph
+    references: tuple[SceneGraph, ...]
+    wording: Wording | None = None
+
+    def pairs(self) -> list[tuple[Side, int]]:
+        """Both directions for each reference."""
+        places = range(len(self.references))
+        return [("candidate", i) for i in places] + [("reference", i) for i in places]
+
+    def source(self, side: Side, reference: int) -> SceneGraph:
+        """The graph whose units are looked for."""
+        return self.candidate if side == "candidate" else self.references[reference]
+
+    def target(self, side: Side, reference: int) -> SceneGraph:
+        """The graph of the text in which they are looked for."""
+        return self.references[reference] if side == "candidate" else self.candidate
+
+
+def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
+    """The units of a graph with the question for each, under ``rules="fixed"``.
+
+    An entity that shares its name with others is named by what sets it apart; an attribute is never
+    asked about an entity that is named by that attribute.
+    """
+    found = []
+    for unit in graph_units(graph):
+        subject = identifier(graph, unit.subject, without=unit.value)
+        place = unit.place(graph)
+        denied = "" if unit.polarity else "not "
+        if unit.kind == "entity":
+            text = f"{'' if unit.polarity else 'no '}{subject}"
+            question = Question("entity", text, place=place)
+        elif unit.object is None:
+            question = Question("attribute", denied + unit.text, subject, place=place)
+        else:
+            other = identifier(graph, unit.object)
+            question = Question("relation", denied + unit.text, subject, other, place)
+        found.append((unit, question))
+    return found
+
+
+def fixed_asks(plan: Plan) -> list[Ask]:
+    """All questions under ``rules="fixed"``: one wave, every unit against every reference."""
+    return [
+        Ask(side, reference, question)
+        for side, reference in plan.pairs()
+        for _, question in unit_questions(plan.source(side, reference))
+    ]

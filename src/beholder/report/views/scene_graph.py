@@ -1,0 +1,35 @@
+"""Scene graphs of both texts, with the verdict of each part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from beholder.records import ItemScore
+from beholder.report.marking import visible
+
+MAX_NODES = 200
+"""Entities drawn of one graph at most; a text with more is told so."""
+
+
+def scene_graph(score: ItemScore) -> dict[str, Any]:
+    """The page's data of PoSh's graphs.
+
+    ``graphs`` are the candidate's, then one per reference; each has ``nodes`` with ``name``,
+    ``unit`` (place in the item's units or null) and ``attributes`` (places), ``edges`` (subject,
+    object, words, place or null), and ``cut``, how many entities are left out.
+    """
+    return {"graphs": [_graph(graph) for graph in score.detail["graphs"]]}
+
+
+def _graph(graph: dict[str, Any]) -> dict[str, Any]:
+    nodes = graph["nodes"][:MAX_NODES]
+    n = len(nodes)
+    return {
+        "nodes": [{**node, "name": visible(node["name"])} for node in nodes],
+        "edges": [
+            [subject, target, visible(text), unit]
+            for subject, target, text, unit in graph["edges"]
+            if subject < n and target < n
+        ],
+        "cut": len(graph["nodes"]) - n,
+    }

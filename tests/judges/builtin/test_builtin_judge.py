@@ -1,0 +1,87 @@
+"""The operations of the built-in judge."""
+
+from __future__ import annotations
+
+import pytest
+
+from beholder.aio import run_sync
+from beholder.errors import ConfigError, ItemError
+from beholder.judges import Question, judge
+from beholder.judges.builtin.classes import exclude, values
+from beholder.judges.builtin.predicates import normal
+
+JUDGE = judge("builtin")
+
+
+def grade(question: Question, target: str) -> float:
+    (found,) = run_sync(JUDGE.presence([question], target))
+    assert sum(found.probabilities) == pytest.approx(1.0)
+    assert sum((i + 1) * p for i, p in enumerate(found.probabilities)) == pytest.approx(found.value)
+    return found.value
+
+
+def test_presence_without_source_reads_the_words_of_the_question() -> None:
+    text = "A tall man holds a red cup. A blue plate lies on the table."
+    assert grade(Question("entity", "cup"), text) >= 3
+    assert grade(Question("entity", "elephant"), text) < 3
+    assert grade(Question("attribute", "red", "cup"), text) >= 3
+    assert grade(Question("attribute", "red", "plate"), text) < 3
+    assert grade(Question("relation", "holds", "man", "cup"), text) >= 3
+    assert grade(Question("relation", "holds", "cup", "man"), text) < 3
+
+
+def test_decompose_gives_statements() -> None:
+    found = run_sync(JUDGE.decompose("A red cup is on the table."))
+    assert "The cup is red." in [statement.text for statement in found]
+
+
+def test_match_finds_the_same_statement_or_none() -> None:
+    claims = ["The cup is red.", "The cup is blue.", "A dog barks."]
+    references = ["There is a table.", "The cup is red."]
+    assert run_sync(JUDGE.match(claims, references)) == [1, None, None]
+
+
+def test_verify_supports_what_the_reference_says() -> None:
+    reference = "A young woman in a red coat walks a dog."
+    claims = ["The woman is young.", "The coat is green.", "There is a dog.", "There is a horse."]
+    assert run_sync(JUDGE.verify(claims, reference=reference)) == [True, False, True, False]
+
+
+def test_what_it_cannot_judge_names_who_can() -> None:
+    with pytest.raises(ConfigError, match="openai:MODEL"):
+        run_sync(JUDGE.rank(["a", "b"]))
+    with pytest.raises(ConfigError, match="openai:MODEL"):
+        run_sync(JUDGE.verify(["A dog."]))
+    with pytest.raises(ConfigError, match="English"):
+        run_sync(JUDGE.decompose("Ein Hund.", language="German"))
+    with pytest.raises(ItemError, match="English"):
+        run_sync(JUDGE.presence([Question("entity", "cat")], "猫が座っている。犬が走る。"))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("red", "blue", True),
+        ("red", "crimson", False),
+        ("black white", "white", False),
+        ("red", "wooden", False),
+        ("two", "three", True),
+        ("young", "old", True),
+        ("man", "woman", True),
+        ("man", "boy", True),
+        ("dog", "cat", False),
+    ],
+)
+def test_classes_hold_what_excludes_what(a: str, b: str, expected: bool) -> None:
+    assert exclude(values(a), values(b)) is expected
+
+
+def test_predicates_have_one_form_and_a_direction() -> None:
+    active, passive = normal("hold", True), normal("hold by", True, passive=True)
+    assert (active.verb, active.verb_turned) == ("hold", False)
+    assert (passive.verb, passive.verb_turned) == ("hold", True)
+    left, right = normal("to left of", False), normal("to right of", False)
+    assert (left.place, left.place_turned) == ("left of", False)
+    assert (right.place, right.place_turned) == ("left of", True)
+    assert normal("on top of", False) == normal("on", False)
+    assert normal("contain", True).place == "in"
