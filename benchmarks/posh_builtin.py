@@ -73,7 +73,7 @@ def main() -> None:
                 ],
                 tools=tools,
             )
-            if done in (given.long // 10, given.long - 500):
+            if done in (given.long // 1000 * 500, given.long - 500):
                 print(f"after {done + 500} pairs: {megabytes():.0f} MB")
 
 
