@@ -64,10 +64,11 @@ def posh(value: str = "f1") -> Scorer:
     def score(items: Sequence[Item]) -> np.ndarray:
         found = []
         for outcome in metric.score(items, tools=tools):
-            failed = isinstance(outcome, ItemFailure)
-            if failed:
+            if isinstance(outcome, ItemFailure):
                 print("    failed, counted as 0:", outcome.message)
-            found.append(0.0 if failed else outcome.values[value])
+                found.append(0.0)
+            else:
+                found.append(outcome.values[value])
         return np.array(found)
 
     return score

@@ -18,7 +18,8 @@ Pair = tuple[str, Side, Side]
 
 
 def read_pairs() -> list[Pair]:
-    section, pairs, sides = "", [], []
+    section, pairs = "", list[Pair]()
+    sides: list[Side] = []
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         if line.startswith("=="):
             section = line.strip("= ")
