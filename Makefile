@@ -20,9 +20,25 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# Speed and agreement, side by side with peers; each script says what it needs.
-bench: $(VENV)/.dev
-	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+# Speed beside the peers' packages, in an environment of their own; then, where the judged sets lie
+# (make bench DATA=...), agreement with people and the language analysis.
+DATA ?= ../shared/data
+BENCH := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-bench/bin/python
+
+bench: .venv-bench/.ready
+	$(BENCH) benchmarks/vcs.py
+	$(BENCH) benchmarks/stats.py
+	$(BENCH) benchmarks/classical.py
+	$(BENCH) benchmarks/narratives.py --quick
+	$(BENCH) benchmarks/judge_throughput.py
+	$(BENCH) benchmarks/posh_builtin.py
+	if [ -d $(DATA) ]; then \
+	    $(BENCH) -m benchmarks.language --data $(DATA) && \
+	    $(BENCH) benchmarks/agreement_vcs.py && \
+	    $(BENCH) benchmarks/perturb_vcs.py && \
+	    $(BENCH) benchmarks/agreement.py && \
+	    $(BENCH) benchmarks/granular.py; \
+	fi
 
 # Pages that are made from the registry; a test fails when they are stale.
 docs: $(VENV)/.dev
@@ -56,5 +72,12 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	.venv-hf/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
+.venv-bench/.ready: requirements/dev.txt requirements/bench.txt pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install -q --require-hashes -r requirements/dev.txt
+	.venv-bench/bin/pip install -q -r requirements/bench.txt
+	.venv-bench/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-hf runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-hf .venv-bench runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
