@@ -28,8 +28,3 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
             f"pip install 'beholder[{extra}]'"
         )
     return importlib.import_module(module)
-
-
-def is_installed(package: str) -> bool:
-    """Whether a top-level package can be found, without importing it."""
-    return importlib.util.find_spec(package) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Sequence_
 from dataclasses import replace
@@ -156,15 +157,6 @@ def sequence_row(sequence: Sequence) -> dict[str, Any]:
     return row | {"frames": [frame_row(frame) for frame in sequence.frames]}
 
 
-def sequence_from_row(row: object) -> Sequence:
-    """The sequence of ``sequence_row``.
-
-    Raises:
-        RowError: Names the first field that is wrong.
-    """
-    return _sequence(row, None, {}, None)
-
-
 def write_sequences(path: Path, sequences: Iterable[Sequence]) -> None:
     """Write sequences as JSONL, one a row, whole or not at all."""
     unfinished = path.with_name(f".{path.name}.part")
@@ -181,8 +173,9 @@ def _folder_frames(folder: Path) -> Iterator[Frame]:
         if path.suffix.lower() in PICTURES and path.is_file()
     )
     stems = [str(PurePosixPath(file).with_suffix("")) for file in files]
+    uses = Counter(stems)
     for file, stem in zip(files, stems, strict=True):
-        yield Frame(id=stem if stems.count(stem) == 1 else file, image=file)
+        yield Frame(id=stem if uses[stem] == 1 else file, image=file)
 
 
 def _renamed(row: object, columns: Mapping[str, str]) -> object:

@@ -105,12 +105,6 @@ class View:
         return _classed(self.unit_words[0])
 
     @cached_property
-    def unit_weights(self) -> FloatArray:
-        """(units,), the information of each unit: the sum over its words."""
-        _, owner = self.unit_words
-        return np.bincount(owner, self.unit_word_weights, len(self.units)).astype(np.float64)
-
-    @cached_property
     def names(self) -> FloatArray:
         """(entities, D), vectors of whole names."""
         return vectors([entity.name.lower() for entity in self.graph.entities])
