@@ -15,7 +15,8 @@ import pytest
 
 from beholder import judges
 from beholder.backends import Message, Request, Sampling
-from beholder.backends.openai import OpenAI, retry_after
+from beholder.backends.openai import OpenAI
+from beholder.backends.openai_http import retry_after
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Question
 from servers.faults import FaultServer, Refusal, completion, serving
