@@ -22,7 +22,7 @@ from beholder.backends.base import (
     Usage,
     mark,
 )
-from beholder.backends.calls import Caller, Limits
+from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.loops import PerLoop
 from beholder.backends.money import Price, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
@@ -35,7 +35,11 @@ from beholder.backends.openai_probe import (
 )
 from beholder.backends.openai_wire import Dialect, read_samples, read_usage, to_body
 from beholder.backends.prompt_logprobs import perplexities
+from beholder.backends.room import SAYS_TOO_LONG, too_long
 from beholder.errors import ConfigError, ItemError, ModelChangedError
+
+_ROOM = ("max_model_len", "context_length", "max_context_length", "context_window")
+"""What servers call the room of a model in their list of models."""
 
 
 class OpenAI(Backend):
@@ -164,10 +168,24 @@ class OpenAI(Backend):
                 return await (await self._batches.get()).ask({**body, **self.extra})
             return await self._post(body, tokens=request.estimated_tokens())
         except Refused as refusal:
-            words = str(refusal).lower()
-            if "context" in words or "too long" in words or "maximum" in words:
-                raise ItemError(f"{self.name}: the prompt does not fit: {refusal}") from refusal
+            if SAYS_TOO_LONG.search(str(refusal)):
+                tokens = f"about {_tokens(request)}"
+                room = await self._room()
+                raise too_long(self.name, tokens, room, str(refusal)) from refusal
             raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
+
+    async def _room(self) -> int | None:
+        """Tokens that fit, where the server's list of models tells (vLLM, SGLang and others do)."""
+        if self.context is not None:
+            return self.context
+        try:
+            listed = await self._http.read("GET", "/models")
+            rows = {row["id"]: row for row in listed["data"]}
+            row = rows.get(self.model) or next(iter(rows.values()))
+            told = next(row[name] for name in _ROOM if row.get(name))
+        except (CallFailed, Refused, ConfigError, KeyError, TypeError, StopIteration):
+            return None  # no such list, or none that tells: only the message is poorer
+        return int(told)
 
     def _check(self, request: Request, dialect: Dialect) -> None:
         if request.images and not dialect.images:
@@ -175,12 +193,8 @@ class OpenAI(Backend):
                 f"{self.name} does not take pictures; choose a judge that can see, or a metric that"
                 " needs no picture"
             )
-        tokens = request.estimated_tokens() + request.sampling.max_tokens
-        if self.context is not None and tokens > self.context:
-            raise ItemError(
-                f"the prompt has about {tokens} tokens and {self.name} takes {self.context}"
-                " (option context); it is not cut, shorten the text or use a judge with more room"
-            )
+        if self.context is not None and _tokens(request) > self.context:
+            raise too_long(self.name, f"about {_tokens(request)}", self.context)
 
     async def _post(self, body: dict[str, Any], tokens: int = 0) -> dict[str, Any]:
         full = {**body, **self.extra}
@@ -203,6 +217,10 @@ class OpenAI(Backend):
 
 async def _make_lock() -> AsyncGenerator[asyncio.Lock, None]:
     yield asyncio.Lock()
+
+
+def _tokens(request: Request) -> int:
+    return request.estimated_tokens() + request.sampling.max_tokens
 
 
 def _complete(dialect: Dialect, schema: bool, images: bool) -> bool:

@@ -83,7 +83,9 @@ def advance(graph: SceneGraph, known: Known, threshold: float) -> Progress:
         if missing:
             return Progress(missing, ())
     parts = [*passes.attribute_parts(), *passes.relation_parts()]
-    missing = tuple(dict.fromkeys(p.question for p in parts if p.asked and known(p.question) is None))
+    missing = tuple(
+        dict.fromkeys(p.question for p in parts if p.asked and known(p.question) is None)
+    )
     if missing:
         return Progress(missing, ())
     return Progress((), (*passes.entity_components(), *(p.component(known) for p in parts)))
