@@ -262,8 +262,8 @@ def towards_digits(path: str, folder: Path) -> str:
     model = transformers.AutoModelForCausalLM.from_pretrained(path)
     digits = [tokenizer.convert_tokens_to_ids(str(d)) for d in range(1, 6)]
     with torch.no_grad():
-        direction = 3.0 * model.lm_head.weight[digits[0]].clone()
-        for digit, factor in zip(digits, (1.0, -1.0, 0.9, -0.9, 0.8), strict=True):
+        direction = 30.0 * model.lm_head.weight[digits[0]].clone()
+        for digit, factor in zip(digits, (1.0, -1.0, 0.99, -0.99, 0.98), strict=True):
             model.lm_head.weight[digit] = factor * direction
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
