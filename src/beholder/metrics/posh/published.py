@@ -167,9 +167,10 @@ class _Passes:
 
     def relation_parts(self) -> Iterator[_Part]:
         for r in self._graph.relations:
-            ends = [self._accepted[i].identifier for i in (r.subject, r.object)]
+            subject, other = (self._accepted[i].identifier for i in (r.subject, r.object))
+            question = Question("relation", r.text.lower(), subject, other)
             asked = self._is_present(r.subject) and self._is_present(r.object)
-            yield _Part(r.text, r.spans, Question("relation", r.text.lower(), *ends), asked)
+            yield _Part(r.text, r.spans, question, asked)
 
     def entity_components(self) -> Iterator[Component]:
         for entity in self._graph.entities:
