@@ -93,6 +93,8 @@ class OpenAI(Backend):
         self._notes = notes or NoteBook()
         self._prices = load_prices(None if prices is None else Path(prices))
         self._dialect: Dialect | None = None
+        self._told_room: int | None = None
+        self._looked_for_room = False
         self._probing = PerLoop(_make_lock)
         self.batch = batch
         service = OpenAIBatches(self._http, self._caller.call)
@@ -176,16 +178,15 @@ class OpenAI(Backend):
 
     async def _room(self) -> int | None:
         """Tokens that fit, where the server's list of models tells (vLLM, SGLang and others do)."""
-        if self.context is not None:
-            return self.context
-        try:
-            listed = await self._http.read("GET", "/models")
-            rows = {row["id"]: row for row in listed["data"]}
-            row = rows.get(self.model) or next(iter(rows.values()))
-            told = next(row[name] for name in _ROOM if row.get(name))
-        except (CallFailed, Refused, ConfigError, KeyError, TypeError, StopIteration):
-            return None  # no such list, or none that tells: only the message is poorer
-        return int(told)
+        if self.context is None and not self._looked_for_room:
+            self._looked_for_room = True
+            try:
+                rows = (await self._http.read("GET", "/models"))["data"]
+                row = next((r for r in rows if r["id"] == self.model), rows[0])
+                self._told_room = next((int(row[name]) for name in _ROOM if row.get(name)), None)
+            except (CallFailed, Refused, ConfigError, LookupError, TypeError, ValueError):
+                self._told_room = None  # no such list: only the message is poorer
+        return self.context or self._told_room
 
     def _check(self, request: Request, dialect: Dialect) -> None:
         if request.images and not dialect.images:

@@ -49,6 +49,7 @@ async def presence(
             sampling=sampling,
             parse=parse,
             typical="5",
+            costly="4",  # present, but not so surely that no other name need be tried
             replicate=replicate,
             whole=False,
         )
