@@ -363,9 +363,9 @@ def test_question_about_a_text_that_is_too_long_fails_and_the_others_do_not(
     cup = [Question("entity", "a cup")]
 
     async def ask() -> list[Any]:
-        long, short = "A cup. " * 400, "A tall man holds a red cup."
-        texts = (judge.presence(cup, long), judge.presence(cup, short))
-        return await asyncio.gather(*texts, return_exceptions=True)
+        texts = ("A cup. " * 400, "A tall man holds a red cup.")
+        asked = [judge.presence(cup, text) for text in texts]
+        return list(await asyncio.gather(*asked, return_exceptions=True))
 
     failed, graded = asyncio.run(ask())
     assert isinstance(failed, ItemError)

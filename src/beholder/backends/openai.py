@@ -26,7 +26,7 @@ from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.loops import PerLoop
 from beholder.backends.money import Price, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
-from beholder.backends.openai_http import HOSTED, Connection
+from beholder.backends.openai_http import HOSTED, Connection, public_address
 from beholder.backends.openai_probe import (
     Refused,
     probe_images,
@@ -81,14 +81,14 @@ class OpenAI(Backend):
         self.extra = dict(extra or {})
         self.variant = mark(self.extra)
         self.context = context
-        known = f"openai:{model}"
+        self.name = f"openai:{model}"
+        if base_url is not None:
+            self.name += f"@{public_address(base_url)}"
         try:
             bounds = Limits(**limits)
         except TypeError as error:
-            raise ConfigError(f"{known}: {error}") from error
-        self._http = Connection(base_url or HOSTED, key_env, bounds.timeout + 5)
-        self.name = known if base_url is None else f"{known}@{self._http.address}"
-        self._http.name = self.name
+            raise ConfigError(f"{self.name}: {error}") from error
+        self._http = Connection(self.name, base_url or HOSTED, key_env, bounds.timeout + 5)
         self._caller = Caller(bounds, self.name)
         self._notes = notes or NoteBook()
         self._prices = load_prices(None if prices is None else Path(prices))

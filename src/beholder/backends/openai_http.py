@@ -28,24 +28,19 @@ class Connection:
     """One address with its key.
 
     Args:
+        name: Whose address, for messages.
         base_url: Address up to ``/v1``.
         key_env: Environment variable that holds the key.
         timeout: Seconds for one request.
     """
 
-    def __init__(self, base_url: str, key_env: str, timeout: float) -> None:
+    def __init__(self, name: str, base_url: str, key_env: str, timeout: float) -> None:
+        self.name = name
         self.base_url = base_url.rstrip("/")
         self.key_env = key_env
-        self.name = ""
         self._timeout = timeout
         self._reached = False
         self._clients = PerLoop(self._open)
-
-    @property
-    def address(self) -> str:
-        """The base address without any user name or password in it."""
-        parts = urlsplit(self.base_url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """The JSON answer to a JSON body; errors as in ``request``."""
@@ -86,7 +81,7 @@ class Connection:
             if wrong or (isinstance(error, httpx2.ConnectError) and not self._reached):
                 raise ConfigError(
                     f"{self.name} cannot be reached ({cause}); is the server running, and is"
-                    f" {self.address} its address?"
+                    f" {public_address(self.base_url)} its address?"
                 ) from None
             raise CallFailed(f"no connection ({cause})") from None
         self._reached = True
@@ -130,6 +125,12 @@ class Connection:
             yield client
         finally:
             await client.aclose()
+
+
+def public_address(base_url: str) -> str:
+    """The address without any user name or password in it."""
+    parts = urlsplit(base_url.rstrip("/"))
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _reason(response: httpx2.Response) -> str:
