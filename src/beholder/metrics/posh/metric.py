@@ -130,7 +130,8 @@ class PoSh(Metric[PoShEvidence]):
                     judge.presence(
                         [ask.question for ask in group],
                         plan.target(side, reference).text,
-                        plan.source(side, reference).text,
+                        # Published identifiers stand alone; places in the source are ours.
+                        plan.source(side, reference).text if self.rules == "fixed" else None,
                     )
                     for (side, reference), group in by_pair.items()
                 )
