@@ -5,11 +5,14 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beholder import embed, judges, text
+from beholder.backends import Image
+from beholder.backends.images import load_image
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ItemError
@@ -103,6 +106,15 @@ class Tools:
             if "://" in name or name.startswith("data:"):
                 raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
         return [self._folder / name for name in item.images]
+
+    async def pictures(self, item: Item) -> list[Image]:
+        """An item's pictures as judges get them.
+
+        Raises:
+            ItemError: A picture is missing or cannot be read.
+        """
+        files = self.picture_files(item)
+        return await asyncio.to_thread(lambda: [load_image(file) for file in files])
 
     def identity(self, kind: str, spec: str) -> str:
         """The identity of a tool, as signatures state it."""
