@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from beholder.benchmarks.agree import Report, Section
+from beholder.benchmarks.granular import Finding, GranularReport, Share
 from beholder.benchmarks.leaderboard import Board
 from beholder.benchmarks.reliability import Reliability
 from beholder.report.numbers import show_number
@@ -72,6 +73,59 @@ def significance_table(section: Section) -> Table:
         table.add_row(cell(label), *cells)
     note = "p: paired bootstrap over sources, Holm-corrected over the pairs; bold under 0.05"
     return _captioned(table, [f"{section.data.name}; {note}"])
+
+
+def granular_table(report: GranularReport) -> Table:
+    """What each metric finds of the spans that people marked, per side."""
+    table = plain_table("marked", "metric")
+    for name in ("macro F1", "held out", "precision", "recall", "F1", "span F1"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("n", "no score"):
+        table.add_column(name, justify="right", no_wrap=True)
+    shown = ""
+    for found in report.findings:
+        label = found.label if found.label != shown else ""
+        if label and shown:
+            table.add_section()
+        shown = found.label
+        table.add_row(
+            cell(label, "bold"),
+            cell(found.metric),
+            *_granular_cells(found),
+            f"{found.n_items:,}",
+            f"{found.n_missing:,}",
+        )
+        if found.reason:
+            table.add_row("", cell(found.reason, "yellow"), *[""] * 8)
+    lines = [
+        f"{report.name}: {report.n_items:,} judged; under each figure its 95 % interval over"
+        f" sources, {report.n_resamples:,} resamples",
+        "macro F1: words marked and not, at the best threshold of these data, an upper bound; held"
+        " out: each half by the other's threshold",
+        "precision, recall, F1: of the marked words, at the best threshold; span F1: runs of words,"
+        " from half of their words on",
+        *(signature for signature in report.signatures.values() if signature),
+    ]
+    return _captioned(table, lines)
+
+
+def _granular_cells(found: Finding) -> list[Text]:
+    shares = [
+        Share(None, None) if one is None else Share(one.f1, one.interval)
+        for one in (found.alerts, found.held_out)
+    ]
+    shares += [found.precision, found.recall, found.f1]
+    shares.append(
+        Share(None, None) if found.spans is None else Share(found.spans.f1, found.spans.interval)
+    )
+    cells = []
+    for place, share in enumerate(shares):
+        text = Text(DASH if share.value is None else show_number(share.value))
+        text.stylize("bold" if place == 0 else "")
+        if share.value is not None:
+            text.append(f"\n{show_interval(share.interval)}", style="dim")
+        cells.append(text)
+    return cells
 
 
 def reliability_table(reliability: Reliability) -> Table:
