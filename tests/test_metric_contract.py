@@ -28,7 +28,7 @@ TABLE: dict[str, dict[str, object]] = {
         "changed": "direct_assessment(scale=10)",
         "scored": f"direct_assessment(judge='scripted:{RULES}')",
     },
-    "fleur": {"changed": "fleur(references=True)", "elsewhere": "judged/test_judged.py"},
+    "fleur": {"changed": "fleur(references=True)", "elsewhere": "judged/test_judge_baselines.py"},
     "refclipscore": {
         "changed": "refclipscore(prefix='')",
         "elsewhere": "classical/test_clipscore.py",

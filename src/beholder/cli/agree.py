@@ -64,7 +64,8 @@ def agree(
         int, typer.Option(help="Bootstrap resamples over sources; 0 for no intervals.")
     ] = 1000,
     media_root: Annotated[
-        Path | None, typer.Option(help="Folder with the pictures, for metrics that look.")
+        Path | None,
+        typer.Option(help="Folder with the pictures. [default: that of the data]"),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Worker processes.")] = None,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Draw no figures.")] = False,
@@ -99,7 +100,7 @@ def agree(
         [],
         base_url=base_url,
         out=out or default_out(judged.name),
-        media_root=media_root,
+        media_root=media_root or _folder(data or source),
         workers=workers,
     )
     if own and judged.name == "docent_granular":
@@ -126,6 +127,12 @@ def agree(
 
         paths = write_agreement_figures(report, config.out / "agreement")
         typer.echo(f"figures: {config.out / 'agreement'} ({len(paths)} files)", err=True)
+
+
+def _folder(data: str) -> Path | None:
+    """Where the pictures of a set are looked for if nothing is said."""
+    path = Path(data)
+    return path.parent if path.is_file() else path if path.is_dir() else None
 
 
 def _print_report(report: Report, as_json: bool) -> None:

@@ -78,28 +78,31 @@ def significance_table(section: Section) -> Table:
 def granular_table(report: GranularReport) -> Table:
     """What each metric finds of the spans that people marked, per side."""
     table = plain_table("marked", "metric")
-    for name in ("macro F1", "held out", "precision", "recall", "F1", "span F1"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("n", "no score"):
-        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("figure", "value", "95 % interval", "n", "no score"):
+        table.add_column(name, justify="left" if name == "figure" else "right", no_wrap=True)
     shown = ""
     for found in report.findings:
-        label = found.label if found.label != shown else ""
-        if label and shown:
+        label = "" if found.label == shown else found.label
+        if shown:
             table.add_section()
         shown = found.label
-        table.add_row(
-            cell(label, "bold"),
-            cell(found.metric),
-            *_granular_cells(found),
-            f"{found.n_items:,}",
-            f"{found.n_missing:,}",
-        )
+        counts = (f"{found.n_items:,}", f"{found.n_missing:,}")
+        if found.alerts is None:
+            table.add_row(cell(label, "bold"), cell(found.metric), "", DASH, DASH, *counts)
+        for place, (name, share) in enumerate(_granular_figures(found)):
+            table.add_row(
+                cell(label, "bold") if place == 0 else "",
+                cell(found.metric) if place == 0 else "",
+                name,
+                Text(DASH if share.value is None else show_number(share.value), style="bold"),
+                show_interval(share.interval),
+                *(counts if place == 0 else ("", "")),
+            )
         if found.reason:
-            table.add_row("", cell(found.reason, "yellow"), *[""] * 8)
+            table.add_row("", cell(found.reason, "yellow"), "", "", "", "", "")
     lines = [
-        f"{report.name}: {report.n_items:,} judged; under each figure its 95 % interval over"
-        f" sources, {report.n_resamples:,} resamples",
+        f"{report.name}: {report.n_items:,} judged; intervals over sources,"
+        f" {report.n_resamples:,} resamples",
         "macro F1: words marked and not, at the best threshold of these data, an upper bound; held"
         " out: each half by the other's threshold",
         "precision, recall, F1: of the marked words, at the best threshold; span F1: runs of words,"
@@ -109,23 +112,20 @@ def granular_table(report: GranularReport) -> Table:
     return _captioned(table, lines)
 
 
-def _granular_cells(found: Finding) -> list[Text]:
-    shares = [
-        Share(None, None) if one is None else Share(one.f1, one.interval)
-        for one in (found.alerts, found.held_out)
+def _granular_figures(found: Finding) -> list[tuple[str, Share]]:
+    if found.alerts is None or found.spans is None:
+        return []
+    held_out = Share(None, None)
+    if found.held_out is not None:
+        held_out = Share(found.held_out.f1, found.held_out.interval)
+    return [
+        ("macro F1", Share(found.alerts.f1, found.alerts.interval)),
+        ("held out", held_out),
+        ("precision", found.precision),
+        ("recall", found.recall),
+        ("F1", found.f1),
+        ("span F1", Share(found.spans.f1, found.spans.interval)),
     ]
-    shares += [found.precision, found.recall, found.f1]
-    shares.append(
-        Share(None, None) if found.spans is None else Share(found.spans.f1, found.spans.interval)
-    )
-    cells = []
-    for place, share in enumerate(shares):
-        text = Text(DASH if share.value is None else show_number(share.value))
-        text.stylize("bold" if place == 0 else "")
-        if share.value is not None:
-            text.append(f"\n{show_interval(share.interval)}", style="dim")
-        cells.append(text)
-    return cells
 
 
 def reliability_table(reliability: Reliability) -> Table:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -102,6 +101,15 @@ class _Runs(NamedTuple):
     norm: float
 
 
+class _Squares(dict[str, float]):
+    """The square of what a run weighs when it stands there once; of one in no document ``new``."""
+
+    new: float = 0.0
+
+    def __missing__(self, gram: str) -> float:
+        return self.new
+
+
 class _Weigher:
     """Cosines of tf-idf vectors.
 
@@ -114,17 +122,15 @@ class _Weigher:
         n = max(1, table.n_documents)
         documents = np.fromiter(table.counts.values(), np.float64, len(table.counts))
         squares = np.log(n / np.maximum(1.0, documents)) ** 2
-        self._squares = dict(zip(table.counts, squares.tolist(), strict=True))
-        self._new = math.log(n) ** 2
+        self._squares = _Squares(zip(table.counts, squares.tolist(), strict=True))
+        self._squares.new = math.log(n) ** 2
         self._norms: dict[Words, list[tuple[float, bool]]] = {}
 
     def candidate(self, words: Words) -> list[_Runs]:
         """The runs of a candidate, per length."""
         found = []
         for grams in gram_lists(words):
-            squares = dict(
-                zip(grams, map(self._squares.get, grams, repeat(self._new)), strict=True)
-            )
+            squares = dict(zip(grams, map(self._squares.__getitem__, grams), strict=True))
             if len(squares) == len(grams):
                 found.append(_Runs(squares, None, math.sqrt(sum(squares.values()))))
             else:
@@ -156,19 +162,17 @@ class _Weigher:
             total += dot / (ours.norm * norm)
         return total
 
-    def _norm(self, grams: list[str], *, known_plain: bool) -> tuple[float, bool]:
+    def _norm(self, grams: Sequence[str], *, known_plain: bool) -> tuple[float, bool]:
         """Length of a reference's vector, and whether each run stands there once.
 
         Where that is so of runs of one length, it is so of longer ones.
         """
         if known_plain or len(set(grams)) == len(grams):
-            total: float = sum(map(self._squares.get, grams, repeat(self._new)))
-            return math.sqrt(total), True
+            return math.sqrt(sum(map(self._squares.__getitem__, grams))), True
         return math.sqrt(self._sum_of_squares(Counter(grams))), False
 
     def _sum_of_squares(self, counts: Mapping[str, int]) -> float:
-        terms = (n * n * self._squares.get(gram, self._new) for gram, n in counts.items())
-        return float(sum(terms))
+        return sum(n * n * self._squares[gram] for gram, n in counts.items())
 
 
 def _repeated(ours: _Runs, shared: Iterable[str], clips: bool) -> float:

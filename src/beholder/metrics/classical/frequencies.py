@@ -7,7 +7,7 @@ import hashlib
 import json
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import add
 from pathlib import Path
@@ -100,13 +100,13 @@ def _grams(texts: tuple[str, ...], tokenizer: str) -> set[str]:
     return set().union(*lists)
 
 
-def gram_lists(words: Words) -> Iterator[list[str]]:
+def gram_lists(words: Words) -> Iterator[Sequence[str]]:
     """All runs of 1, 2, 3 and 4 words, in order, written with single spaces.
 
     Each run is a shorter one and one word more; the loops are those of C functions.
     """
     following = list(map(" ".__add__, words))
-    grams = list(words)
+    grams: Sequence[str] = words
     yield grams
     for order in ORDERS[1:]:
         grams = list(map(add, grams, following[order - 1 :]))
