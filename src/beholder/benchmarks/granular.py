@@ -28,7 +28,7 @@ from beholder.run.execute import Progress
 from beholder.run.store import Store
 from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, cluster_codes
+from beholder.stats.checks import Floats, Ints, cluster_codes, resampling
 from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_scores
 from beholder.text.tokenize import words
 
@@ -128,16 +128,17 @@ def granular(
         seed: Seed of resampling, folds and random scores.
 
     Raises:
-        ConfigError: No item has marked spans, or no metric was asked for.
+        ConfigError: No item has marked spans, no metric was asked for, or no resample.
         RunError: The run directory is busy or holds other data.
     """
     if not any(label in item.judgments for item in judged.items for label, _ in SIDES):
         raise ConfigError("no item has marked spans (judgments mistakes, omissions)")
+    resampling(n_resamples, LEVEL)
     run = RunConfig(**{**config.__dict__, "metrics": tuple(metrics)})
     carry_out(run, progress, scored_items(judged.items, ()))
     with Store.read(run.out) as store:
         outcomes = {
-            metric.name: [store.score(metric.name, place) for place in range(len(judged.items))]
+            metric.name: [_units(store, metric.name, i) for i in range(len(judged.items))]
             for metric in metrics
         }
         signatures = {metric.name: " ; ".join(store.signatures(metric.name)) for metric in metrics}
@@ -146,15 +147,23 @@ def granular(
         items = [item for item in judged.items if label in item.judgments]
         places = [place for place, item in enumerate(judged.items) if label in item.judgments]
         for name, found in outcomes.items():
-            pairs = [(item, found[place]) for item, place in zip(items, places, strict=True)]
-            scored = [(item, one) for item, one in pairs if isinstance(one, ItemScore)]
-            documents = [_document(item, one.units, label, side) for item, one in scored]
-            n_missing = len(items) - len(scored)
+            documents = [
+                _document(item, units, label, side)
+                for item, place in zip(items, places, strict=True)
+                if (units := found[place]) is not None
+            ]
+            n_missing = len(items) - len(documents)
             findings.append(_finding(name, label, documents, n_missing, n_resamples, seed))
         if items:
             chance = _random_documents(items, label, side, seed)
             findings.append(_finding(RANDOM, label, chance, 0, n_resamples, seed))
     return GranularReport(judged.name, len(judged.items), tuple(findings), signatures, n_resamples)
+
+
+def _units(store: Store, metric: str, position: int) -> Sequence[Unit] | None:
+    """What a metric found in an item; None where it has no score."""
+    outcome = store.score(metric, position)
+    return outcome.units if isinstance(outcome, ItemScore) else None
 
 
 def _document(item: Item, units: Sequence[Unit], label: Label, side: Side) -> _Document:

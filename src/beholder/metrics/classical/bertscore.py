@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
@@ -74,7 +75,7 @@ class Rarity:
         n = self.n_references
         return np.array([math.log((n + 1) / (self.counts.get(int(i), 0) + 1)) for i in ids])
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Number of references and a hash of the counts."""
         whole = f"{self.n_references} {sorted(self.counts.items())}"
@@ -164,9 +165,10 @@ class BERTScore(Metric[EncodedTexts]):
                 " score_text and runs do"
             )
         service = tools.encoder(self.model)
+        texts = (item.candidate, *item.references)
+        encoded = await asyncio.gather(*(service.encode(text, self.layer) for text in texts))
         sides, n_cut = [], 0
-        for place, text in enumerate((item.candidate, *item.references)):
-            read = await service.encode(text, self.layer)
+        for place, read in enumerate(encoded):
             counts = ~read.special
             if not counts.any():
                 raise ItemError(
