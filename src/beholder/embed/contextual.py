@@ -102,10 +102,12 @@ class TokenEncoder:
     def max_tokens(self) -> int:
         """Tokens of a text that the model reads, special ones included."""
         config = self._configuration()
+        limit = int(self._reader().model_max_length)
+        places = int(getattr(config, "max_position_embeddings", 0))
+        if places <= 0:  # positions are relative
+            return limit
         # Models of the RoBERTa family count positions from 2.
-        offset = 2 if "roberta" in config.model_type else 0
-        places = int(config.max_position_embeddings) - offset
-        return min(places, int(self._reader().model_max_length))
+        return min(limit, places - (2 if "roberta" in config.model_type else 0))
 
     def tokens(self, text: str) -> Tokens:
         """The tokens of a text, cut where the model stops reading."""
