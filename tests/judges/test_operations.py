@@ -260,3 +260,33 @@ class Nothing(Judge):
 def test_judge_without_an_operation_names_those_that_have_it(call: Callable[[Judge], Any]) -> None:
     with pytest.raises(ConfigError, match=r"nothing cannot .* judge='openai:MODEL'"):
         asyncio.run(call(Nothing()))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda j: j.assess("A cat.", ("overall",)), "by a picture or by references"),
+        (lambda j: j.assess("A cat.", (), references=["A cat."]), "aspects"),
+        (lambda j: j.assess("A cat.", ("style",), references=["A cat."]), "aspects"),
+        (lambda j: j.grade("A cat.", images=[]), "grade needs a picture"),
+    ],
+)
+def test_a_description_without_evidence_or_aspect_is_not_asked_about(
+    call: Callable[[Judge], Any], message: str
+) -> None:
+    judge, backend = says("{}")
+    with pytest.raises(ItemError, match=message):
+        asyncio.run(call(judge))
+    assert backend.requests == []
+
+
+def test_grade_counts_whole_digits_only() -> None:
+    def answer(request: Request) -> Answer:
+        first = (("10", math.log(0.5)), ("7", math.log(0.25)), ("3", math.log(0.25)))
+        return Answer((Sample("10", "length", first),), "m")
+
+    judge = LLMJudge(Scripted(answer, top_logprobs=20))
+    grade = asyncio.run(judge.grade("A cat.", images=[PICTURE]))
+    assert grade.value == pytest.approx(5.0)
+    assert grade.mass == pytest.approx(0.5)
+    assert len(grade.probabilities) == 10

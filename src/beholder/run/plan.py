@@ -61,9 +61,11 @@ def plan(config: RunConfig) -> Plan:
     """
     check(config)
     tallies = [Tally() if metric.asks_judge() else None for metric in config.metrics]
-    tools = [Tools(options=config.tool_options, tally=tally) for tally in tallies]
     most = [Tally(most=True) if metric.asks_judge() else None for metric in config.metrics]
-    tools_most = [Tools(options=config.tool_options, tally=tally) for tally in most]
+    tools, tools_most = (
+        [Tools(options=config.tool_options, tally=tally, folder=config.folder) for tally in kind]
+        for kind in (tallies, most)
+    )
     signatures = [
         metric.signature(metric.identities(tool))
         for metric, tool in zip(config.metrics, tools, strict=True)
