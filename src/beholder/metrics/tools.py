@@ -5,12 +5,17 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from beholder import embed, judges, text
+from beholder.backends import Image
+from beholder.backends.images import load_image
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
+from beholder.errors import ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.text.split import Splitter
 
@@ -25,6 +30,7 @@ class Tools:
         answers: Where answers of judges are kept; None keeps them in memory.
         budget: What judges may spend; None for no limit.
         tally: Counts what judges would be asked, and asks nobody.
+        folder: What the items' pictures are relative to; None takes the current directory.
     """
 
     def __init__(
@@ -34,6 +40,7 @@ class Tools:
         answers: AnswerStore | None = None,
         budget: Budget | None = None,
         tally: Tally | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._vectors = vectors
         self._options = options or {}
@@ -43,6 +50,7 @@ class Tools:
         self._budget = budget
         self._tally = tally
         self._judges: dict[str, Judge] = {}
+        self._folder = folder or Path()
 
     def embedder(self, spec: str) -> Embedder:
         """The embedder of a spec such as ``static`` or ``st:NAME``."""
@@ -74,6 +82,20 @@ class Tools:
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts, in order; equal texts are embedded once and shared between items."""
         return await self._service(spec).embed(texts)
+
+    async def picture(self, path: str, max_side: int = 0) -> Image:
+        """The picture of an item as models get it.
+
+        Args:
+            path: As the item has it.
+            max_side: Pixels of the longer side at most; 0 keeps the size.
+
+        Raises:
+            ItemError: It cannot be read, or is named by a web address.
+        """
+        if "://" in path or path.startswith("data:"):
+            raise ItemError(f"the picture {path[:80]!r} is no file; fetch it and name the file")
+        return await asyncio.to_thread(load_image, self._folder / path, max_side or None)
 
     def _tool(self, kind: str, spec: str) -> Embedder | Splitter | Judge:
         if kind == "judge":

@@ -39,3 +39,14 @@ class RunConfig:
     cache: Path | None = None
     max_cost: float | None = None
     tool_options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """What the items' pictures are relative to.
+
+        The folder of the data file; for items given otherwise ``media_root``, else the current
+        directory.
+        """
+        if Path(self.data).is_file():
+            return Path(self.data).parent
+        return self.media_root or Path()
