@@ -21,7 +21,7 @@ from beholder.run.rank.config import RankConfig
 RANKING = "ranking.json"
 THUMBS = "thumbs"
 FORMAT = 1
-THUMB_SIDE = 320
+THUMB_SIDE = 240
 
 
 def build(
