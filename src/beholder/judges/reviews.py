@@ -40,6 +40,7 @@ async def review(
         "n": str(len(kinds)),
         "language": language,
         "words": str(n_words),
+        "characters": str(2 * n_words),
         "kinds": listed,
     }
     return await asker.ask(

@@ -17,8 +17,12 @@ from beholder.metrics.tools import Tools
 from beholder.records import Reviews
 from beholder.spec import Spec
 
-LANGUAGES = {"en": "English", "ja": "Japanese"}
-"""Names of languages as judges are told them; others are told as the data has them."""
+LANGUAGES = {
+    "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French",
+    "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "pt": "Portuguese",
+    "ru": "Russian", "zh": "Chinese",
+}  # fmt: skip
+"""Names of languages as judges are told them. No other word of the data enters a prompt unfenced."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Response:
             raise ItemError("response needs an image, and this set of texts has none")
         shown = self.image and reviews.image is not None
         images = [await tools.picture(str(reviews.image), self.max_side)] if shown else []
-        language = LANGUAGES.get(reviews.language.lower(), reviews.language) or None
+        language = LANGUAGES.get(reviews.language.lower()[:2])
         judge = tools.judge(self.judge)
         orders = shuffled(reviews.id, len(reviews.texts), self.orders, self.seed)
         answers: list[tuple[int, ...] | str] = []
