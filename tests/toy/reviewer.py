@@ -28,7 +28,8 @@ class Reviewer(Backend):
     """``reviewer(model='m', bias=1.0)``: the better and the earlier shown, the better ranked.
 
     Args:
-        model: ``malformed`` never gives ranks, ``mended`` only when asked again.
+        model: ``malformed`` never gives ranks, ``mended`` only when asked again;
+            ``flat`` finds every token equally likely.
         bias: Quality that a place nearer to the front is worth.
         noise: Standard deviation of what it sees of the quality.
         noise_ja: The same for texts that are told to be Japanese.
@@ -76,6 +77,8 @@ class Reviewer(Backend):
             quality = [float(q) for q in _QUALITY.findall(text)] or [len(text) % 7]
             blind = 0.0 if images else _noise(text, 1.5)
             per_token = 3.0 - 0.2 * (quality[0] + blind)
+            if self._model == "flat":
+                per_token = 1.0
             n_tokens = max(1, len(text) // 4)
             found.append(Perplexity(max(0.01, per_token) * n_tokens, n_tokens, len(text)))
         return found

@@ -22,7 +22,7 @@ LANGUAGES = {
     "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "pt": "Portuguese",
     "ru": "Russian", "zh": "Chinese",
 }  # fmt: skip
-"""Names of languages as judges are told them. No other word of the data enters a prompt unfenced."""
+"""Languages as judges are told them; no other word of the data enters a prompt unfenced."""
 
 
 @dataclass(frozen=True)

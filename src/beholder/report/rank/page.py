@@ -16,6 +16,7 @@ from beholder.records import Estimate, Interval
 from beholder.report import charts
 from beholder.report.marking import visible
 from beholder.report.numbers import show_number
+from beholder.report.rank.tables import labels
 from beholder.report.tables import show_p
 from beholder.run import manifest
 from beholder.run.rank import results
@@ -49,12 +50,14 @@ class Column:
 
     Attributes:
         name: Annotator or scorer.
+        label: As the head of the column shows it.
         kind: ``prompt``, ``annotator`` or ``scorer``.
         in_pair: Whether it is one of the two annotators who agree best.
         cells: One per text.
     """
 
     name: str
+    label: str
     kind: str
     in_pair: bool
     cells: tuple[Cell, ...]
@@ -68,7 +71,7 @@ class Matrix:
         position: Place in the run.
         image: What ``ranking.json`` says of it.
         columns: All rankings.
-        correlations: Per scorer its correlation with the pair.
+        correlations: Per scorer its label and its correlation with the pair.
         thumb: Whether there is a thumbnail.
     """
 
@@ -123,7 +126,9 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
 
 def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
     """All images, those on which scorers and people differ most first."""
-    names = [scorer["name"] for scorer in ranking["scorers"]]
+    names = dict(
+        zip((scorer["name"] for scorer in ranking["scorers"]), labels(ranking), strict=True)
+    )
     found = [
         _matrix(position, image, names, (folder / _thumb(position)).is_file())
         for position, image in enumerate(ranking["images"])
@@ -136,14 +141,18 @@ def _agreement(matrix: Matrix) -> float:
     return fmean(known) if known else 2.0  # nothing to differ: last
 
 
-def _matrix(position: int, image: Mapping[str, Any], names: Sequence[str], thumb: bool) -> Matrix:
+def _matrix(
+    position: int, image: Mapping[str, Any], names: Mapping[str, str], thumb: bool
+) -> Matrix:
     n = len(image["texts"])
     pair = image["pair"] or []
     columns = []
     if "prompt_ranks" in image:
-        columns.append(Column("prompt", "prompt", False, _cells(image["prompt_ranks"], n)))
+        columns.append(
+            Column("prompt", "prompt", "prompt", False, _cells(image["prompt_ranks"], n))
+        )
     columns += [
-        Column(name, "annotator", name in pair, _cells(ranks, n))
+        Column(name, name, "annotator", name in pair, _cells(ranks, n))
         for name, ranks in sorted(image.get("ranks", {}).items())
     ]
     for name in names:
@@ -151,14 +160,16 @@ def _matrix(position: int, image: Mapping[str, Any], names: Sequence[str], thumb
         if found is not None:
             first = next(iter(found["values"].items()))
             notes = [f"{first[0]} {show_number(value)}" for value in first[1]]
-            columns.append(Column(name, "scorer", False, _cells(found["ranks"], n, notes)))
+            columns.append(
+                Column(name, names[name], "scorer", False, _cells(found["ranks"], n, notes))
+            )
     return Matrix(
         position=position,
         image=image,
         columns=tuple(columns),
         correlations=tuple(
-            (name, image["scorers"][name]["correlation"])
-            for name in names
+            (label, image["scorers"][name]["correlation"])
+            for name, label in names.items()
             if name in image["scorers"]
         ),
         thumb=thumb,
@@ -199,7 +210,7 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         pictures,
         log=log,
         name=log["data"]["source"],
-        names=[scorer["name"] for scorer in ranking["scorers"]],
+        labels=labels(ranking),
         scorers=ranking["scorers"],
         tables=tables,
         bars=[_bar(row) for row in (tables["human"], *tables["scorers"])],

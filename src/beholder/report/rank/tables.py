@@ -17,7 +17,7 @@ DASH = "\N{EN DASH}"
 def ranking_tables(ranking: Mapping[str, Any]) -> list[Table]:
     """All tables of a run that hold something, in the order to read them."""
     tables = ranking["tables"]
-    names = [scorer["name"] for scorer in ranking["scorers"]]
+    names = labels(ranking)
     found = [_systems(ranking), _thresholds(tables, names)]
     for kind, rows in tables["groups"].items():
         if rows:
@@ -29,14 +29,20 @@ def ranking_tables(ranking: Mapping[str, Any]) -> list[Table]:
     return found
 
 
+def labels(ranking: Mapping[str, Any]) -> list[str]:
+    """Short labels of the scorers, for the heads of columns: S1, S2..."""
+    return [f"S{number}" for number in range(1, len(ranking["scorers"]) + 1)]
+
+
 def _systems(ranking: Mapping[str, Any]) -> Table:
     tables = ranking["tables"]
-    table = plain_table("scorer", "ranked by")
+    table = plain_table("", "scorer", "ranked by")
     _numbers(table, "correlation", "95 % interval", "images", "failed", "level")
     human = tables["human"]
-    table.add_row("people", "", *_estimate(human), "", "", style="dim")
-    for row in tables["scorers"]:
+    table.add_row("", "people", "", *_estimate(human), "", "", style="dim")
+    for label, row in zip(labels(ranking), tables["scorers"], strict=True):
         table.add_row(
+            label,
             cell(row["scorer"], "bold"),
             "",
             *_estimate(row),
@@ -44,7 +50,7 @@ def _systems(ranking: Mapping[str, Any]) -> Table:
             f"{row['n_level']:,}",
         )
         for value in row["values"]:
-            table.add_row("", cell(value["value"]), *_estimate(value), "", "")
+            table.add_row("", "", cell(value["value"]), *_estimate(value), "", "")
     lines = [
         f"images whose best pair of annotators agrees {_limit(tables['threshold'])}:"
         f" {tables['n_kept']:,} of {tables['n_judged']:,} that can be compared"
@@ -64,7 +70,7 @@ def _thresholds(tables: Mapping[str, Any], names: Sequence[str]) -> Table:
     table = plain_table("best pair agrees")
     _numbers(table, "images", "people", "prompt order", *names)
     for name in names:
-        table.add_column(cell(f"{name} as one more annotator"), justify="right", overflow="fold")
+        table.add_column(cell(f"{name} joins"), justify="right", overflow="fold")
     for row in tables["thresholds"]:
         table.add_row(
             _limit(row["threshold"]),
@@ -74,6 +80,12 @@ def _thresholds(tables: Mapping[str, Any], names: Sequence[str]) -> Table:
             *(_shown(found["mean"]) for found in row["scorers"]),
             *(_joined(found) for found in row["scorers"]),
         )
+    table.caption = Text(
+        "joins: agreement of the best pair when the scorer counts as one more annotator, and the"
+        " share of images in which it is in the pair",
+        style="dim",
+    )
+    table.caption_justify = "left"
     return table
 
 
