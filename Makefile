@@ -13,7 +13,8 @@ test: $(VENV)/.dev
 
 # The tests that need torch, in an environment of their own; everything else stays free of it.
 test-hf: .venv-hf/.ready
-	.venv-hf/bin/python -m pytest tests/backends/test_hf.py tests/embed/test_sentence_transformers.py
+	.venv-hf/bin/python -m pytest tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
+	    tests/metrics/irr/test_perplexity_hf.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

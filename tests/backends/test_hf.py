@@ -305,3 +305,53 @@ def test_model_is_named_with_a_digest_of_its_weights(llama: str, llava: str) -> 
 def test_folder_without_a_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be loaded"):
         asyncio.run(HF(str(tmp_path)).capabilities())
+
+
+def test_sets_that_are_asked_together_get_what_each_gets_alone(llava: str) -> None:
+    shown = [[RED], [BLUE], [], [RED]]
+    texts = [TEXTS, TEXTS[:2], TEXTS, ["A red cup on a bench."]]
+
+    async def together(batch_size: int) -> list[list[float]]:
+        judge = judges.judge(f"hf:{llava}", batch_size=batch_size)
+        found = await asyncio.gather(
+            *(
+                judge.perplexity(t, prompt=PROMPT, images=i)
+                for t, i in zip(texts, shown, strict=True)
+            )
+        )
+        return [[one.nll for one in row] for row in found]
+
+    alone = [
+        [one.nll for one in asyncio.run(judges.judge(f"hf:{llava}").perplexity(t, prompt=PROMPT, images=i))]
+        for t, i in zip(texts, shown, strict=True)
+    ]  # fmt: skip
+    for batch_size in (1, 4, 16):
+        for row, expected in zip(asyncio.run(together(batch_size)), alone, strict=True):
+            assert row == pytest.approx(expected, rel=1e-5)
+
+
+def test_one_set_that_cannot_be_scored_fails_alone(llama: str) -> None:
+    judge = judges.judge(f"hf:{llama}")
+
+    async def ask() -> list[object]:
+        sets = (TEXTS, ["word " * 2000], [""])
+        asked = (judge.perplexity(texts, prompt=PROMPT) for texts in sets)
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    good, long, empty = asyncio.run(ask())
+    assert isinstance(good, list)
+    assert len(good) == len(TEXTS)
+    assert isinstance(long, ItemError)
+    assert "the model takes 1024" in str(long)
+    assert isinstance(empty, ItemError)
+
+
+def test_a_model_whose_cache_cannot_be_shared_gets_whole_passes(
+    llava: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = asyncio.run(judges.judge(f"hf:{llava}").perplexity(TEXTS, prompt=PROMPT, images=[RED]))
+    for cls in transformers.DynamicCache.__mro__:
+        if "batch_select_indices" in vars(cls):
+            monkeypatch.delattr(cls, "batch_select_indices")
+    found = asyncio.run(judges.judge(f"hf:{llava}").perplexity(TEXTS, prompt=PROMPT, images=[RED]))
+    assert [p.nll for p in found] == pytest.approx([p.nll for p in usual], rel=1e-5)

@@ -149,7 +149,7 @@ def save_qwen2_vl(folder: Path) -> Any:
     transformers.Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
-    class Processor(transformers.Qwen2VLProcessor):
+    class Processor(transformers.Qwen2VLProcessor):  # type: ignore[misc]
         """Without videos."""
 
         @classmethod
