@@ -7,9 +7,11 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats as sps
 
@@ -349,6 +351,33 @@ def test_review_counts_pictures_that_cannot_be_reviewed(cli: Cli) -> None:
     assert done.code == 1
     assert "001, en: the picture img/001.png cannot be read" in done.err
     assert "1 sets of 5 reviews" in done.out
+
+
+def test_the_published_table_is_ranked_as_it_is(cli: Cli) -> None:
+    rows = write_reviews(Path("r.jsonl"), 4)
+    table = [
+        {
+            "id": row["id"],
+            "genre": row["category"],
+            "image": {"bytes": Path(str(row["image"])).read_bytes(), "path": "x.png"},
+            **{f"sentence_{n}": text for n, text in enumerate(cast(list[str], row["texts"]), 1)},
+            **{
+                f"annotator_{n}": ranks
+                for n, ranks in enumerate(cast(dict[str, Any], row["ranks"]).values(), 1)
+            },
+        }
+        for row in rows
+    ]
+    Path("hub").mkdir()
+    pq.write_table(pa.Table.from_pylist(table), "hub/train.parquet")
+    scorer = "response(judge='reviewer:m')"
+    arguments = ("--threshold", "none", "--json", "-s", scorer)
+    done = cli("rank", "hub", "--language", "en", "-o", "a", *arguments)
+    assert done.code == 0, done.err
+    assert len(list(Path("a/pictures").iterdir())) == 4
+    own = cli("rank", "r.jsonl", "-o", "b", *arguments)
+    assert _tables(done.out)["scorers"] == _tables(own.out)["scorers"]
+    assert _tables(done.out)["scorers"][0]["n"] == 4
 
 
 @pytest.mark.parametrize("command", ["rank", "review"])

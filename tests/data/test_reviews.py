@@ -118,3 +118,17 @@ def test_ids_may_repeat_between_languages_only(tmp_path: Path) -> None:
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"has no \.parquet file"):
         list(read_reviews(tmp_path))
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_pictures_in_the_table_are_written_as_files(tmp_path: Path, wrapped: bool) -> None:
+    data = b"\xff\xd8 not looked at"
+    held = {"bytes": data, "path": "x.jpg"} if wrapped else data
+    pq.write_table(pa.Table.from_pylist([{**PUBLISHED, "image": held}]), tmp_path / "t.parquet")
+    (found,) = read_reviews(tmp_path / "t.parquet", unpack=tmp_path / "pictures")
+    assert isinstance(found, Reviews)
+    assert found.image is not None
+    assert (tmp_path / "pictures" / found.image).read_bytes() == data
+    (without,) = read_reviews(tmp_path / "t.parquet")
+    assert isinstance(without, Reviews)
+    assert without.image is None

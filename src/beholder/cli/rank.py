@@ -86,14 +86,22 @@ def rank(
 
     if data == "-":
         raise ConfigError("beholder rank reads a file or a folder, not standard input")
-    inputs = read_inputs(data, language=language, media_root=images, skip_bad_rows=skip_bad_rows)
+    folder = out or Path("runs") / f"rank-{Path(data).name.partition('.')[0]}"
+    unpacked = folder / "pictures"
+    inputs = read_inputs(
+        data,
+        language=language,
+        media_root=images,
+        unpack=unpacked if images is None else None,
+        skip_bad_rows=skip_bad_rows,
+    )
     named = {"judge": judge, "embedder": embedder}
     address = {"base_url": base_url} if base_url else {}
     config = RankConfig(
         data=data,
-        out=out or Path("runs") / f"rank-{Path(data).name.partition('.')[0]}",
+        out=folder,
         scorers=_scorers(scorer or [], ablate, inputs, {k: v for k, v in named.items() if v}),
-        media_root=images,
+        media_root=images or (unpacked if unpacked.is_dir() else None),
         threshold=_threshold(threshold),
         resamples=resamples,
         concurrency=concurrency,
@@ -166,8 +174,10 @@ def _threshold(text: str) -> float | None:
 
 
 def _problems(ranking: Mapping[str, Any], allowed: int) -> list[str]:
+    from beholder.report.marking import visible
+
     failed = [
-        (image["id"], scorer, reason)
+        (visible(image["id"]), scorer, visible(reason))
         for image in ranking["images"]
         for scorer, reason in image["failures"].items()
     ]

@@ -8,6 +8,7 @@ category in ``genre``.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,11 +21,16 @@ from beholder.errors import DataError
 from beholder.records import Reviews
 
 _SENTENCE = re.compile(r"sentence_([1-9][0-9]*)")
+_PICTURES = ("image", "img", "binary")
 _ANNOTATOR = re.compile(r"annotator_.+")
 
 
 def read_reviews(
-    source: str | Path, *, language: str = "", media_root: Path | None = None
+    source: str | Path,
+    *,
+    language: str = "",
+    media_root: Path | None = None,
+    unpack: Path | None = None,
 ) -> Iterator[Reviews | DataError]:
     """Read a file, or a folder of Parquet files, of ranked texts.
 
@@ -33,6 +39,8 @@ def read_reviews(
             standard input; or a folder whose ``.parquet`` files are read in order of their names.
         language: Language of rows that name none.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
+        unpack: Folder into which pictures that stand in a table itself are written, under names
+            made from their bytes; None leaves such pictures out.
 
     Yields:
         Reviews per good row, a DataError (not raised) per bad one, in order.
@@ -49,7 +57,10 @@ def read_reviews(
                 continue
             try:
                 found = reviews_from_row(
-                    row, default_id=str(number), language=language, media_root=media_root
+                    _with_picture(row, unpack),
+                    default_id=str(number),
+                    language=language,
+                    media_root=media_root,
                 )
                 place = seen.get((found.id, found.language))
                 if place is not None:
@@ -153,9 +164,28 @@ def _published(row: Mapping[str, Any]) -> dict[str, Any]:
     found["texts"] = [row[f"sentence_{n}"] for n in numbers]
     found["ranks"] = people
     found["category"] = row.get("genre", row.get("category", ""))
-    if isinstance(row.get("image"), str):  # the hub's table holds the picture itself instead
+    if isinstance(row.get("image"), str):
         found["image"] = row["image"]
     return found
+
+
+def _with_picture(row: object, unpack: Path | None) -> object:
+    """The row with the name of a file in place of a picture that stands in the table."""
+    if not isinstance(row, Mapping):
+        return row
+    for column in _PICTURES:
+        value = row.get(column)
+        data = value.get("bytes") if isinstance(value, Mapping) else value
+        if not isinstance(data, bytes):
+            continue
+        if unpack is None:
+            return {**row, "image": None}
+        ending = "jpg" if data.startswith(b"\xff\xd8") else "png"
+        name = f"{hashlib.sha256(data).hexdigest()[:24]}.{ending}"
+        unpack.mkdir(parents=True, exist_ok=True)
+        (unpack / name).write_bytes(data)
+        return {**row, "image": name}
+    return row
 
 
 def _texts(value: object, field: str) -> tuple[str, ...]:

@@ -47,9 +47,14 @@ class Inputs:
 
 
 def read_inputs(
-    data: str, *, language: str = "", media_root: Path | None = None, skip_bad_rows: bool = False
+    data: str,
+    *,
+    language: str = "",
+    media_root: Path | None = None,
+    unpack: Path | None = None,
+    skip_bad_rows: bool = False,
 ) -> Inputs:
-    """Read all rows.
+    """Read all rows; ``unpack`` is the folder for pictures that stand in a table itself.
 
     Raises:
         DataError: A file cannot be read, rows are wrong and ``skip_bad_rows`` is not set, or there
@@ -57,7 +62,7 @@ def read_inputs(
     """
     good: list[Reviews] = []
     bad: list[DataError] = []
-    for row in read_reviews(data, language=language, media_root=media_root):
+    for row in read_reviews(data, language=language, media_root=media_root, unpack=unpack):
         if isinstance(row, DataError):
             bad.append(row)
         else:
