@@ -282,15 +282,28 @@ def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], messa
     assert "Traceback" not in done.err
 
 
-def test_other_data_in_the_same_folder_is_refused(cli: Cli) -> None:
-    write_reviews(Path("r.jsonl"), 2)
-    assert cli("rank", "r.jsonl", "-s", "length").code == 0
+def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(cli: Cli) -> None:
     rows = write_reviews(Path("r.jsonl"), 2)
-    rows[0]["ranks"] = {"anna": [1, 2, 3, 4, 5]}
+    arguments = ("rank", "r.jsonl", "--threshold", "none", "--json", "-s", "response(judge=\"reviewer(model='m', log='c')\")")  # fmt: skip
+    assert cli(*arguments).code == 0
+    rows[0]["ranks"] = {"anna": [1, 2, 3, 4, 5]}  # the others have not come yet
     Path("r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = cli("rank", "r.jsonl", "-s", "length")
+    done = cli(*arguments)
+    assert done.code == 0, done.err
+    assert _tables(done.out)["n_judged"] == 1
+    assert len(Path("c").read_text().split()) == 2  # asked in the first run alone
+    rows[0]["texts"] = [f"Another text {n}." for n in range(5)]
+    Path("r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = cli(*arguments)
     assert done.code == 2
     assert "holds a run over other data" in done.err
+    other = cli("rank", "r.jsonl", "-s", "length", "-o", "runs/score")
+    assert other.code == 0
+    Path("runs/score/run.json").write_text('{"format": 1, "kind": "narratives"}')
+    assert (
+        "holds a run of another kind"
+        in cli("rank", "r.jsonl", "-s", "length", "-o", "runs/score").err
+    )
 
 
 def test_bad_rows_stop_the_run_or_are_left_out_and_counted(cli: Cli) -> None:

@@ -111,7 +111,7 @@ def _continue(
     real = (torch.arange(longest)[None] < lengths[:, None]).to(model.device)
     losses = -first.gather(1, padded[:, :1])[:, 0].double()
     if longest > 1:
-        own = copy.deepcopy(cache)
+        own = _copied(cache)
         own.batch_select_indices(rows)
         # No mask: a token sees only those before it, so padding on the right reaches none.
         out = model.forward(input_ids=padded, past_key_values=own, use_cache=True)
@@ -119,6 +119,15 @@ def _continue(
         told = logprobs.gather(2, padded[:, 1:, None])[..., 0].double()
         losses = losses - (told * real[:, 1:]).sum(dim=1)
     return [float(loss) for loss in losses]
+
+
+def _copied(cache: Any) -> Any:
+    """A cache that can be written to; selecting rows of it leaves the first one's tensors alone."""
+    if not hasattr(cache, "layers"):  # one with caches inside
+        return copy.deepcopy(cache)
+    own = copy.copy(cache)
+    own.layers = [copy.copy(layer) for layer in cache.layers]
+    return own
 
 
 def _whole(model: HFModel, one: _Prepared, t: int) -> float:

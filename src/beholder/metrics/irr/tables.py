@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def study_tables(
         "scorers": [
             {
                 "scorer": name,
-                **mean(chosen, lambda image, name=name: image.correlation(name)),  # type: ignore[misc]
+                **mean(chosen, partial(RankedImage.correlation, scorer=name)),
                 "n_failed": sum(name not in image.scored for image in images),
                 "n_level": sum(
                     name in image.scored and image.correlation(name) is None for image in chosen
@@ -124,7 +125,7 @@ def study_tables(
                 "values": [
                     {
                         "value": value,
-                        **mean(chosen, lambda i, n=name, v=value: i.correlation(n, v)),  # type: ignore[misc]
+                        **mean(chosen, partial(RankedImage.correlation, scorer=name, value=value)),
                     }
                     for value in _values(images, name)[1:]
                 ],
@@ -197,7 +198,7 @@ def _at(
         rows.append(
             {
                 "scorer": name,
-                **mean(left, lambda image, name=name: image.correlation(name)),  # type: ignore[misc]
+                **mean(left, partial(RankedImage.correlation, scorer=name)),
                 "with_model": (
                     float(np.mean([pair.agreement for pair in joined])) if joined else None
                 ),
@@ -230,8 +231,7 @@ def _groups(
             "n": len(members),
             "human": mean(members, _human),
             "scorers": [
-                mean(members, lambda image, s=scorer: image.correlation(s))  # type: ignore[misc]
-                for scorer in scorers
+                mean(members, partial(RankedImage.correlation, scorer=scorer)) for scorer in scorers
             ],
         }
         for name, members in sorted(groups.items())
