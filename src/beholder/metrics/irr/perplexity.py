@@ -76,9 +76,10 @@ class Perplexity(Metric[Surprise]):
         Raises:
             ItemError: The image cannot be read, or the text is too long for the model.
         """
-        images = [await tools.picture(path, self.max_side) for path in item.images]
+        shown = item.images if self.image else ()
+        images = [await tools.picture(path, self.max_side) for path in shown]
         language = item.group.get("language") or str(item.meta.get("language", ""))
-        return (await self._ask([item.candidate], images if self.image else [], language, tools))[0]
+        return (await self._ask([item.candidate], images, language, tools))[0]
 
     def score_item(self, item: Item, evidence: Surprise) -> ItemScore:
         """Perplexity, bits per character, total NLL and tokens."""
