@@ -33,6 +33,7 @@ bench: .venv-bench/.ready
 	$(BENCH) benchmarks/narratives.py --quick
 	$(BENCH) benchmarks/judge_throughput.py
 	$(BENCH) benchmarks/posh_builtin.py
+	$(BENCH) benchmarks/posh_calls.py
 	if [ -d $(DATA) ]; then \
 	    $(BENCH) -m benchmarks.language --data $(DATA) && \
 	    $(BENCH) benchmarks/agreement_vcs.py && \

@@ -48,11 +48,13 @@ def test_presence_reads_one_token_and_shares_the_beginning_of_its_prompts() -> N
     grades = asyncio.run(judge.presence(questions, "A long text.", "Another text."))
     assert [grade.value for grade in grades] == pytest.approx([4.5] * 3)
     assert {request.sampling.max_tokens for request in backend.requests} == {1}
+    assert {(r.sampling.n, r.sampling.top_logprobs) for r in backend.requests} == {(1, 20)}
+    assert len({request.messages[0].text for request in backend.requests}) == 1
     prompts = [prompt(request) for request in backend.requests]
-    shared = prompts[0][: prompts[0].index("</source>")]
+    shared = prompts[0][: prompts[0].index("</target>")]
     assert "A long text." in shared
-    assert shared.index("<target>") < shared.index("<source>"), "the target comes first"
     assert all(p.startswith(shared) for p in prompts)
+    assert not any("Another text." in p for p in prompts), "only the target is sent"
 
 
 def test_decompose_keeps_script_subject_and_relevance() -> None:

@@ -117,7 +117,7 @@ class Judge(ABC):
         Args:
             questions: The units.
             target: The text in which they are looked for.
-            source: The text they come from, shown below the target where it helps; or None.
+            source: The text they come from, for judges that read both (the built-in one); or None.
             replicate: Index of the repeat.
             temperature: Instead of the judge's own.
         """

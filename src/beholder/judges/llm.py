@@ -77,13 +77,12 @@ class LLMJudge(Judge):
         replicate: int = 0,
         temperature: float | None = None,
     ) -> list[Grade]:
-        """See ``Judge.presence``."""
+        """See ``Judge.presence``. Only the target is sent: questions say what they ask for."""
         return await presence.presence(
             self._asker,
             self.templates["presence"],
             questions,
             target,
-            source,
             samples=self._samples,
             temperature=self._own(temperature),
             replicate=replicate,
