@@ -282,6 +282,21 @@ def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], messa
     assert "Traceback" not in done.err
 
 
+def test_dry_run_counts_what_would_be_asked_and_asks_nobody(cli: Cli) -> None:
+    write_reviews(Path("r.jsonl"), 4)
+    Path("img/002.png").unlink()
+    done = cli(
+        "rank", "r.jsonl", "-s", "response(judge=\"reviewer(model='m', log='c')\", orders=3)",
+        "-s", "length", "--dry-run",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "9 judge calls" in done.out  # three sets with their picture, three orders
+    assert "1 would fail: the picture img/002.png cannot be read" in done.out
+    assert "length: asks no judge" in done.out
+    assert not Path("c").exists()
+    assert not Path("runs").exists()
+
+
 def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(cli: Cli) -> None:
     rows = write_reviews(Path("r.jsonl"), 2)
     arguments = ("rank", "r.jsonl", "--threshold", "none", "--json", "-s", "response(judge=\"reviewer(model='m', log='c')\")")  # fmt: skip

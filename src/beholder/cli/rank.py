@@ -76,6 +76,9 @@ def rank(
         int, typer.Option(help="Images without a ranking that still count as success.")
     ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check all input and say what would be asked.")
+    ] = False,
 ) -> None:
     """Rank texts about images and hold the rankings against people's; run it again to go on.
 
@@ -110,7 +113,24 @@ def rank(
         max_cost=max_cost,
         tool_options={"embedder": address, "judge": address},
     )
+    if dry_run:
+        _print_plan(config, inputs)
+        return
     _carry_out_and_print(config, inputs, allow_failed, as_json)
+
+
+def _print_plan(config: RankConfig, inputs: Inputs) -> None:
+    from beholder.cli.score import estimate
+    from beholder.report.marking import visible
+    from beholder.run.rank.plan import plan
+
+    typer.echo(f"{len(inputs.reviews)} sets of texts, {len(inputs.bad_rows)} rows left out")
+    for planned in plan(config, inputs):
+        asked = "asks no judge" if planned.judge is None else f"about {estimate(planned.judge)}"
+        typer.echo(f"{planned.name}: {asked}")
+        for reason, count in planned.lacking.items():
+            typer.echo(f"  {count} would fail: {visible(reason)}")
+    typer.echo(f"run directory: {config.out}")
 
 
 def _carry_out_and_print(
