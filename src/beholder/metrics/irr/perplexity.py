@@ -46,9 +46,9 @@ class Perplexity(Metric[Surprise]):
     registered_name: ClassVar[str] = "perplexity"
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("perplexity", "per token", 1.0, _MOST, higher_is_better=False),
-        ValueInfo("bits_per_character", "does not depend on the tokenizer", 0.0, _MOST, False),
-        ValueInfo("nll", "total, in nats", 0.0, _MOST, higher_is_better=False),
-        ValueInfo("tokens", "tokens of the text", 1.0, _MOST, higher_is_better=False),
+        ValueInfo("bits_per_character", "does not depend on the tokenizer", 0.0, 1e9, False),
+        ValueInfo("nll", "total, in nats", 0.0, 1e9, higher_is_better=False),
+        ValueInfo("tokens", "tokens of the text", 1.0, 1e9, higher_is_better=False),
     )
     needs: ClassVar[frozenset[str]] = frozenset()
 

@@ -13,8 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from beholder.aio import bounded, run_sync
 from beholder.errors import ConfigError, ItemError, RunError, TransientError
 from beholder.judges import Budget
@@ -68,7 +66,7 @@ def carry_out(config: RankConfig, inputs: Inputs, progress: Progress) -> dict[st
     """
     if not config.scorers:
         raise ConfigError("no scorer was asked for; name one, such as perplexity(judge='hf:NAME')")
-    with Store.open(config.out) as store, threadpool_limits(1):
+    with Store.open(config.out) as store:
         _check_kind(config)
         store.sync_items(inputs.items())
         with _answers(config) as (answers, budget):
