@@ -19,7 +19,6 @@ class RankConfig:
         out: The run directory.
         scorers: The scorers, in the order to report them; the first is the one that others are
             compared with.
-        language: Language of rows that name none.
         media_root: Folder that image paths are relative to; None takes that of the data.
         threshold: Images of the main tables: those whose best pair of annotators agrees at least
             so well; None takes all.
@@ -28,14 +27,12 @@ class RankConfig:
         workers: Worker processes of metrics; None decides from the number of texts.
         cache: File of the answers that all runs share, or None.
         max_cost: US dollars that may be spent, or None.
-        skip_bad_rows: Leave out rows that are wrong, and count them.
         tool_options: Options per kind of tool that are no part of a spec (see ``metrics.Tools``).
     """
 
     data: str
     out: Path
     scorers: tuple[Scorer, ...]
-    language: str = ""
     media_root: Path | None = None
     threshold: float | None = 0.6
     resamples: int = 1000
@@ -43,7 +40,6 @@ class RankConfig:
     workers: int | None = None
     cache: Path | None = None
     max_cost: float | None = None
-    skip_bad_rows: bool = False
     tool_options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,7 +58,5 @@ class RankConfig:
         """What the images are relative to."""
         if self.media_root is not None:
             return self.media_root
-        if self.data == "-":
-            return Path()
         source = Path(self.data)
         return source if source.is_dir() else source.parent
