@@ -15,7 +15,7 @@ test: $(VENV)/.dev
 test-hf: .venv-hf/.ready
 	.venv-hf/bin/python -m pytest tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
 	    tests/embed/test_image_embedders.py tests/metrics/classical/test_clipscore.py \
-	    tests/metrics/classical/test_bertscore.py
+	    tests/metrics/classical/test_bertscore.py tests/metrics/irr/test_perplexity_hf.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 
+from beholder.backends import BACKENDS
 from beholder.errors import ItemError
 from beholder.metrics import METRICS, metric, params
 from beholder.records import Item, ItemFailure, ItemScore
+from toy.reviewer import Reviewer
+
+if "reviewer" not in BACKENDS.names():
+    BACKENDS.register("reviewer")(Reviewer)
 
 RULES = Path(__file__).parent / "toy" / "assess_rules.jsonl"
 
@@ -48,6 +54,11 @@ TABLE: dict[str, dict[str, object]] = {
     "length": {"identical": 22.0, "changed": "length(tokenizer='space')"},
     "meteor": {"identical": 1.0, "changed": "meteor(synonyms='none')"},
     "ngram_embed": {"identical": 1.0, "changed": "ngram_embed(n=3)"},
+    "perplexity": {
+        "identical": math.e,  # the scripted model gives each token one nat
+        "changed": "perplexity(image=False)",
+        "scored": "perplexity(judge='reviewer:flat', image=False)",
+    },
     "rouge": {"identical": 1.0, "changed": "rouge(beta=2.0)"},
     "ter": {"identical": 0.0, "changed": "ter(tokenizer='space')"},
     "token_f1": {"identical": 1.0, "changed": "token_f1(weights='none')"},

@@ -79,6 +79,36 @@ class Sequence:
 
 
 @dataclass(frozen=True, slots=True)
+class Reviews:
+    """Several texts about one image, with the order in which people rank them.
+
+    Attributes:
+        id: Unique in a data set, together with the language.
+        texts: The texts, two or more.
+        ranks: Per annotator the rank of each text, 1 = best; None where none was given.
+        image: The image file as it was written; None where only ranks and texts are known.
+        language: Language of the texts, such as ``en``; empty if not known.
+        category: What kind of image it is; empty if not known.
+        prompt_ranks: The order in which kinds of text were asked for when they were made, or None.
+        references: Trusted texts about the image; may be empty.
+    """
+
+    id: str
+    texts: tuple[str, ...]
+    ranks: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    image: str | None = None
+    language: str = ""
+    category: str = ""
+    prompt_ranks: tuple[float | None, ...] | None = None
+    references: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """What the texts are about: sets in several languages may be about one image."""
+        return self.image or self.id
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """The smallest part that is scored, tied to its place in the original text.
 

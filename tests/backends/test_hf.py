@@ -16,134 +16,34 @@ from beholder.backends import Image, Message, Request, Sampling
 from beholder.backends.hf import HF
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Question
+from toy.tiny_models import (
+    QWEN_IMAGE,
+    loss_by_hand,
+    picture,
+    save_idefics3,
+    save_llama,
+    save_llava,
+    save_qwen2_vl,
+)
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-CORPUS = [
-    "A tall man holds a red cup on a bench near the river.",
-    "Reply with the single digit 1 2 3 4 5 and nothing else.",
-    "The picture is good, and the light could be better.",
-]
-TEMPLATE = (
-    "{% for m in messages %}<|{{ m.role }}|>"
-    "{% if m.content is string %}{{ m.content }}{% else %}"
-    "{% for p in m.content %}{% if p.type == 'image' %}<image>{% else %}{{ p.text }}{% endif %}"
-    "{% endfor %}{% endif %}<end>{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
-)
 PROMPT = "Write a review."
 TEXTS = ["The light is good.", "A cup.", "The river could be better, and the man near it, too."]
 
 
-def make_tokenizer() -> Any:
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-
-    raw = Tokenizer(models.BPE(unk_token="<unk>"))
-    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    raw.decoder = decoders.ByteLevel()
-    special = ["<unk>", "<s>", "<end>", "<pad>", "<image>"]
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=special, initial_alphabet=alphabet, show_progress=False
-    )
-    raw.train_from_iterator(CORPUS, trainer)
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=raw,
-        unk_token="<unk>",
-        bos_token="<s>",
-        eos_token="<end>",
-        pad_token="<pad>",
-        extra_special_tokens={"image_token": "<image>"},
-    )
-
-
-def text_config(tokenizer: Any) -> Any:
-    return transformers.LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=1024,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        initializer_range=0.5,  # far from uniform: a wrong token shows
-    )
-
-
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("llama")
-    tokenizer = make_tokenizer()
-    tokenizer.chat_template = TEMPLATE
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    transformers.LlamaForCausalLM(text_config(tokenizer)).save_pretrained(folder)
-    return str(folder)
+    return save_llama(tmp_path_factory.mktemp("llama"))
 
 
 @pytest.fixture(scope="module")
 def llava(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("llava")
-    tokenizer = make_tokenizer()
-    vision = transformers.CLIPVisionConfig(
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        image_size=16,
-        patch_size=8,
-        projection_dim=16,
-        initializer_range=0.5,
-    )
-    config = transformers.LlavaConfig(
-        vision_config=vision,
-        text_config=text_config(tokenizer),
-        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
-        vision_feature_select_strategy="default",
-        vision_feature_layer=-1,
-    )
-    torch.manual_seed(1)
-    model = transformers.LlavaForConditionalGeneration(config)
-    with torch.no_grad():  # the projector starts near zero: make pictures matter
-        for parameter in model.model.multi_modal_projector.parameters():
-            parameter.normal_(std=0.5)
-    model.save_pretrained(folder)
-    pictures = transformers.CLIPImageProcessor(
-        size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16}
-    )
-    transformers.LlavaProcessor(
-        image_processor=pictures,
-        tokenizer=tokenizer,
-        patch_size=8,
-        vision_feature_select_strategy="default",
-        num_additional_image_tokens=1,
-        chat_template=TEMPLATE,
-    ).save_pretrained(folder)
-    return str(folder)
-
-
-def picture(colour: tuple[int, int, int]) -> Image:
-    data = io.BytesIO()
-    PILImage.new("RGB", (20, 16), colour).save(data, "PNG")
-    return Image(data.getvalue(), "image/png")
+    return save_llava(tmp_path_factory.mktemp("llava"))
 
 
 RED, BLUE = picture((250, 20, 10)), picture((0, 30, 240))
-
-
-def loss_by_hand(model: Any, ids: list[int], n_prompt: int, **more: Any) -> float:
-    """One unbatched forward pass; sum of -log p over the tokens after the prompt."""
-    with torch.no_grad():
-        logits = model(input_ids=torch.tensor([ids]), **more).logits[0].double()
-    total = 0.0
-    for place in range(n_prompt, len(ids)):
-        row = logits[place - 1]
-        total -= float(row[ids[place]] - torch.logsumexp(row, dim=0))
-    return total
 
 
 def test_perplexity_of_text_equals_a_forward_pass_by_hand(llama: str) -> None:
@@ -178,61 +78,94 @@ def test_perplexity_with_a_picture_equals_a_forward_pass_by_hand(llava: str) -> 
         assert perplexity.nll == pytest.approx(expected, rel=1e-5)
 
 
-def test_perplexity_of_a_qwen2_vl_equals_a_forward_pass_by_hand(tmp_path: Path) -> None:
+def test_perplexity_of_a_qwen2_vl_equals_a_forward_pass_by_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Its positions have three dimensions and go on after the picture: not like a LLaVA's.
-    pytest.importorskip("torchvision", reason="its processor needs torchvision")
-    raw = make_tokenizer().backend_tokenizer
-    pad, start, end = "<|image_pad|>", "<|vision_start|>", "<|vision_end|>"
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=raw,
-        bos_token="<s>",
-        eos_token="<end>",
-        pad_token="<pad>",
-        extra_special_tokens={"image_token": pad, "video_token": "<v>", "s": start, "e": end},
-    )
-    text = text_config(tokenizer).to_dict()
-    known = ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"]
-    known += ["num_key_value_heads", "max_position_embeddings", "vocab_size", "initializer_range"]
-    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}
-    config = transformers.Qwen2VLConfig(
-        text_config={**{name: text[name] for name in known}, "rope_parameters": rope},
-        vision_config={"depth": 2, "embed_dim": 16, "hidden_size": 32, "num_heads": 2},
-        image_token_id=tokenizer.convert_tokens_to_ids(pad),
-        video_token_id=tokenizer.convert_tokens_to_ids("<v>"),
-        vision_start_token_id=tokenizer.convert_tokens_to_ids(start),
-        vision_end_token_id=tokenizer.convert_tokens_to_ids(end),
-        eos_token_id=tokenizer.eos_token_id,
-    )
-    torch.manual_seed(2)
-    transformers.Qwen2VLForConditionalGeneration(config).save_pretrained(tmp_path)
-    transformers.Qwen2VLProcessor(
-        image_processor=transformers.Qwen2VLImageProcessor(min_pixels=784, max_pixels=784 * 16),
-        tokenizer=tokenizer,
-        video_processor=transformers.Qwen2VLVideoProcessor(),
-        chat_template=TEMPLATE.replace("<image>", start + pad + end),
-    ).save_pretrained(tmp_path)
-
+    processor = save_qwen2_vl(tmp_path)
+    monkeypatch.setattr(transformers.AutoProcessor, "from_pretrained", lambda *a, **k: processor)
     data = io.BytesIO()
     noise = PILImage.effect_noise((112, 84), 80).convert("RGB")
     noise.save(data, "PNG")
     model = transformers.AutoModelForImageTextToText.from_pretrained(tmp_path).eval()
-    rendered = f"<|user|>{start}{pad}{end}{PROMPT}<end><|assistant|>"
-    processor = transformers.AutoProcessor.from_pretrained(tmp_path)
+    rendered = f"<|user|>{''.join(QWEN_IMAGE)}{PROMPT}<end><|assistant|>"
     encoded = dict(processor(text=[rendered], images=[noise], return_tensors="pt"))
     prompt = encoded.pop("input_ids")[0].tolist()
+    assert prompt.count(processor.image_token_id) == 12  # 4 x 3 tokens of 28 x 28 pixels
     encoded.pop("attention_mask")
     types = encoded.pop("mm_token_type_ids", None)
-    judge = judges.judge(f"hf:{tmp_path}", batch_size=2)
     shown = Image(data.getvalue(), "image/png")
-    found = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[shown]))
-    for sentence, perplexity in zip(TEXTS, found, strict=True):
-        ids = processor.tokenizer(sentence, add_special_tokens=False)["input_ids"]
-        more = dict(encoded)
-        if types is not None:
-            none = torch.zeros(1, len(ids), dtype=types.dtype)
-            more["mm_token_type_ids"] = torch.cat([types, none], dim=1)
-        expected = loss_by_hand(model, prompt + ids, len(prompt), **more)
+    for batch_size in (1, 2, 8):
+        judge = judges.judge(f"hf:{tmp_path}", batch_size=batch_size)
+        found = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[shown]))
+        for sentence, perplexity in zip(TEXTS, found, strict=True):
+            ids = processor.tokenizer(sentence, add_special_tokens=False)["input_ids"]
+            more = dict(encoded)
+            if types is not None:
+                none = torch.zeros(1, len(ids), dtype=types.dtype)
+                more["mm_token_type_ids"] = torch.cat([types, none], dim=1)
+            expected = loss_by_hand(model, prompt + ids, len(prompt), **more)
+            assert perplexity.nll == pytest.approx(expected, rel=1e-5)
+
+
+def test_perplexity_of_an_idefics3_equals_a_forward_pass_by_hand(tmp_path: Path) -> None:
+    # Its pictures are cut into tiles, which the processor writes into the prompt.
+    save_idefics3(tmp_path)
+    processor = transformers.AutoProcessor.from_pretrained(tmp_path)
+    model = transformers.AutoModelForImageTextToText.from_pretrained(tmp_path).eval()
+    shown = picture((10, 200, 30), (60, 40))
+    with PILImage.open(io.BytesIO(shown.data)) as opened:
+        rendered = f"<|user|><image>{PROMPT}<end><|assistant|>"
+        encoded = dict(
+            processor(
+                text=[rendered], images=[opened.convert("RGB")], return_tensors="pt",
+                add_special_tokens=False,
+            )
+        )  # fmt: skip
+    prompt = encoded.pop("input_ids")[0].tolist()
+    assert encoded["pixel_values"].shape[1] > 1  # more than one tile
+    encoded.pop("attention_mask")
+    for batch_size in (1, 2, 8):
+        judge = judges.judge(f"hf:{tmp_path}", batch_size=batch_size)
+        found = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[shown]))
+        for sentence, perplexity in zip(TEXTS, found, strict=True):
+            ids = processor.tokenizer(sentence, add_special_tokens=False)["input_ids"]
+            expected = loss_by_hand(model, prompt + ids, len(prompt), **encoded)
+            assert perplexity.nll == pytest.approx(expected, rel=1e-5)
+
+
+def test_perplexity_without_a_chat_template_follows_the_stated_prompt(tmp_path: Path) -> None:
+    save_llama(tmp_path, template=None)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path).eval()
+    prompt = tokenizer(f"{PROMPT}\n\nAnswer:")["input_ids"]
+    found = asyncio.run(judges.judge(f"hf:{tmp_path}").perplexity(TEXTS, prompt=PROMPT))
+    for text, perplexity in zip(TEXTS, found, strict=True):
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        expected = loss_by_hand(model, prompt + ids, len(prompt))
         assert perplexity.nll == pytest.approx(expected, rel=1e-5)
+
+
+def test_another_instruction_changes_perplexity_only_through_conditioning(llava: str) -> None:
+    # The loss stays on the same tokens: what it conditions on is all that differs.
+    processor = transformers.AutoProcessor.from_pretrained(llava)
+    model = transformers.AutoModelForImageTextToText.from_pretrained(llava).eval()
+    judge = judges.judge(f"hf:{llava}")
+    other = "Say at length what could be better, and what is good about the light near the river."
+    usual = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[RED]))
+    changed = asyncio.run(judge.perplexity(TEXTS, prompt=other, images=[RED]))
+    with PILImage.open(io.BytesIO(RED.data)) as opened:
+        rendered = f"<|user|><image>{other}<end><|assistant|>"
+        encoded = processor(text=[rendered], images=[opened.convert("RGB")], return_tensors="pt")
+    prompt = encoded["input_ids"][0].tolist()
+    for text, before, after in zip(TEXTS, usual, changed, strict=True):
+        ids = processor.tokenizer(text, add_special_tokens=False)["input_ids"]
+        assert after.n_tokens == before.n_tokens == len(ids)
+        assert abs(after.nll - before.nll) > 1e-3
+        expected = loss_by_hand(
+            model, prompt + ids, len(prompt), pixel_values=encoded["pixel_values"]
+        )
+        assert after.nll == pytest.approx(expected, rel=1e-5)
 
 
 def test_another_picture_changes_perplexity_and_it_is_encoded_once(
@@ -392,3 +325,53 @@ def test_model_is_named_with_a_digest_of_its_weights(llama: str, llava: str) -> 
 def test_folder_without_a_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be loaded"):
         asyncio.run(HF(str(tmp_path)).capabilities())
+
+
+def test_sets_that_are_asked_together_get_what_each_gets_alone(llava: str) -> None:
+    shown = [[RED], [BLUE], [], [RED]]
+    texts = [TEXTS, TEXTS[:2], TEXTS, ["A red cup on a bench."]]
+
+    async def together(batch_size: int) -> list[list[float]]:
+        judge = judges.judge(f"hf:{llava}", batch_size=batch_size)
+        found = await asyncio.gather(
+            *(
+                judge.perplexity(t, prompt=PROMPT, images=i)
+                for t, i in zip(texts, shown, strict=True)
+            )
+        )
+        return [[one.nll for one in row] for row in found]
+
+    alone = [
+        [one.nll for one in asyncio.run(judges.judge(f"hf:{llava}").perplexity(t, prompt=PROMPT, images=i))]
+        for t, i in zip(texts, shown, strict=True)
+    ]  # fmt: skip
+    for batch_size in (1, 4, 16):
+        for row, expected in zip(asyncio.run(together(batch_size)), alone, strict=True):
+            assert row == pytest.approx(expected, rel=1e-5)
+
+
+def test_one_set_that_cannot_be_scored_fails_alone(llama: str) -> None:
+    judge = judges.judge(f"hf:{llama}")
+
+    async def ask() -> list[object]:
+        sets = (TEXTS, ["word " * 2000], [""])
+        asked = (judge.perplexity(texts, prompt=PROMPT) for texts in sets)
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    good, long, empty = asyncio.run(ask())
+    assert isinstance(good, list)
+    assert len(good) == len(TEXTS)
+    assert isinstance(long, ItemError)
+    assert "the model takes 1024" in str(long)
+    assert isinstance(empty, ItemError)
+
+
+def test_a_model_whose_cache_cannot_be_shared_gets_whole_passes(
+    llava: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = asyncio.run(judges.judge(f"hf:{llava}").perplexity(TEXTS, prompt=PROMPT, images=[RED]))
+    for cls in transformers.DynamicCache.__mro__:
+        if "batch_select_indices" in vars(cls):
+            monkeypatch.delattr(cls, "batch_select_indices")
+    found = asyncio.run(judges.judge(f"hf:{llava}").perplexity(TEXTS, prompt=PROMPT, images=[RED]))
+    assert [p.nll for p in found] == pytest.approx([p.nll for p in usual], rel=1e-5)

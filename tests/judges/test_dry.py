@@ -66,6 +66,7 @@ def test_every_operation_has_a_typical_answer_that_can_be_read() -> None:
         await judge.match(["a"], ["b"])
         await judge.verify(["a"], reference="b")
         await judge.caption([PICTURE])
+        await judge.review([PICTURE], ["fair", "unfair"])
         await judge.rate_sequence(shots)
         await judge.rate_transition(*shots)
         await judge.rank(["a", "b"])
@@ -74,6 +75,6 @@ def test_every_operation_has_a_typical_answer_that_can_be_read() -> None:
         await judge.perplexity(["x"], prompt="y")
 
     asyncio.run(ask())
-    assert tally.n_calls == 11
+    assert tally.n_calls == 12
     assert tally.completion_tokens > 0
     assert "prompts@" in judge.identity

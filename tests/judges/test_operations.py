@@ -240,6 +240,43 @@ def test_content_filter_is_a_failure_with_that_reason() -> None:
         asyncio.run(judge.decompose("x"))
 
 
+FAIR, UNFAIR = "A clear view of a cat.", "The cat has no bicycle."
+
+
+def test_reviews_come_one_per_kind() -> None:
+    judge, backend = says({"reviews": [FAIR, f" {UNFAIR} "]})
+    found = asyncio.run(judge.review([PICTURE], ["fair", "unfair"], language="English"))
+    assert found == [FAIR, UNFAIR]
+    assert "1. fair\n2. unfair" in prompt(backend.requests[0])
+    with pytest.raises(ItemError, match="needs a picture"):
+        asyncio.run(judge.review([], ["fair"]))
+
+
+@pytest.mark.parametrize(
+    ("reviews", "why"),
+    [
+        ([FAIR], "must hold 2 texts"),
+        ([FAIR, UNFAIR, FAIR], "must hold 2 texts"),
+        ([FAIR, " "], "must hold 2 texts"),
+        ([FAIR, 3], "must hold 2 texts"),
+        ([FAIR, FAIR], "two reviews are the same"),
+        ([FAIR, "- A cat, sitting still."], "review 2 has a list or heading"),
+        (["1. A cat.\n2. A mat. Well lit.", FAIR], "review 1 has a list or heading"),
+        ([FAIR, 2 * UNFAIR], "at most 1.5 times the shortest"),
+    ],
+)
+def test_reviews_that_break_a_rule_get_one_repair_that_says_which(
+    reviews: list[object], why: str
+) -> None:
+    judge, backend = says({"reviews": reviews}, {"reviews": [FAIR, UNFAIR]})
+    kinds = ["fair", "unfair"]
+    assert asyncio.run(judge.review([PICTURE], kinds)) == [FAIR, UNFAIR]
+    assert why in prompt(backend.requests[1])
+    judge, _ = says({"reviews": reviews}, {"reviews": reviews})
+    with pytest.raises(ItemError, match="no usable answer to review"):
+        asyncio.run(judge.review([PICTURE], kinds))
+
+
 class Nothing(Judge):
     """A judge that can do nothing."""
 
@@ -254,6 +291,7 @@ class Nothing(Judge):
     [
         lambda judge: judge.decompose("x"),
         lambda judge: judge.caption([PICTURE]),
+        lambda judge: judge.review([PICTURE], ["fair"]),
         lambda judge: judge.perplexity(["x"], prompt="y"),
     ],
 )

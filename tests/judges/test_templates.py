@@ -33,6 +33,7 @@ CALLS: dict[str, Any] = {
     "verify_picture": lambda j: j.verify(["a", "b"], images=[PICTURE]),
     "verify_both": lambda j: j.verify(["a"], images=[PICTURE], reference="R", language="Hindi"),
     "caption": lambda j: j.caption([PICTURE], context="Old photographs.", note="june 1928"),
+    "review": lambda j: j.review([PICTURE], ["fair", "unfair"], language="Japanese", n_words=60),
     "rate_sequence_sight": lambda j: j.rate_sequence(SHOTS, context="Old.", anchors=True),
     "rate_sequence_words": lambda j: j.rate_sequence(WORDS),
     "rate_transition": lambda j: j.rate_transition(*WORDS),

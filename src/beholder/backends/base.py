@@ -231,6 +231,21 @@ class Perplexity:
     n_characters: int
 
 
+@dataclass(frozen=True, slots=True)
+class TextSet:
+    """Texts that follow one prompt.
+
+    Attributes:
+        texts: The texts.
+        prompt: What is asked before them.
+        images: Pictures shown with it.
+    """
+
+    texts: tuple[str, ...]
+    prompt: str
+    images: tuple[Image, ...] = ()
+
+
 def in_words(schema: Mapping[str, Any]) -> str:
     """The request for JSON, for servers that cannot be held to a schema."""
     return (

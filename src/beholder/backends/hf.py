@@ -12,6 +12,7 @@ from beholder.backends.base import (
     Image,
     Perplexity,
     Request,
+    TextSet,
 )
 from beholder.backends.batching import Batcher
 from beholder.backends.money import Price
@@ -52,9 +53,7 @@ class HF(Backend):
         self._batch_size = batch_size
         self._model: HFModel | None = None
         self._able: Capabilities | None = None
-        self._batcher: Batcher[Request, Any] = Batcher(
-            self._answer, batch_size, lambda r: (_group(r), r.estimated_tokens())
-        )
+        self._batcher: Batcher[Request | TextSet, Any] = Batcher(self._answer, batch_size, _order)
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
         """What the model's configuration says; the weights stay where they are."""
@@ -75,13 +74,14 @@ class HF(Backend):
     async def perplexity(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
     ) -> list[Perplexity]:
-        """Exact perplexities; prompt and pictures are computed once for all texts."""
+        """Exact perplexities; prompt and pictures are computed once for all texts.
+
+        Sets of texts that are asked for at the same time are computed together.
+        """
         able = await self.capabilities()
         if images and not able.images:
             raise ConfigError(f"{self.name} does not take pictures; choose a judge that can see")
-        found: list[Perplexity] = await self._batcher.run(
-            lambda: self._loaded().perplexity(texts, prompt, images)
-        )
+        found: list[Perplexity] = await self._batcher.ask(TextSet(tuple(texts), prompt, images))
         return found
 
     def price(self) -> Price | None:
@@ -95,26 +95,39 @@ class HF(Backend):
             self._model = HFModel(self._name, batch_size=self._batch_size, **self._options)
         return self._model
 
-    def _answer(self, requests: Sequence[Request]) -> Sequence[Answer | Exception]:
+    def _answer(self, questions: Sequence[Request | TextSet]) -> Sequence[Any]:
+        from beholder.backends.hf_perplexity import perplexities
+
         model = self._loaded()
         groups: dict[object, list[int]] = {}
-        for i, request in enumerate(requests):
-            groups.setdefault(_group(request), []).append(i)
-        found: dict[int, Answer | Exception] = {}
-        for group in groups.values():
-            answers = model.answer([requests[i] for i in group])
-            found |= dict(zip(group, answers, strict=True))
-        return [found[i] for i in range(len(requests))]
+        for i, question in enumerate(questions):
+            groups.setdefault(_group(question), []).append(i)
+        found: dict[int, Any] = {}
+        for members in groups.values():
+            requests = [q for i in members if isinstance(q := questions[i], Request)]
+            sets = [q for i in members if isinstance(q := questions[i], TextSet)]
+            answers = model.answer(requests) if requests else perplexities(model, sets)
+            found |= dict(zip(members, answers, strict=True))
+        return [found[i] for i in range(len(questions))]
 
 
-def _group(request: Request) -> tuple[Any, ...]:
-    """Requests of one group can share a forward pass.
+def _order(question: Request | TextSet) -> tuple[Any, ...]:
+    if isinstance(question, TextSet):
+        return (_group(question), sum(map(len, question.texts)))
+    return (_group(question), question.estimated_tokens())
+
+
+def _group(request: Request | TextSet) -> tuple[Any, ...]:
+    """Questions of one group can share a forward pass.
 
     Drawn answers must not depend on what else is in the batch, so each is drawn alone.
     """
+    if isinstance(request, TextSet):
+        return (True, bool(request.images))
     sampling = request.sampling
     alone = sampling.temperature > 0 and sampling.max_tokens > 1
     return (
+        False,
         bool(request.images),
         sampling.max_tokens,
         sampling.top_logprobs,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import inspect
 import io
@@ -20,7 +19,6 @@ from beholder.backends.base import (
     Capabilities,
     Image,
     Message,
-    Perplexity,
     Request,
     Sample,
     Usage,
@@ -120,7 +118,7 @@ class HFModel:
     def answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
         """Answers to requests that differ in their messages (and, if alone, in their seed)."""
         start = time.monotonic()
-        prompts = [self._render(_with_schema(request)) for request in requests]
+        prompts = [self.render(_with_schema(request)) for request in requests]
         fitting: list[int] = []
         found: dict[int, Answer | Exception] = {}
         for i, (prompt, request) in enumerate(zip(prompts, requests, strict=True)):
@@ -136,56 +134,8 @@ class HFModel:
                 found[i] = Answer(samples, self.able.model, None, usage, seconds)
         return [found[i] for i in range(len(requests))]
 
-    def perplexity(
-        self, texts: Sequence[str], prompt: str, images: tuple[Image, ...] = ()
-    ) -> list[Perplexity]:
-        """Negative log-likelihood of each text's tokens after the prompt.
-
-        The prompt is computed once and its attention cache shared, so that pictures are encoded
-        once however many texts there are. Texts are padded on the right, which changes no number.
-        """
-        if not all(texts):
-            raise ItemError("an empty text has no perplexity")
-        inputs = self._encode([self._render((Message("user", (*images, prompt)),))], images)
-        ids = [self.tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
-        n_prompt = inputs["input_ids"].shape[1]
-        longest = max(len(row) for row in ids)
-        if self.context and n_prompt + longest > self.context:
-            raise ItemError(
-                f"prompt and text have {n_prompt + longest} tokens, the model takes {self.context}"
-            )
-        losses: dict[int, float] = {}
-        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-        with torch.inference_mode():
-            before = self._forward(**inputs, use_cache=True, last_only=True)
-            first = torch.log_softmax(before.logits[0, -1].float(), dim=-1)
-            for at in range(0, len(order), self.batch_size):
-                chosen = order[at : at + self.batch_size]
-                rows = [ids[i] for i in chosen]
-                nll = self._continue(before.past_key_values, first, rows)
-                losses |= dict(zip(chosen, nll, strict=True))
-        return [Perplexity(losses[i], len(ids[i]), len(text)) for i, text in enumerate(texts)]
-
-    def _continue(self, cache: Any, first: torch.Tensor, ids: list[list[int]]) -> list[float]:
-        """Total loss of each continuation of a prompt whose cache is given."""
-        lengths = torch.tensor([len(row) for row in ids])
-        longest = int(lengths.max())
-        padded = torch.tensor([row + [0] * (longest - len(row)) for row in ids])
-        real = torch.arange(longest)[None] < lengths[:, None]
-        losses = -first[padded[:, 0].to(self.device)].double()
-        if longest > 1:
-            own = copy.deepcopy(cache)
-            own.batch_repeat_interleave(len(ids))
-            # No mask: a token sees only those before it, so padding on the right reaches none.
-            out = self._forward(
-                input_ids=padded.to(self.device), past_key_values=own, use_cache=True
-            )
-            logprobs = torch.log_softmax(out.logits[:, :-1].float(), dim=-1)
-            told = logprobs.gather(2, padded[:, 1:, None].to(self.device))[..., 0].double()
-            losses = losses - (told * real[:, 1:].to(self.device)).sum(dim=1)
-        return [float(loss) for loss in losses]
-
-    def _forward(self, *, last_only: bool = False, **inputs: Any) -> Any:
+    def forward(self, *, last_only: bool = False, **inputs: Any) -> Any:
+        """One pass; ``last_only`` asks for the logits after the last token alone."""
         if last_only and "logits_to_keep" in inspect.signature(self.model.forward).parameters:
             inputs["logits_to_keep"] = 1  # the logits of a long prompt can fill a GPU
         return self.model(**inputs)
@@ -195,7 +145,7 @@ class HFModel:
     ) -> list[tuple[tuple[Sample, ...], Usage]]:
         sampling = requests[0].sampling
         images = [image for request in requests for image in request.images]
-        inputs = self._encode(prompts, images)
+        inputs = self.encode(prompts, images)
         n_prompt = inputs["input_ids"].shape[1]
         draws = sampling.temperature > 0 and sampling.max_tokens > 1
         config = transformers.GenerationConfig(
@@ -245,7 +195,8 @@ class HFModel:
         pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
         return tuple((self.tokenizer.decode([token]), value) for token, value in pairs)
 
-    def _encode(self, prompts: list[str], images: Sequence[Image]) -> Any:
+    def encode(self, prompts: list[str], images: Sequence[Image]) -> Any:
+        """Model inputs of rendered prompts with their pictures, padded on the left."""
         bos = self.tokenizer.bos_token
         # A chat template writes its own special tokens; only a bare prompt needs them added.
         special = self.template is None or bool(
@@ -265,7 +216,7 @@ class HFModel:
         own = getattr(self.processor, "chat_template", None)
         return own or getattr(self.tokenizer, "chat_template", None)
 
-    def _render(self, messages: Sequence[Message]) -> str:
+    def render(self, messages: Sequence[Message]) -> str:
         """The prompt as text, up to where the model answers."""
         if self.template is None:
             return self._plain(messages)
@@ -282,7 +233,7 @@ class HFModel:
                 ) from error
         # Some templates know no system role: its words then open the first turn.
         merged = Message("user", (messages[0].text + "\n\n", *messages[1].parts))
-        return self._render((merged, *messages[2:]))
+        return self.render((merged, *messages[2:]))
 
     def _turn(self, message: Message) -> dict[str, Any]:
         if self.processor is None:

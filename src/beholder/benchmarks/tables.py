@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import combinations
 from typing import Any
 
-import numpy as np
-
+from beholder.data.reviews import reviews_from_row
+from beholder.metrics.irr.protocol import best_pair, complete
 from beholder.records import Item
-from beholder.stats.correlation import coefficient
 
 DOCENT_LABELS = (
     "1_much_better",
@@ -114,23 +112,19 @@ def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     """Wiki-ImageReview: five reviews of a picture, ranked 1 (best) to 5 by three people.
 
     Each review keeps its ranks by the two people who agree best, as ``ranks``, negated so that
-    more is better. Published at huggingface.co/datasets/naist-nlp/Wiki-ImageReview1.0 with the
-    columns of its card, whose licence is "other": the reviews stand under OpenAI's terms of use,
-    each picture under its own licence.
+    more is better; none where no two people can be compared. Published at
+    huggingface.co/datasets/naist-nlp/Wiki-ImageReview1.0 with the columns of its card, whose
+    licence is "other": the reviews stand under OpenAI's terms of use, each picture under its own
+    licence.
     """
-    people = [list(row[name]) for name in sorted(row) if name.startswith("annotator_")]
-    spearman = coefficient("spearman")
-
-    def agreement(pair: tuple[list[int], list[int]]) -> float:
-        found = spearman(np.array(pair[0], dtype=float), np.array(pair[1], dtype=float))
-        return -2.0 if found is None else found
-
-    best = max(combinations(people, 2), key=agreement)
-    for place in range(5):
+    reviews = reviews_from_row(row, default_id=str(number))
+    pair = best_pair(complete(reviews.ranks))
+    names = () if pair is None else (pair.first, pair.second)
+    for place, text in enumerate(reviews.texts):
         yield Item(
-            id=f"{row['id']}/{place + 1}",
-            candidate=row[f"sentence_{place + 1}"],
-            images=(str(row["id"]),),
-            group={"genre": str(row.get("genre", ""))},
-            judgments={"ranks": [-person[place] for person in best]},
+            id=f"{reviews.id}/{place + 1}",
+            candidate=text,
+            images=(reviews.id,),
+            group={"genre": reviews.category},
+            judgments={"ranks": [-(reviews.ranks[name][place] or 0.0) for name in names]},
         )

@@ -22,7 +22,9 @@ from beholder.cli import (
     leaderboard,
     metrics,
     narrate,
+    rank,
     report,
+    review,
     score,
 )
 from beholder.errors import BeholderError
@@ -43,6 +45,8 @@ for command in (
     compare.compare,
     agree.agree,
     leaderboard.leaderboard,
+    rank.rank,
+    review.review,
     metrics.metrics,
     metrics.show,
     doctor.doctor,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from beholder.errors import ConfigError
+
 
 def report(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
@@ -22,8 +24,15 @@ def report(
     Example: [bold]beholder report runs/first --figures figures[/bold]
     """
     from beholder.report import write_figures, write_report, write_study, write_study_figures
+    from beholder.report.rank import write_ranking
     from beholder.run.narrate.results import STUDY
+    from beholder.run.rank.results import RANKING
 
+    if (run / RANKING).is_file():
+        if figures is not None:
+            raise ConfigError("a ranking run has no figures of its own; leave out --figures")
+        typer.echo(write_ranking(run, out))
+        return
     if (run / STUDY).is_file():
         typer.echo(write_study(run, out))
         for path in write_study_figures(run, figures) if figures is not None else ():

@@ -166,13 +166,14 @@ def _print_plan(config: RunConfig) -> None:
         for reason, count in metric.lacking.items():
             typer.echo(f"  {count} would fail: {reason}")
         if metric.judge is not None and metric.judge_most is not None:
-            typer.echo(f"  about {_estimate(metric.judge)}")
+            typer.echo(f"  about {estimate(metric.judge)}")
             if metric.judge_most.n_calls > metric.judge.n_calls:
-                typer.echo(f"  at most {_estimate(metric.judge_most)}")
+                typer.echo(f"  at most {estimate(metric.judge_most)}")
     typer.echo(f"run directory: {config.out} (nothing was written)")
 
 
-def _estimate(tally: Tally) -> str:
+def estimate(tally: Tally) -> str:
+    """Calls, tokens and cost of a tally in words."""
     cost = "cost unknown (no price for this model)" if tally.cost is None else f"${tally.cost:.4f}"
     tokens = f"{tally.prompt_tokens:,} prompt and {tally.completion_tokens:,} answer tokens"
     return f"{tally.n_calls:,} judge calls, {tokens}, {cost}"

@@ -8,13 +8,16 @@ from beholder.data.frames import (
     write_sequences,
 )
 from beholder.data.read import read_items
+from beholder.data.reviews import read_reviews, reviews_row
 from beholder.data.row import from_row, to_row
 
 __all__ = [
     "from_row",
     "read_frames",
     "read_items",
+    "read_reviews",
     "read_sequences",
+    "reviews_row",
     "sequence_row",
     "to_row",
     "with_exif_dates",

@@ -202,6 +202,28 @@ class Judge(ABC):
         """
         self._cannot("caption")
 
+    async def review(
+        self,
+        images: Sequence[Image],
+        kinds: Sequence[str],
+        *,
+        language: str = "English",
+        n_words: int = 80,
+        replicate: int = 0,
+        temperature: float | None = None,
+    ) -> list[str]:
+        """Reviews of the pictures, one per kind, different and of nearly the same length.
+
+        Args:
+            images: One picture, or several that belong together.
+            kinds: What each review is to be like, in words.
+            language: Language to write in.
+            n_words: About how many words each.
+            replicate: Index of the repeat.
+            temperature: Instead of the judge's own.
+        """
+        self._cannot("review")
+
     async def rate_sequence(
         self,
         shots: Sequence[Shot],

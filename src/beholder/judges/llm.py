@@ -9,7 +9,7 @@ from beholder.aio import run_sync
 from beholder.backends import Backend, Image, Perplexity
 from beholder.backends.money import Budget
 from beholder.errors import ConfigError
-from beholder.judges import assessing, pictures, presence, statements
+from beholder.judges import assessing, pictures, presence, reviews, statements
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Asker
 from beholder.judges.base import (
@@ -192,6 +192,28 @@ class LLMJudge(Judge):
             max_words=max_words,
             context=context,
             note=note,
+            temperature=self._own(temperature),
+            replicate=replicate,
+        )
+
+    async def review(
+        self,
+        images: Sequence[Image],
+        kinds: Sequence[str],
+        *,
+        language: str = "English",
+        n_words: int = 80,
+        replicate: int = 0,
+        temperature: float | None = None,
+    ) -> list[str]:
+        """See ``Judge.review``."""
+        return await reviews.review(
+            self._asker,
+            self.templates["review"],
+            images,
+            kinds,
+            language=language,
+            n_words=n_words,
             temperature=self._own(temperature),
             replicate=replicate,
         )

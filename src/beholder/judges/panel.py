@@ -35,8 +35,8 @@ class Panel(Judge):
 
     Grades, ratings and assessments are the mean, yes-or-no answers and matches the majority (a tie
     counts as no match, not supported), ranks the order of the mean ranks. What cannot be averaged
-    (statements, captions, phrases, categories, translations, perplexity) comes from the first
-    judge.
+    (statements, captions, reviews, phrases, categories, translations, perplexity) comes from the
+    first judge.
 
     Args:
         members: The judges; the same one several times gives replicates.
@@ -232,6 +232,12 @@ class Panel(Judge):
     async def caption(self, images: Sequence[Image], **options: Any) -> str:
         """The first judge's description."""
         return await self._members[0].caption(images, **options)
+
+    async def review(
+        self, images: Sequence[Image], kinds: Sequence[str], **options: Any
+    ) -> list[str]:
+        """The first judge's reviews."""
+        return await self._members[0].review(images, kinds, **options)
 
     async def perplexity(
         self, texts: Sequence[str], *, prompt: str, images: Sequence[Image] = ()

@@ -35,6 +35,7 @@ METRICS: Registry[Metric[Any]] = Registry(
         "length": "beholder.metrics.classical.length:Length",
         "meteor": "beholder.metrics.classical.meteor:METEOR",
         "ngram_embed": "beholder.metrics.classical.granular:NGramEmbed",
+        "perplexity": "beholder.metrics.irr:Perplexity",
         "refclipscore": "beholder.metrics.classical.clipscore:RefCLIPScore",
         "rouge": "beholder.metrics.classical.rouge:ROUGE",
         "sg_embed": "beholder.metrics.classical.spice:SGEmbed",

@@ -17,7 +17,6 @@ from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
-from beholder.records import Item
 from beholder.text.split import Splitter
 
 if TYPE_CHECKING:
@@ -96,25 +95,30 @@ class Tools:
             self._encoders[spec] = TokenService(spec)
         return self._encoders[spec]
 
-    def picture_files(self, item: Item) -> list[Path]:
-        """The files of an item's pictures.
+    def picture_files(self, names: Sequence[str]) -> list[Path]:
+        """The files of pictures as an item names them.
 
         Raises:
             ItemError: A picture is named by a web address.
         """
-        for name in item.images:
+        for name in names:
             if "://" in name or name.startswith("data:"):
                 raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
-        return [self._folder / name for name in item.images]
+        return [self._folder / name for name in names]
 
-    async def pictures(self, item: Item) -> list[Image]:
-        """An item's pictures as judges get them.
+    async def pictures(self, names: Sequence[str], max_side: int = 0) -> list[Image]:
+        """Pictures as judges get them.
+
+        Args:
+            names: Files as an item names them.
+            max_side: Pixels of the longer side at most; 0 keeps the size.
 
         Raises:
             ItemError: A picture is missing or cannot be read.
         """
-        files = self.picture_files(item)
-        return await asyncio.to_thread(lambda: [load_image(file) for file in files])
+        files = self.picture_files(names)
+        side = max_side or None
+        return await asyncio.to_thread(lambda: [load_image(file, side) for file in files])
 
     def identity(self, kind: str, spec: str) -> str:
         """The identity of a tool, as signatures state it."""

@@ -104,6 +104,10 @@ def plan(config: RunConfig) -> Plan:
     return Plan(n_items, tuple(reader.bad_rows), tuple(planned))
 
 
+def _tools(config: RunConfig, tally: Tally | None) -> Tools:
+    return Tools(options=config.tool_options, tally=tally, folder=config.folder)
+
+
 class _Pending:
     """Which positions a run directory, if there is one, has not finished."""
 

@@ -13,7 +13,7 @@ from beholder.embed.contextual import TokenEncoder
 from beholder.errors import ConfigError, DataError
 from beholder.metrics import metric
 from beholder.records import Item, ItemFailure
-from toy.tiny_models import bert_layer, make_bert, token_ids
+from toy.tiny_encoders import bert_layer, make_bert, token_ids
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")

@@ -13,7 +13,7 @@ from beholder.embed.clip import Clip
 from beholder.errors import ConfigError
 from beholder.metrics import Tools, metric
 from beholder.records import Item, ItemFailure, ItemScore
-from toy.tiny_models import clip_picture, clip_text, make_clip
+from toy.tiny_encoders import clip_picture, clip_text, make_clip
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")

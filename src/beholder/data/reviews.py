@@ -1,0 +1,235 @@
+"""Several ranked texts about one image: rows of our own form, or of the published set's.
+
+Ours: ``{"id", "image", "texts": [...], "ranks": {"anna": [2, 1, ...], ...}, "language",
+"category", "prompt_ranks", "references"}``. Published (Wiki-ImageReview): the texts in columns
+``sentence_1``, ``sentence_2``, ..., the ranks of each person in a column ``annotator_...``, the
+category in ``genre``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from beholder.data.read import read_rows
+from beholder.data.row import RowError, identifier, media_path, plain_text, shorten
+from beholder.errors import DataError
+from beholder.records import Reviews
+
+_SENTENCE = re.compile(r"sentence_([1-9][0-9]*)")
+_PICTURES = ("image", "img", "binary")
+_ANNOTATOR = re.compile(r"annotator_.+")
+
+
+def read_reviews(
+    source: str | Path,
+    *,
+    language: str = "",
+    media_root: Path | None = None,
+    unpack: Path | None = None,
+) -> Iterator[Reviews | DataError]:
+    """Read a file, or a folder of Parquet files, of ranked texts.
+
+    Args:
+        source: A ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` file; ``"-"`` for JSONL from
+            standard input; or a folder whose ``.parquet`` files are read in order of their names.
+        language: Language of rows that name none.
+        media_root: Folder that absolute paths of images may point into; None refuses them all.
+        unpack: Folder into which pictures that stand in a table itself are written, under names
+            made from their bytes; None leaves such pictures out.
+
+    Yields:
+        Reviews per good row, a DataError (not raised) per bad one, in order.
+
+    Raises:
+        DataError: The file as a whole cannot be read.
+    """
+    seen: dict[tuple[str, str], str] = {}
+    for path in _files(source):
+        name = "stdin" if str(path) == "-" else str(path)
+        for number, row in read_rows(path, name):
+            if isinstance(row, DataError):
+                yield row
+                continue
+            try:
+                found = reviews_from_row(
+                    _with_picture(row, unpack),
+                    default_id=str(number),
+                    language=language,
+                    media_root=media_root,
+                )
+                place = seen.get((found.id, found.language))
+                if place is not None:
+                    raise RowError(
+                        f"{found.id!r} is taken by {place}; ids must differ within a language", "id"
+                    )
+            except RowError as error:
+                yield DataError(name, error.reason, line=number, field=error.field)
+                continue
+            seen[found.id, found.language] = f"row {number}"
+            yield found
+
+
+def _files(source: str | Path) -> list[str | Path]:
+    if not Path(source).is_dir():
+        return [source]
+    files: list[str | Path] = sorted(Path(source).rglob("*.parquet"))
+    if not files:
+        raise DataError(str(source), "has no .parquet file; name a data file, or a folder of those")
+    return files
+
+
+def reviews_from_row(
+    row: object,
+    *,
+    default_id: str | None = None,
+    language: str = "",
+    media_root: Path | None = None,
+) -> Reviews:
+    """Check a row of either form.
+
+    Raises:
+        RowError: Names the first field that is wrong or missing.
+    """
+    if not isinstance(row, Mapping):
+        raise RowError(f"expected an object with fields, got {shorten(row)}")
+    fields = {str(key): value for key, value in row.items() if value is not None}
+    if "texts" not in fields and "reviews" in fields:
+        fields["texts"] = fields["reviews"]
+    if "texts" not in fields:
+        fields = _published(fields)
+    if "id" not in fields and default_id is None:
+        raise RowError("is missing", "id")
+    texts = _texts(fields["texts"], "texts")
+    if len(texts) < 2:
+        raise RowError(f"expected two texts or more to rank, got {len(texts)}", "texts")
+    image = fields.get("image")
+    return Reviews(
+        id=_checked("id", identifier, fields.get("id", default_id)),
+        texts=texts,
+        ranks=_ranks(fields.get("ranks", {}), len(texts)),
+        image=None
+        if image is None
+        else _checked("image", lambda v: media_path(v, media_root), image),
+        language=_word(fields, "language") or language,
+        category=_word(fields, "category"),
+        prompt_ranks=(
+            _ranking(fields["prompt_ranks"], len(texts), "prompt_ranks")
+            if "prompt_ranks" in fields
+            else None
+        ),
+        references=_texts(fields.get("references", ()), "references"),
+    )
+
+
+def reviews_row(reviews: Reviews) -> dict[str, Any]:
+    """The row of ranked texts in our own form; ``read_reviews`` gives the same record back."""
+    row: dict[str, Any] = {
+        "id": reviews.id,
+        "image": reviews.image,
+        "language": reviews.language,
+        "category": reviews.category,
+        "texts": list(reviews.texts),
+        "ranks": {name: list(ranks) for name, ranks in reviews.ranks.items()},
+        "prompt_ranks": None if reviews.prompt_ranks is None else list(reviews.prompt_ranks),
+        "references": list(reviews.references),
+    }
+    return {key: value for key, value in row.items() if value}
+
+
+def _published(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the published form as one of ours."""
+    numbers = sorted(int(m[1]) for m in map(_SENTENCE.fullmatch, row) if m)
+    if not numbers:
+        raise RowError(
+            "is missing, and so is the column 'sentence_1' of the published form; the row has:"
+            f" {', '.join(row) or 'nothing'}",
+            "texts",
+        )
+    expected = list(range(1, numbers[-1] + 1))
+    if numbers != expected:
+        missing = next(n for n in expected if n not in numbers)
+        raise RowError("the column is missing", f"sentence_{missing}")
+    people = {name: row[name] for name in sorted(row) if _ANNOTATOR.fullmatch(name)}
+    if not people:
+        raise RowError(
+            f"no such column; the row has: {', '.join(row)}", "annotator_1 (ranks of a person)"
+        )
+    given = {"id", "language", "prompt_ranks", "references"}
+    found = {name: row[name] for name in given if name in row}
+    found["texts"] = [row[f"sentence_{n}"] for n in numbers]
+    found["ranks"] = people
+    found["category"] = row.get("genre", row.get("category", ""))
+    if isinstance(row.get("image"), str):
+        found["image"] = row["image"]
+    return found
+
+
+def _with_picture(row: object, unpack: Path | None) -> object:
+    """The row with the name of a file in place of a picture that stands in the table."""
+    if not isinstance(row, Mapping):
+        return row
+    for column in _PICTURES:
+        value = row.get(column)
+        data = value.get("bytes") if isinstance(value, Mapping) else value
+        if not isinstance(data, bytes):
+            continue
+        if unpack is None:
+            return {**row, "image": None}
+        ending = "jpg" if data.startswith(b"\xff\xd8") else "png"
+        name = f"{hashlib.sha256(data).hexdigest()[:24]}.{ending}"
+        unpack.mkdir(parents=True, exist_ok=True)
+        (unpack / name).write_bytes(data)
+        return {**row, "image": name}
+    return row
+
+
+def _texts(value: object, field: str) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise RowError(f"expected a list of texts, got {shorten(value)}", field)
+    for place, text in enumerate(value):
+        if not _checked(f"{field}[{place}]", plain_text, text).strip():
+            raise RowError("is empty", f"{field}[{place}]")
+    return tuple(value)
+
+
+def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
+    if isinstance(value, Mapping):
+        named = {str(name): ranks for name, ranks in value.items()}
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        named = {str(number): ranks for number, ranks in enumerate(value, start=1)}
+    else:
+        raise RowError(f"expected the ranks of each annotator, got {shorten(value)}", "ranks")
+    return {name: _ranking(ranks, n, f"ranks.{name}") for name, ranks in named.items()}
+
+
+def _ranking(value: object, n: int, field: str) -> tuple[float | None, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise RowError(f"expected a list of {n} ranks, got {shorten(value)}", field)
+    if len(value) != n:
+        raise RowError(f"expected {n} ranks, one per text, got {len(value)}", field)
+    return tuple(_rank(rank, n, f"{field}[{place}]") for place, rank in enumerate(value))
+
+
+def _rank(value: object, n: int, field: str) -> float | None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= n:
+        raise RowError(f"expected a rank from 1 to {n}, or null, got {shorten(value)}", field)
+    return float(value)
+
+
+def _word(row: Mapping[str, Any], field: str) -> str:
+    value = row.get(field, "")
+    return str(value) if isinstance(value, int) else str(_checked(field, plain_text, value))
+
+
+def _checked(field: str, check: Any, value: object) -> Any:
+    try:
+        return check(value)
+    except RowError as error:
+        raise RowError(error.reason, field + (error.field or "")) from None

@@ -1,0 +1,22 @@
+"""Ranking of several texts about one image: by perplexity, by asking, by any metric; the protocol.
+
+Source: Hayashi et al., "IRR: Image Review Ranking Framework for Evaluating Vision-Language Models".
+"""
+
+from beholder.metrics.irr.perplexity import Perplexity
+from beholder.metrics.irr.protocol import Pair, best_pair, correlation_with_pair, ranks_of
+from beholder.metrics.irr.response import Response
+from beholder.metrics.irr.scored import Scored
+from beholder.metrics.irr.tables import RankedImage, study_tables
+
+__all__ = [
+    "Pair",
+    "Perplexity",
+    "RankedImage",
+    "Response",
+    "Scored",
+    "best_pair",
+    "correlation_with_pair",
+    "ranks_of",
+    "study_tables",
+]

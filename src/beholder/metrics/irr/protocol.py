@@ -1,0 +1,108 @@
+"""How well a ranking of texts follows people's: the best-agreeing pair of annotators, thresholds.
+
+Pure. A ranking holds one rank per text, 1 = best; equal ranks are ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from scipy import stats as sps
+
+from beholder.stats.correlation import coefficient
+
+Ranking: TypeAlias = Sequence[float]
+
+THRESHOLDS: tuple[float | None, ...] = (None, 0.0, 0.2, 0.4, 0.6, 0.8)
+"""Of the published table; None keeps every image."""
+
+MODEL = "model"
+_EQUAL = 1e-9  # correlations of five ranks are steps of 0.1; sums of floats are not exact
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two annotators of an image who agree best.
+
+    Attributes:
+        first: Name of the one.
+        second: Name of the other; names are in alphabetical order.
+        agreement: Spearman's correlation of their ranks.
+    """
+
+    first: str
+    second: str
+    agreement: float
+
+
+def ranks_of(scores: Sequence[float], *, higher_is_better: bool) -> tuple[float, ...]:
+    """Ranks of scores, 1 = best; equal scores share the average of their ranks."""
+    signed = np.asarray(scores, dtype=np.float64) * (-1.0 if higher_is_better else 1.0)
+    return tuple(float(rank) for rank in sps.rankdata(signed))
+
+
+def rank_correlation(a: Ranking, b: Ranking) -> float | None:
+    """Spearman's rho of two rankings; None where one of them puts all texts level."""
+    spearman = coefficient("spearman")
+    return spearman(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
+
+
+def complete(ranks: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[float, ...]]:
+    """The rankings of the annotators who ranked every text, by name in alphabetical order."""
+    found: dict[str, tuple[float, ...]] = {}
+    for name in sorted(ranks):
+        given = tuple(rank for rank in ranks[name] if rank is not None)
+        if len(given) == len(ranks[name]):
+            found[name] = given
+    return found
+
+
+def best_pair(ranks: Mapping[str, Ranking]) -> Pair | None:
+    """The pair of annotators with the highest Spearman correlation.
+
+    Equal correlations go to the pair that comes first in the alphabet. None with fewer than two
+    annotators, or where no pair has a correlation because an annotator puts all texts level.
+
+    Args:
+        ranks: Complete rankings by annotator.
+    """
+    best: Pair | None = None
+    for first, second in combinations(sorted(ranks), 2):
+        rho = rank_correlation(ranks[first], ranks[second])
+        if rho is not None and (best is None or rho > best.agreement + _EQUAL):
+            best = Pair(first, second, rho)
+    return best
+
+
+def correlation_with_pair(
+    ranking: Ranking, ranks: Mapping[str, Ranking], pair: Pair
+) -> float | None:
+    """Mean of a ranking's correlations with both annotators of a pair: the image's score.
+
+    From -1 to 1, higher is better. None where the ranking puts all texts level.
+    """
+    one = rank_correlation(ranking, ranks[pair.first])
+    other = rank_correlation(ranking, ranks[pair.second])
+    return None if one is None or other is None else (one + other) / 2.0
+
+
+def joined_pair(ranking: Ranking, ranks: Mapping[str, Ranking]) -> Pair | None:
+    """The best pair when the model counts as one more annotator, under the name of ``MODEL``.
+
+    The model wins no tie: the pair of people stays. So the agreement is never lower than theirs.
+    """
+    best = best_pair(ranks)
+    for name in sorted(ranks):
+        rho = rank_correlation(ranking, ranks[name])
+        if rho is not None and (best is None or rho > best.agreement + _EQUAL):
+            best = Pair(name, MODEL, rho)
+    return best
+
+
+def kept(agreement: float, threshold: float | None) -> bool:
+    """Whether an image whose best pair agrees so well passes a threshold; the threshold does."""
+    return threshold is None or agreement >= threshold - _EQUAL

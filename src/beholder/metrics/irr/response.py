@@ -1,0 +1,126 @@
+"""Ranking by asking: a judge sees the image and all texts, and says which is better."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from beholder import __version__
+from beholder.errors import ConfigError, ItemError
+from beholder.metrics.irr.scored import Scored
+from beholder.metrics.params import param, params
+from beholder.metrics.tools import Tools
+from beholder.records import Reviews
+from beholder.spec import Spec
+
+LANGUAGES = {
+    "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French",
+    "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "pt": "Portuguese",
+    "ru": "Russian", "zh": "Chinese",
+}  # fmt: skip
+"""Languages as judges are told them; no other word of the data enters a prompt unfenced."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """A judge ranks all texts of an image at once, in several shuffled orders.
+
+    Criteria, each settling the ties of the one before: truth, fit with the image, detail,
+    objectivity, fluency. An answer must hold each rank exactly once; one that does not gets one
+    request to repair it and is then a failed request. The ranks of all good requests are averaged;
+    an image fails when none is good. The first order is random, the next ones shift it by a place
+    each, so that with as many orders as texts each text stands at each place once and position
+    bias cancels.
+
+    Source: Hayashi et al., image review ranking; orders and prompt are ours.
+
+    Raises:
+        ConfigError: A parameter is out of its range.
+    """
+
+    registered_name: ClassVar[str] = "response"
+
+    judge: str = param("builtin", "model that ranks", tool="judge")
+    orders: int = param(1, "requests per image, each with the texts in another order")
+    image: bool = param(True, "show the image; False ranks by the words alone")
+    seed: int = param(12345, "of the orders")
+    max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.orders, int) or self.orders < 1:
+            raise ConfigError(f"orders={self.orders!r}: expected a whole number from 1")
+        if not isinstance(self.max_side, int) or self.max_side < 0:
+            raise ConfigError(f"max_side={self.max_side!r}: expected a whole number from 0")
+
+    @property
+    def name(self) -> str:
+        """Canonical text form; fields at their default are left out."""
+        given = {p.name: (getattr(self, p.name), p.default) for p in params(self)}
+        changed = {name: value for name, (value, default) in given.items() if value != default}
+        return str(Spec(self.registered_name, options=changed))
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The judge's; one that cannot do what is asked is refused here, before any work."""
+        tools.judge(self.judge).check_can("rank", images=self.image)
+        return {"judge": tools.identity("judge", self.judge)}
+
+    def signature(self, identities: Mapping[str, str] | None = None) -> str:
+        """What fixes the ranks: every field, and who the judge is."""
+        known = identities or {}
+        parts = [f"{p.name}:{known.get(p.name, getattr(self, p.name))}" for p in params(self)]
+        return "|".join([self.registered_name, *parts, f"v:{__version__}"])
+
+    async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
+        """Mean ranks over all orders.
+
+        Raises:
+            ItemError: The image cannot be read, or no request gave a usable answer.
+        """
+        if self.image and reviews.image is None:
+            raise ItemError("response needs an image, and this set of texts has none")
+        shown = [reviews.image] if self.image and reviews.image is not None else []
+        images = await tools.pictures(shown, self.max_side)
+        language = LANGUAGES.get(reviews.language.lower()[:2])
+        judge = tools.judge(self.judge)
+        orders = shuffled(reviews.id, len(reviews.texts), self.orders, self.seed)
+        answers: list[tuple[int, ...] | str] = []
+        for repeat, order in enumerate(orders):
+            texts = [reviews.texts[place] for place in order]
+            try:
+                given = await judge.rank(texts, images=images, language=language, replicate=repeat)
+            except ItemError as error:
+                answers.append(str(error))
+                continue
+            by_text = dict(zip(order, given, strict=True))
+            answers.append(tuple(by_text[text] for text in range(len(texts))))
+        good = [answer for answer in answers if not isinstance(answer, str)]
+        if not good:
+            raise ItemError(str(answers[0]))
+        means = np.mean(good, axis=0)
+        return Scored(
+            {"mean_rank": tuple(float(rank) for rank in means)},
+            {"mean_rank": False},
+            tuple(orders),
+            tuple(answers),
+        )
+
+
+def shuffled(key: str, n_texts: int, n_orders: int, seed: int) -> list[tuple[int, ...]]:
+    """Orders of n texts, fixed by key and seed: a random one, shifted by a place each time.
+
+    After every text stood at every place, a new random order begins.
+    """
+    digest = hashlib.sha256(key.encode("utf-8")).digest()
+    rng = np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
+    orders: list[tuple[int, ...]] = []
+    base: list[int] = []
+    for number in range(n_orders):
+        shift = number % n_texts
+        if shift == 0:
+            base = rng.permutation(n_texts).tolist()
+        orders.append(tuple(base[shift:] + base[:shift]))
+    return orders

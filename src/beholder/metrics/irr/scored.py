@@ -1,0 +1,30 @@
+"""What a scorer says of the texts of one image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from beholder.metrics.irr.protocol import ranks_of
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a scorer found for the texts of one image.
+
+    Attributes:
+        values: Values by name, one per text; the first is the one that ranks.
+        higher_is_better: Direction per value.
+        orders: For a judge that ranks: per request the texts in the order shown.
+        answers: Per request the rank of each text (in the order of the data), or why there is none.
+    """
+
+    values: Mapping[str, tuple[float, ...]]
+    higher_is_better: Mapping[str, bool]
+    orders: tuple[tuple[int, ...], ...] = ()
+    answers: tuple[tuple[int, ...] | str, ...] = ()
+
+    def ranks(self, value: str | None = None) -> tuple[float, ...]:
+        """Ranks of the texts by one value; by the first if None."""
+        name = next(iter(self.values)) if value is None else value
+        return ranks_of(self.values[name], higher_is_better=self.higher_is_better[name])

@@ -1,0 +1,241 @@
+"""The page of a ranking run: one file, opens offline, runs no script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from beholder.records import Estimate, Interval
+from beholder.report import charts
+from beholder.report.marking import visible
+from beholder.report.numbers import show_number
+from beholder.report.rank.tables import labels
+from beholder.report.tables import show_p
+from beholder.run import manifest
+from beholder.run.rank import results
+
+_TEMPLATES = Path(__file__).parents[1] / "templates"
+
+MAX_IMAGES = 200
+"""Images drawn with their texts; those on which people and scorers differ most come first."""
+
+_TINTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One rank in an image's matrix.
+
+    Attributes:
+        rank: As shown.
+        tint: 0 (best) to 4 (worst), for its colour; None without a rank.
+        note: The scorer's own value, or empty.
+    """
+
+    rank: str
+    tint: int | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One ranking of an image's texts.
+
+    Attributes:
+        name: Annotator or scorer.
+        label: As the head of the column shows it.
+        kind: ``prompt``, ``annotator`` or ``scorer``.
+        in_pair: Whether it is one of the two annotators who agree best.
+        cells: One per text.
+    """
+
+    name: str
+    label: str
+    kind: str
+    in_pair: bool
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """An image with its texts and all rankings of them.
+
+    Attributes:
+        position: Place in the run.
+        image: What ``ranking.json`` says of it.
+        columns: All rankings.
+        correlations: Per scorer its label and its correlation with the pair.
+        thumb: Whether there is a thumbnail.
+    """
+
+    position: int
+    image: Mapping[str, Any]
+    columns: tuple[Column, ...]
+    correlations: tuple[tuple[str, float | None], ...]
+    thumb: bool
+
+
+def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
+    """Draw a ranking run as one HTML file, from what the run has stored.
+
+    Args:
+        run_folder: The run directory.
+        output: The file to write; ``report.html`` in the run directory if None.
+
+    Returns:
+        The file.
+
+    Raises:
+        RunError: The folder holds no finished ranking run.
+    """
+    target = output or run_folder / "report.html"
+    page = _render(run_folder, results.read(run_folder), manifest.read(run_folder))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.part")
+    unfinished.write_text(page, encoding="utf-8", newline="\n")
+    unfinished.replace(target)
+    return target
+
+
+def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **values: Any) -> str:
+    """A page of this folder's kind: no script, styles by their hash, texts escaped."""
+    style = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in style_sheets)
+    style += extra
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=_number, interval=_interval, visible=visible, p=show_p)
+    digest = hashlib.sha256(style.encode("utf-8")).digest()
+    return environment.get_template(template).render(
+        style=style,
+        style_hash=f"sha256-{base64.b64encode(digest).decode('ascii')}",
+        **values,
+    )
+
+
+def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
+    """All images, those on which scorers and people differ most first."""
+    names = dict(
+        zip((scorer["name"] for scorer in ranking["scorers"]), labels(ranking), strict=True)
+    )
+    found = [
+        _matrix(position, image, names, (folder / _thumb(position)).is_file())
+        for position, image in enumerate(ranking["images"])
+    ]
+    return sorted(found, key=lambda matrix: (_agreement(matrix), matrix.position))
+
+
+def _agreement(matrix: Matrix) -> float:
+    known = [value for _, value in matrix.correlations if value is not None]
+    return fmean(known) if known else 2.0  # nothing to differ: last
+
+
+def _matrix(
+    position: int, image: Mapping[str, Any], names: Mapping[str, str], thumb: bool
+) -> Matrix:
+    n = len(image["texts"])
+    pair = image["pair"] or []
+    columns = []
+    if "prompt_ranks" in image:
+        columns.append(
+            Column("prompt", "prompt", "prompt", False, _cells(image["prompt_ranks"], n))
+        )
+    columns += [
+        Column(name, name, "annotator", name in pair, _cells(ranks, n))
+        for name, ranks in sorted(image.get("ranks", {}).items())
+    ]
+    for name in names:
+        found = image["scorers"].get(name)
+        if found is not None:
+            first = next(iter(found["values"].items()))
+            notes = [f"{first[0]} {show_number(value)}" for value in first[1]]
+            columns.append(
+                Column(name, names[name], "scorer", False, _cells(found["ranks"], n, notes))
+            )
+    return Matrix(
+        position=position,
+        image=image,
+        columns=tuple(columns),
+        correlations=tuple(
+            (label, image["scorers"][name]["correlation"])
+            for name, label in names.items()
+            if name in image["scorers"]
+        ),
+        thumb=thumb,
+    )
+
+
+def _cells(
+    ranks: Sequence[float | None], n: int, notes: Sequence[str] | None = None
+) -> tuple[Cell, ...]:
+    return tuple(
+        Cell("–", None)
+        if rank is None
+        else Cell(f"{rank:g}", _tint(rank, n), notes[place] if notes else "")
+        for place, rank in enumerate(ranks)
+    )
+
+
+def _tint(rank: float, n: int) -> int:
+    return min(_TINTS - 1, int(_TINTS * (rank - 1) / max(1, n - 1)))
+
+
+def _thumb(position: int) -> str:
+    return f"{results.THUMBS}/{position:06d}.jpg"
+
+
+def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) -> str:
+    drawn = matrices(ranking, folder)
+    shown = drawn[:MAX_IMAGES]
+    pictures = "".join(
+        f'.i{m.position} {{ background-image: url("{_data_uri(folder / _thumb(m.position))}"); }}\n'
+        for m in shown
+        if m.thumb
+    )
+    tables = ranking["tables"]
+    return render_page(
+        "rank.html.j2",
+        ("page.css", "rank.css"),
+        pictures,
+        log=log,
+        name=log["data"]["source"],
+        labels=labels(ranking),
+        scorers=ranking["scorers"],
+        tables=tables,
+        bars=[_bar(row) for row in (tables["human"], *tables["scorers"])],
+        n_failed=sum(len(image["failures"]) for image in ranking["images"]),
+        matrices=shown,
+        n_more=len(drawn) - len(shown),
+    )
+
+
+def _bar(row: Mapping[str, Any]) -> charts.RangeBar | None:
+    if row["mean"] is None:
+        return None
+    interval = None if row["interval"] is None else Interval(*row["interval"])
+    return charts.range_bar(Estimate(row["mean"], interval, row["n"]), -1.0, 1.0)
+
+
+def _data_uri(path: Path) -> str:
+    return f"data:image/jpeg;base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else show_number(value)
+
+
+def _interval(interval: Sequence[float] | None) -> str:
+    if interval is None:
+        return "–"
+    return f"{show_number(interval[0])} to {show_number(interval[1])}"

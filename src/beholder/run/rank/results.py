@@ -1,0 +1,183 @@
+"""What a ranking run leaves: ``ranking.json`` for its report, CSV tables, thumbnails."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from beholder.data import reviews_row
+from beholder.errors import ItemError, RunError
+from beholder.media import encode_jpeg, load_image
+from beholder.metrics.irr.protocol import MODEL
+from beholder.metrics.irr.scored import Scored
+from beholder.metrics.irr.scorers import twins
+from beholder.metrics.irr.tables import RankedImage, study_tables
+from beholder.records import ItemFailure, Reviews
+from beholder.run.rank.config import RankConfig
+
+RANKING = "ranking.json"
+THUMBS = "thumbs"
+FORMAT = 1
+THUMB_SIDE = 240
+
+
+def build(
+    config: RankConfig,
+    reviews: Sequence[Reviews],
+    scored: Mapping[str, Mapping[int, Scored | ItemFailure]],
+    signatures: Mapping[str, str],
+) -> dict[str, Any]:
+    """Everything a run found, as JSON values."""
+    names = [scorer.name for scorer in config.scorers]
+    images = [
+        RankedImage.of(
+            one,
+            {name: found for name in names if isinstance(found := scored[name][position], Scored)},
+        )
+        for position, one in enumerate(reviews)
+    ]
+    failures = [
+        {
+            name: found.message
+            for name in names
+            if isinstance(found := scored[name][position], ItemFailure)
+        }
+        for position in range(len(reviews))
+    ]
+    return {
+        "format": FORMAT,
+        "scorers": [{"name": name, "signature": signatures[name]} for name in names],
+        "tables": study_tables(
+            images,
+            names,
+            threshold=config.threshold,
+            twins=twins(list(config.scorers)),
+            n_resamples=config.resamples,
+        ),
+        "images": [
+            _image(image, names, failed) for image, failed in zip(images, failures, strict=True)
+        ],
+    }
+
+
+def write(config: RankConfig, ranking: Mapping[str, Any], reviews: Sequence[Reviews]) -> None:
+    """Write a run's results into its folder; pictures that cannot be read have no thumbnail."""
+    thumbs = config.out / THUMBS
+    thumbs.mkdir(exist_ok=True)
+    for number, one in enumerate(reviews):
+        path = thumbs / f"{number:06d}.jpg"
+        if one.image is None or path.is_file():
+            continue
+        try:
+            picture = load_image(config.folder / one.image, max_side=THUMB_SIDE)
+        except ItemError:
+            continue  # a scorer that looked at it has told why
+        path.write_bytes(encode_jpeg(picture, quality=70))
+    _write_csv(config.out / "images.csv", _image_rows(ranking))
+    _write_csv(config.out / "ranks.csv", _rank_rows(ranking))
+    _write_csv(config.out / "thresholds.csv", _threshold_rows(ranking))
+    _replace(config.out / RANKING, json.dumps(ranking, ensure_ascii=False, allow_nan=False))
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """The ``ranking.json`` of a run.
+
+    Raises:
+        RunError: There is none, or it is damaged.
+    """
+    path = folder / RANKING
+    try:
+        ranking = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunError(
+            f"{folder} is no finished ranking run: it has no {RANKING}; run the same command again"
+            " to finish it"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+    if not isinstance(ranking, dict) or ranking.get("format") != FORMAT:
+        raise RunError(f"{path} is not a ranking of format {FORMAT}")
+    return ranking
+
+
+def _image(
+    image: RankedImage, scorers: Sequence[str], failures: Mapping[str, str]
+) -> dict[str, Any]:
+    pair = image.pair
+    return {
+        **reviews_row(image.reviews),
+        "complete": list(image.people),
+        "pair": None if pair is None else [pair.first, pair.second],
+        "human": None if pair is None else pair.agreement,
+        "reason": image.reason(),
+        "prompt": image.prompt_correlation(),
+        "scorers": {
+            name: {
+                "correlation": image.correlation(name),
+                "ranks": image.scored[name].ranks(),
+                "values": dict(image.scored[name].values),
+                "orders": image.scored[name].orders,
+                "answers": image.scored[name].answers,
+            }
+            for name in scorers
+            if name in image.scored
+        },
+        "failures": dict(failures),
+    }
+
+
+def _image_rows(ranking: Mapping[str, Any]) -> Iterable[list[Any]]:
+    names = [scorer["name"] for scorer in ranking["scorers"]]
+    yield ["id", "language", "category", "n_texts", "first", "second", "human", "prompt", *names]
+    for image in ranking["images"]:
+        pair = image["pair"] or ["", ""]
+        found = [image["scorers"].get(name, {}).get("correlation") for name in names]
+        place = [image.get("id"), image.get("language"), image.get("category")]
+        yield [*place, len(image["texts"]), *pair, image["human"], image["prompt"], *found]
+
+
+def _rank_rows(ranking: Mapping[str, Any]) -> Iterable[list[Any]]:
+    yield ["id", "language", "text", "by", "kind", "rank", "value", "number"]
+    for image in ranking["images"]:
+        place = [image.get("id"), image.get("language")]
+        for name, ranks in image.get("ranks", {}).items():
+            for text, rank in enumerate(ranks, start=1):
+                yield [*place, text, name, "annotator", rank, "", ""]
+        for name, found in image["scorers"].items():
+            for text, rank in enumerate(found["ranks"]):
+                for value, numbers in found["values"].items():
+                    yield [*place, text + 1, name, MODEL, rank, value, numbers[text]]
+
+
+def _threshold_rows(ranking: Mapping[str, Any]) -> Iterable[list[Any]]:
+    yield ["threshold", "images", "human", "prompt", "scorer", "correlation", "with_model", "share"]
+    for row in ranking["tables"]["thresholds"]:
+        limit = "none" if row["threshold"] is None else row["threshold"]
+        for found in row["scorers"]:
+            yield [
+                *(limit, row["n"], row["human"]["mean"], row["prompt"]["mean"], found["scorer"]),
+                *(found["mean"], found["with_model"], found["share_in_pair"]),
+            ]
+
+
+def _write_csv(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+    unfinished = path.with_name(f".{path.name}.part")
+    with unfinished.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(
+            ["" if cell is None else _inert(cell) for cell in row] for row in rows
+        )
+    unfinished.replace(path)
+
+
+def _inert(cell: object) -> object:
+    """Spreadsheets run cells that begin like a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell
+
+
+def _replace(path: Path, text: str) -> None:
+    unfinished = path.with_name(f".{path.name}.part")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)

@@ -1,0 +1,163 @@
+"""The page of a ranking run: whole, script-free, and unmoved by hostile data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from beholder.backends import BACKENDS
+from beholder.errors import ConfigError, RunError
+from beholder.metrics.irr.scorers import scorer
+from beholder.records import ItemFailure, ItemScore
+from beholder.report.rank import annotation_instructions, write_ranking
+from beholder.report.rank.page import matrices
+from beholder.run.rank import results
+from beholder.run.rank.config import RankConfig
+from beholder.run.rank.engine import carry_out
+from beholder.run.rank.inputs import read_inputs
+from toy.browser import EXECUTABLE, browser
+from toy.reviewer import Reviewer, write_reviews
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>=1+1"
+
+if "reviewer" not in BACKENDS.names():
+    BACKENDS.register("reviewer")(Reviewer)
+
+
+class Quiet:
+    """Hears nothing."""
+
+    def start(self, total: int, reused: int) -> None: ...
+
+    def advance(self, outcome: ItemScore | ItemFailure) -> None: ...
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def _run(folder: Path, scorers: tuple[str, ...] = ("response(judge='reviewer:m')",)) -> Path:
+    data = str(folder / "r.jsonl")
+    config = RankConfig(data, folder / "run", tuple(scorer(text) for text in scorers))
+    carry_out(config, read_inputs(data), Quiet())
+    return config.out
+
+
+def test_the_page_shows_each_image_with_every_rank_and_disagreement_first(tmp_path: Path) -> None:
+    rows = write_reviews(tmp_path / "r.jsonl", 12)
+    noisy = "response(judge=\"reviewer(model='m', noise=2.0)\")"
+    run = _run(tmp_path, (noisy, "perplexity(judge='reviewer:m')"))
+    page = Page(write_ranking(run).read_text("utf-8"))
+    articles = [a["id"] for tag, a in page.tags if tag == "article"]
+    ranking = results.read(run)
+    means = [
+        sum(found["correlation"] for found in image["scorers"].values()) / 2
+        for image in ranking["images"]
+    ]
+    order = sorted(range(12), key=lambda n: means[n])
+    assert articles == [f"image-{n}" for n in order]
+    cells = [a for tag, a in page.tags if tag == "td" and "rank" in str(a.get("class")).split()]
+    # 12 images of 5 texts: the prompt's order, three people, two scorers
+    assert len(cells) == 12 * 5 * 6
+    text = " ".join(page.words)
+    for row in rows:
+        for review in row["texts"]:  # type: ignore[attr-defined]
+            assert review in text
+    assert "position bias" in text.lower()
+    assert sum("★" in word for word in page.words) >= 2 * 12
+
+
+def test_tints_go_from_best_to_worst_and_missing_ranks_have_none(tmp_path: Path) -> None:
+    row = {"texts": ["a", "b", "c"], "ranks": {"x": [1, 2, 3], "y": [3, None, 1]}}
+    (tmp_path / "r.jsonl").write_text(json.dumps(row))
+    run = _run(tmp_path, ("length",))
+    (matrix,) = matrices(results.read(run), run)
+    people = {column.name: [(c.rank, c.tint) for c in column.cells] for column in matrix.columns}
+    assert people["x"] == [("1", 0), ("2", 2), ("3", 4)]
+    assert people["y"] == [("3", 4), ("–", None), ("1", 0)]
+    assert "1 of 2 annotators ranked every text" in write_ranking(run).read_text("utf-8")
+
+
+def _hostile(folder: Path) -> Path:
+    rows = write_reviews(folder / "r.jsonl", 3)
+    for number, row in enumerate(rows):
+        row["id"] = f"{EVIL}{number}"
+        row["language"] = row["category"] = EVIL
+        row["texts"] = [f"{EVIL} {n}" for n in range(5)]
+        row["ranks"] = {f"{EVIL}{n}": [1, 2, 3, 4, 5] for n in range(3)}
+    (folder / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "img" / "001.png").write_bytes(b"x")
+    return _run(folder, ("perplexity(judge='reviewer:m')", "length"))
+
+
+def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
+    run = _hostile(tmp_path)
+    raw = write_ranking(run).read_text("utf-8")
+    page = Page(raw)
+    banned = ("script", "iframe", "object", "base", "form", "link")
+    assert not [tag for tag, _ in page.tags if tag in banned]
+    assert not [a for _, a in page.tags for name in a if name.startswith("on") or name == "style"]
+    assert not [a for _, a in page.tags if a.get("src")]
+    assert all(str(a["href"]).startswith("#") for _, a in page.tags if "href" in a)
+    metas = [str(a.get("content")) for tag, a in page.tags if tag == "meta"]
+    policy = next(content for content in metas if "default-src" in content)
+    style = raw[raw.index("<style>") + 7 : raw.index("</style>")]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in policy
+    assert "script-src" not in policy  # default-src 'none' holds: nothing may run
+    words = "".join(page.words)
+    assert "<script>alert(1)</script>" in words
+    assert "{{7*7}}$x^2$" in words
+    for name in ("images.csv", "ranks.csv", "thresholds.csv"):
+        lines = (run / name).read_text("utf-8").splitlines()
+        assert not [line for line in lines if line.startswith(("=", "+", "@"))]
+
+
+@pytest.mark.skipif(EXECUTABLE is None, reason="no Chromium on this machine")
+def test_a_browser_runs_and_fetches_nothing(tmp_path: Path) -> None:
+    address = write_ranking(_hostile(tmp_path)).as_uri()
+    with browser(tmp_path / "profile") as page:
+        page.open(address)
+        assert page.evaluate("document.querySelectorAll('article').length") == 3
+        assert page.evaluate("document.querySelectorAll('script, img').length") == 0
+    outside = [url for url in page.requests if not url.startswith("data:") and url != address]
+    assert outside == []
+    assert page.problems == []
+
+
+def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with pytest.raises(RunError, match="run the same command again to finish it"):
+        write_ranking(tmp_path / "run")
+
+
+@pytest.mark.parametrize(("language", "first"), [("en", "Truth"), ("ja", "正しさ")])
+def test_instructions_name_the_criteria_in_their_order(language: str, first: str) -> None:
+    page = Page(annotation_instructions(4, language))
+    assert sum(tag == "script" for tag, _ in page.tags) == 0
+    text = "".join(page.words)
+    assert "4" in text
+    assert "{n}" not in text
+    ordered = [tag for tag, _ in page.tags].index("ol")
+    bold = [n for n, (tag, _) in enumerate(page.tags) if tag == "b" and n > ordered]
+    assert len(bold) == 5
+    assert first in text
+    with pytest.raises(ConfigError, match="there are instructions in en, ja"):
+        annotation_instructions(5, "xx")
