@@ -16,8 +16,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.judge import view
-from beholder.judges.builtin.settings import settings
-from beholder.judges.builtin.view import View, lower_excluded
+from beholder.judges.builtin.view import Ints, View
 from beholder.text import frequency
 
 _IN_ORDER = 0.2
@@ -88,7 +87,6 @@ def _align(a: View, b: View) -> tuple[_Matches, _Matches]:
             _Matches(np.zeros(len(b.words)), nothing),
         )
     similarity = np.clip(a.word_vectors @ b.word_vectors.T, 0.0, 1.0)
-    lower_excluded(similarity, a.word_values, b.word_values, settings().excluded)
     content = similarity[np.ix_(_content(a), _content(b))]
     return (
         _Matches(similarity.max(axis=1), _in_order(content)),
@@ -131,6 +129,6 @@ def _weights(text: View) -> FloatArray:
     return np.array([frequency.weight(word) for word in text.words])
 
 
-def _content(text: View) -> FloatArray:
+def _content(text: View) -> Ints:
     """Places of the content words."""
     return np.flatnonzero(_weights(text) > _CONTENT)

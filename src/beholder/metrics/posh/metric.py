@@ -56,11 +56,10 @@ class PoSh(Metric[PoShEvidence]):
     ``rules="reference"`` follows the published protocol: three passes, identifiers, a presence
     threshold, mean / 5 (so 0.2 is its lowest value), every unit alike.
 
-    Several references: precision against their union (each unit's best grade). Recall by
-    ``references="peers"``: people choose different things to say, so the mean over references is set
-    against what the references recall of one another, which takes aligned words; without them (a
-    model judges, ``wording=0``) and under ``"best"`` it is the best reference's, under ``"mean"`` the
-    mean.
+    Several references: precision against their union (each unit's best grade). For recall, people
+    choose different things to say: ``references="peers"`` sets the mean over references against
+    what the references recall of one another by their words. Where no words are aligned (a model
+    judges, ``wording=0``) it is the best reference's, as under ``"best"``; ``"mean"`` is the mean.
 
     Source: the PoSh paper (PoSh: Using Scene Graphs To Guide LLMs-as-a-Judge For Detailed Image
     Descriptions, 2025); see ``docs/posh.md`` for what ``rules="fixed"`` changes and why.
@@ -184,7 +183,7 @@ class PoSh(Metric[PoShEvidence]):
                 },
                 self.weighting == "information",
             )
-            rule = "best" if self._takes_best(plan) else "mean"
+            rule: Literal["best", "mean"] = "best" if self._takes_best(plan) else "mean"
             recall = fixed_recall(plan, grades, weighing, self.present_from, rule)
             precision = fixed_precision(plan, grades, weighing, self.present_from)
         p, r = precision.value, recall.value
