@@ -12,6 +12,7 @@ import pytest
 from beholder import PoSh
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin import Wording, view
+from beholder.judges.builtin.vectors import vectors
 from beholder.judges.grades import rule_grade
 from beholder.metrics.posh.plan import Plan, fixed_asks
 from beholder.metrics.posh.scoring import beside_peers
@@ -30,6 +31,7 @@ class Letters:
     """A text of such words, as the alignment reads it."""
 
     words: tuple[str, ...]
+    word_values: tuple[()] = ()
 
     @property
     def word_vectors(self) -> FloatArray:
@@ -80,6 +82,13 @@ def test_peers_is_what_references_recall_of_one_another() -> None:
     assert found.precision == pytest.approx(1.0)
     assert found.recalls == (pytest.approx(1.0), pytest.approx(0.4))
     assert found.peers == pytest.approx(0.4)
+
+
+def test_values_that_exclude_each_other_keep_three_tenths_of_their_likeness() -> None:
+    left, right = vectors(["left", "right"])
+    assert float(left @ right) > 0.5  # static vectors put the sides side by side
+    found = module.wording("left", ["right"])
+    assert found.precision == pytest.approx(0.3 * float(left @ right), abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.judge import view
-from beholder.judges.builtin.view import Ints, View
+from beholder.judges.builtin.settings import settings
+from beholder.judges.builtin.view import Ints, View, lower_excluded
 from beholder.text import frequency
 
 _IN_ORDER = 0.2
@@ -87,6 +88,7 @@ def _align(a: View, b: View) -> tuple[_Matches, _Matches]:
             _Matches(np.zeros(len(b.words)), nothing),
         )
     similarity = np.clip(a.word_vectors @ b.word_vectors.T, 0.0, 1.0)
+    lower_excluded(similarity, a.word_values, b.word_values, settings().excluded)
     content = similarity[np.ix_(_content(a), _content(b))]
     return (
         _Matches(similarity.max(axis=1), _in_order(content)),
