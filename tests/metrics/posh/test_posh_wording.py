@@ -139,8 +139,11 @@ def test_model_judges_have_no_share_of_words() -> None:
     assert PoSh()._reads_wording
 
 
-def test_the_rule_for_references_is_in_the_signature() -> None:
-    assert "references:peers" in PoSh().signature()
+def test_the_rules_for_words_and_references_are_in_the_signature() -> None:
+    signature = PoSh().score_text("A dog.", "A dog runs.").signature
+    assert "|references:peers|" in signature
+    assert "|wording:0.7@wording.v1+word-frequencies.v1|" in signature
+    assert "|wording:0.0|" in PoSh(wording=0.0).score_text("A dog.", "A dog runs.").signature
 
 
 def test_one_reference_is_scored_alike_under_every_rule() -> None:
