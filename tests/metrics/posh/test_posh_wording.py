@@ -84,11 +84,14 @@ def test_peers_is_what_references_recall_of_one_another() -> None:
     assert found.peers == pytest.approx(0.4)
 
 
-def test_values_that_exclude_each_other_keep_three_tenths_of_their_likeness() -> None:
+def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_stay() -> None:
     left, right = vectors(["left", "right"])
     assert float(left @ right) > 0.5  # static vectors put the sides side by side
     found = module.wording("left", ["right"])
-    assert found.precision == pytest.approx(0.3 * float(left @ right), abs=1e-6)
+    assert found.precision == pytest.approx((0.3 * float(left @ right)) ** 2, abs=1e-6)
+    boat, ship = vectors(["boat", "ship"])
+    near = module.wording("boat", ["ship"]).precision
+    assert near == pytest.approx(float(boat @ ship) ** 2, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +145,7 @@ def test_model_judges_have_no_share_of_words() -> None:
 def test_the_rules_for_words_and_references_are_in_the_signature() -> None:
     signature = PoSh().score_text("A dog.", "A dog runs.").signature
     assert "|references:peers|" in signature
-    assert "|wording:0.7@wording.v1+word-frequencies.v1|" in signature
+    assert "|wording:0.8@wording.v1+word-frequencies.v1|" in signature
     assert "|wording:0.0|" in PoSh(wording=0.0).score_text("A dog.", "A dog runs.").signature
 
 

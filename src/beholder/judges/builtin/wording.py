@@ -1,8 +1,8 @@
 """Soft alignment of words: what graphs miss, such as a parse gone wrong, words still tell.
 
-Each word of a text counts with its best similarity to a word of the other text, whatever the order;
-each two neighbours of its content words with the best two of the other text that stand in the same
-order, near each other: "a dog chases a cat" is not "a cat chases a dog".
+Each word of a text counts with its best squared similarity to a word of the other text, whatever
+the order; each two neighbours of its content words with the best two of the other text that stand
+in the same order, near each other: "a dog chases a cat" is not "a cat chases a dog".
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ def _align(a: View, b: View) -> tuple[_Matches, _Matches]:
         )
     similarity = np.clip(a.word_vectors @ b.word_vectors.T, 0.0, 1.0)
     lower_excluded(similarity, a.word_values, b.word_values, settings().excluded)
+    similarity **= 2  # a word that is a little like many says little
     content = similarity[np.ix_(_content(a), _content(b))]
     return (
         _Matches(similarity.max(axis=1), _in_order(content)),

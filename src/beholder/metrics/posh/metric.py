@@ -78,7 +78,7 @@ class PoSh(Metric[PoShEvidence]):
     attribute_weight: float = param(1.0, "rules='fixed': weight of attributes")
     relation_weight: float = param(1.0, "rules='fixed': weight of relations")
     wording: float = param(
-        0.7, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
+        0.8, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
     )
     references: Literal["peers", "best", "mean"] = param(
         "peers", "recall over references: peers, best or mean"
