@@ -1,6 +1,7 @@
 """How far PoSh with the built-in judge agrees with people, beside plain baselines (dev halves).
 
-    python benchmarks/agreement.py [--sets flickr8k_expert ...] [--resamples 200] [--share 1.0]
+    python benchmarks/agreement.py [--sets flickr8k_expert ...] [--scorers posh ...]
+        [--resamples 200] [--share 1.0]
 
 Protocols: Flickr8k-Expert, each rating its own pair, Kendall tau-c; Flickr8k-CF, share of yes,
 tau-b; VATEX-EVAL, each of the three ratings its own pair, tau-b and Spearman; THumB without the
@@ -26,6 +27,7 @@ import numpy as np
 from beholder import PoSh, stats
 from beholder.judges.builtin import wording
 from beholder.metrics import Tools
+from beholder.metrics.posh.scoring import beside_peers, f1
 from beholder.records import Item, ItemFailure
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import cluster_codes
@@ -92,8 +94,8 @@ def word_alignment(items: Sequence[Item]) -> np.ndarray:
     found = []
     for item in items:
         near = wording(item.candidate, item.references)
-        p, r = near.precision, max(near.recalls)
-        found.append(2 * p * r / (p + r) if p + r else 0.0)
+        recall = beside_peers(float(np.mean(near.recalls)), near.peers)
+        found.append(f1(near.precision, recall))
     return np.array(found)
 
 
@@ -212,6 +214,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--resamples", type=int, default=200)
+    parser.add_argument("--scorers", nargs="+", help="only these of the rows")
     parser.add_argument("--share", type=float, default=1.0, help="share of the pictures")
     given = parser.parse_args()
     scorers: dict[str, Scorer] = {
@@ -225,6 +228,8 @@ def main() -> None:
     for name in given.sets:
         rows = load(name, given.share)
         for title, scorer in scorers.items():
+            if given.scorers and title not in given.scorers:
+                continue
             if title == "posh recall" and not name.endswith("sxs"):
                 continue
             for label, value in SETS[name](name, rows, scorer, given.resamples):

@@ -12,6 +12,7 @@ import pytest
 from beholder.errors import ConfigError, ItemError
 from beholder.language import Document, Word, parse, scene_graph
 from beholder.language.depth import MAX_DEPTH, bound_depth
+from beholder.language.hyphens import join_hyphens
 
 HARD = {
     "long": "A small dog sits on a red mat near the door. " * 2300,
@@ -116,3 +117,21 @@ def test_trees_are_cut_at_the_bound_and_left_alone_below_it() -> None:
     # Word 60 lies 60 deep and stays; those below it hang on word 59 like it.
     assert [w.head for w in cut[MAX_DEPTH - 1 :]] == [MAX_DEPTH - 2, *[MAX_DEPTH - 1] * 3]
     assert [w.dep for w in cut[MAX_DEPTH - 1 :]] == ["nmod", "nmod", "dep", "dep"]
+
+
+def test_joining_a_compound_whose_piece_hangs_on_its_sibling_makes_no_circle() -> None:
+    # AV <- Reef <- Coral: joined without care, "AV-Coral" hung on Reef and Reef on "AV-Coral".
+    texts = ["named", "AV", "-", "Coral", "Reef"]
+    heads = [0, 0, 3, 4, 1]
+    words, start = [], 0
+    for index, (text, head) in enumerate(zip(texts, heads, strict=True)):
+        start += index in (1, 4)
+        end = start + len(text)
+        words.append(Word(index, text, text, "NOUN", "NN", "dep", head, start, end, 0))
+        start = end
+    joined = join_hyphens(words)
+    assert [(word.text, word.head) for word in joined] == [
+        ("named", 0),
+        ("AV-Coral", 0),
+        ("Reef", 1),
+    ]

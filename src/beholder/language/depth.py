@@ -17,7 +17,7 @@ def bound_depth(words: Sequence[Word]) -> list[Word]:
     Args:
         words: All words of a text; ``head`` is the index of the head, its own for a root.
     """
-    depths = _depths(words)
+    depths = tree_depths(words)
     if max(depths, default=0) <= MAX_DEPTH:
         return list(words)
     bounded = list(words)
@@ -32,10 +32,11 @@ def bound_depth(words: Sequence[Word]) -> list[Word]:
     return bounded
 
 
-def _depths(words: Sequence[Word]) -> list[int]:
+def tree_depths(words: Sequence[Word]) -> list[int]:
+    """How many steps each word is from its root."""
     depths = [-1] * len(words)
-    for word in words:
-        path, at = [], word.index
+    for start in range(len(words)):
+        path, at = [], start
         while depths[at] < 0 and words[at].head != at:
             path.append(at)
             at = words[at].head

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from beholder.language.depth import tree_depths
 from beholder.language.document import Word
 
 _BEFORE_A_NOUN = frozenset(
@@ -23,9 +24,10 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
     if len(groups) == len(words):
         return list(words)
     place = {index: new for new, group in enumerate(groups) for index in group}
+    depths = tree_depths(words)
     joined = []
     for new, group in enumerate(groups):
-        top = _top(words, group)
+        top = _top(words, group, depths)
         word = words[top]
         if len(group) == 1:
             joined.append(replace(word, index=new, head=place[word.head]))
@@ -83,12 +85,10 @@ def _joined(words: Sequence[Word], index: int) -> bool:
     )
 
 
-def _top(words: Sequence[Word], group: Sequence[int]) -> int:
-    """The piece whose head lies outside; of several the last one, for it names the kind."""
-    inside = set(group)
-    leading = [
-        i
-        for i in group
-        if words[i].text != "-" and (words[i].head not in inside or words[i].head == i)
-    ]
-    return leading[-1] if leading else group[-1]
+def _top(words: Sequence[Word], group: Sequence[int], depths: Sequence[int]) -> int:
+    """The piece nearest to the root; of several the last one, for it names the kind.
+
+    As every joined word then hangs on a word nearer to the root, joining never makes a circle, also
+    where a word between two pieces hangs on the one and bears the other.
+    """
+    return min(group, key=lambda at: (depths[at], words[at].text == "-", -at))

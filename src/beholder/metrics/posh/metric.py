@@ -12,7 +12,7 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade
-from beholder.judges.builtin import check_english, view, wording
+from beholder.judges.builtin import WORDING_IDENTITY, check_english, view, wording
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.metrics.base import Metric, ValueInfo
@@ -23,6 +23,7 @@ from beholder.metrics.posh.published import Known, advance
 from beholder.metrics.posh.scoring import (
     Judged,
     Weighing,
+    beside_peers,
     f1,
     fixed_precision,
     fixed_recall,
@@ -56,8 +57,10 @@ class PoSh(Metric[PoShEvidence]):
     ``rules="reference"`` follows the published protocol: three passes, identifiers, a presence
     threshold, mean / 5 (so 0.2 is its lowest value), every unit alike.
 
-    Several references: precision against their union (each unit's best grade), recall as the best
-    or the mean over references.
+    Several references: precision against their union (each unit's best grade). For recall, people
+    choose different things to say: ``references="peers"`` sets the mean over references against
+    what the references recall of one another by their words. Where no words are aligned (a model
+    judges, ``wording=0``) it is the best reference's, as under ``"best"``; ``"mean"`` is the mean.
 
     Source: the PoSh paper (PoSh: Using Scene Graphs To Guide LLMs-as-a-Judge For Detailed Image
     Descriptions, 2025); see ``docs/posh.md`` for what ``rules="fixed"`` changes and why.
@@ -76,9 +79,11 @@ class PoSh(Metric[PoShEvidence]):
     attribute_weight: float = param(1.0, "rules='fixed': weight of attributes")
     relation_weight: float = param(1.0, "rules='fixed': weight of relations")
     wording: float = param(
-        0.6, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
+        0.8, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
     )
-    references: Literal["best", "mean"] = param("best", "recall over references: best or mean")
+    references: Literal["peers", "best", "mean"] = param(
+        "peers", "recall over references: peers, best or mean"
+    )
 
     registered_name: ClassVar[str] = "posh"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -93,7 +98,7 @@ class PoSh(Metric[PoShEvidence]):
         choices = {
             "rules": ("fixed", "reference"),
             "weighting": ("information", "equal"),
-            "references": ("best", "mean"),
+            "references": ("peers", "best", "mean"),
         }
         for name, known in choices.items():
             if getattr(self, name) not in known:
@@ -107,6 +112,13 @@ class PoSh(Metric[PoShEvidence]):
         kinds = (self.entity_weight, self.attribute_weight, self.relation_weight)
         if min(kinds) < 0 or not sum(kinds) > 0:
             raise ConfigError(f"weights {kinds}: expected numbers from 0, at least one above it")
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Identity of the judge, and of the alignment of words where it counts."""
+        found = super().identities(tools)
+        if self._reads_wording:
+            found["wording"] = f"{self.wording}@{WORDING_IDENTITY}"
+        return found
 
     async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
         """Make the graphs and ask the judge, wave by wave.
@@ -185,13 +197,16 @@ class PoSh(Metric[PoShEvidence]):
                 },
                 self.weighting == "information",
             )
-            recall = fixed_recall(plan, grades, weighing, self.present_from, self.references)
+            rule: Literal["best", "mean"] = "best" if self._takes_best(plan) else "mean"
+            recall = fixed_recall(plan, grades, weighing, self.present_from, rule)
             precision = fixed_precision(plan, grades, weighing, self.present_from)
         p, r = precision.value, recall.value
         if plan.wording is not None:
-            best = max if self.references == "best" else np.mean
+            over = max if self._takes_best(plan) else np.mean
             p += self.wording * (plan.wording.precision - p)
-            r += self.wording * (float(best(plan.wording.recalls)) - r)
+            r += self.wording * (float(over(plan.wording.recalls)) - r)
+            if self.references == "peers":
+                r = beside_peers(r, plan.wording.peers)
         values = {
             "f1": f1(p, r),
             "precision": p,
@@ -206,6 +221,9 @@ class PoSh(Metric[PoShEvidence]):
     def _reads_wording(self) -> bool:
         return self.rules == "fixed" and self.judge == "builtin" and self.wording > 0
 
+    def _takes_best(self, plan: Plan) -> bool:
+        return self.references == "best" or (self.references == "peers" and plan.wording is None)
+
     @property
     def present_from(self) -> float:
         """Grade from which a unit is present."""
@@ -218,7 +236,7 @@ class PoSh(Metric[PoShEvidence]):
         back = [published_side(plan, grades, "reference", i, self.present_from) for i in n]
         best = max(n, key=lambda i: forward[i][0])
         recalls = [value for value, _ in back]
-        recall = max(recalls) if self.references == "best" else float(np.mean(recalls))
+        recall = max(recalls) if self._takes_best(plan) else float(np.mean(recalls))
         units = tuple(unit for _, found in back for unit in found)
         return Judged(*forward[best]), Judged(recall, units)
 
