@@ -10,6 +10,8 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount_value
 from beholder.judges.builtin.entities import Counterparts, counterparts
+from beholder.judges.builtin.lexis import said_in
+from beholder.judges.builtin.nearby import ATTACHED, QUOTED, Nearby
 from beholder.judges.builtin.relations import relation_findings
 from beholder.judges.builtin.settings import Settings
 from beholder.judges.builtin.view import View, lower_excluded
@@ -53,17 +55,21 @@ def find(source: View, target: View, settings: Settings) -> tuple[Finding, ...]:
     anywhere = _anywhere(source, target, settings)
     agreement = _property_agreement(source, target, settings)
     pairs = counterparts(source, target, _by_entity(source, target, agreement.best), settings)
+    nearby = Nearby(source, target, pairs.alike)
     found: Findings = {}
     for place, unit in enumerate(source.units):
         if unit.kind == "entity":
             found[place] = _entity(unit, source, target, pairs, anywhere[place], settings)
         elif unit.quantity:
             found[place] = _quantity(unit, source, target, pairs)
-    _attributes(source, target, pairs, agreement, anywhere, settings, found)
+    _attributes(source, target, pairs, agreement, anywhere, settings, nearby, found)
     for place, (value, instead, where) in relation_findings(
-        source, target, pairs, anywhere, settings
+        source, target, pairs, anywhere, settings, nearby
     ).items():
         found[place] = Finding(value, instead, where)
+    for place, unit in enumerate(source.units):
+        if found[place].value < QUOTED and nearby.quoted(unit):
+            found[place] = Finding(QUOTED, "", found[place].where)
     return tuple(found[place] for place in range(len(source.units)))
 
 
@@ -102,6 +108,8 @@ def _property_agreement(source: View, target: View, settings: Settings) -> _Agre
     attributes = [p for p, u in enumerate(units) if u.kind == "attribute"]
     rows = [row for row, place in enumerate(attributes) if place in by_place]
     similarity = np.clip(source.property_vectors[rows] @ target.property_vectors.T, 0.0, 1.0)
+    asked = [source.properties[row].value for row in rows]
+    np.maximum(similarity, said_in(asked, [p.value for p in target.properties]), out=similarity)
     chosen = {row: place for place, row in enumerate(rows)}
     values = [(chosen[row], v) for row, v in source.property_values if row in chosen]
     excluded: dict[int, list[int]] = {}
@@ -186,6 +194,7 @@ def _attributes(
     agreement: _Agreement,
     anywhere: FloatArray,
     settings: Settings,
+    nearby: Nearby,
     found: Findings,
 ) -> None:
     """Findings of attributes: on the counterpart, elsewhere, or contradicted."""
@@ -202,6 +211,8 @@ def _attributes(
         value = settings.anywhere * near + (1 - settings.anywhere) * attached
         value = max(value, attached) if attached >= _CERTAIN else value
         own = np.flatnonzero(owners == other)
+        alike = pairs.alike[index, owners]
+        beside = nearby.attribute(unit) if unit.polarity else 0.0
         known = pairs.similarity[index, other] >= _KNOWN
         on_own = float(similarity[own].max()) if len(own) else 0.0
         best = int(own[np.argmax(similarity[own])]) if len(own) else -1
@@ -212,7 +223,10 @@ def _attributes(
                 said = said if properties[best].polarity else f"not {said}"
                 found[place] = Finding(min(value, settings.contradicted), said, where)
                 continue
-            found[place] = Finding(value, "", where)
+            found[place] = Finding(max(value, beside), "", where)
+            continue
+        if beside >= ATTACHED:
+            found[place] = Finding(max(value, beside))
             continue
         if not unit.polarity:  # "not red" holds where nothing says red
             found[place] = Finding(1.0 - settings.anywhere * on_own)
@@ -224,4 +238,5 @@ def _attributes(
             continue
         if known and float(similarity.max()) >= _SAME > attached:
             value *= settings.elsewhere
+        value = max(value, beside, float(similarity[alike].max(initial=0.0)))
         found[place] = Finding(value, "", properties[best].spans if on_own >= _KNOWN else ())

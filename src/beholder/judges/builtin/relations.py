@@ -9,6 +9,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.entities import Counterparts
+from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.predicates import OPPOSITE, Predicate, place_similarity
 from beholder.judges.builtin.settings import Settings
 from beholder.judges.builtin.view import View
@@ -56,7 +57,12 @@ class _Seen:
 
 
 def relation_findings(
-    source: View, target: View, pairs: Counterparts, anywhere: FloatArray, settings: Settings
+    source: View,
+    target: View,
+    pairs: Counterparts,
+    anywhere: FloatArray,
+    settings: Settings,
+    nearby: Nearby,
 ) -> Found:
     """Value, counterpart and its place for each unit of the source that is a relation."""
     verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
@@ -74,6 +80,8 @@ def relation_findings(
         elif seen.best >= _ENDS:
             if target.relations[at][1].polarity != unit.polarity:
                 value, told = min(value, settings.contradicted), _told(target, at)
+        elif unit.polarity and (beside := nearby.relation(unit, predicate)):
+            value = max(value, beside)
         elif seen.ends >= _SAME and seen.best < _OTHER_VERB:
             value, at, told = min(value, near), seen.ends_at, _told(target, seen.ends_at)
         shown = at >= 0 and (told or seen.best >= _SHOWN)
