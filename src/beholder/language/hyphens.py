@@ -84,11 +84,15 @@ def _joined(words: Sequence[Word], index: int) -> bool:
 
 
 def _top(words: Sequence[Word], group: Sequence[int]) -> int:
-    """The piece whose head lies outside; of several the last one, for it names the kind."""
-    inside = set(group)
-    leading = [
-        i
-        for i in group
-        if words[i].text != "-" and (words[i].head not in inside or words[i].head == i)
-    ]
+    """The piece that leads out of the compound; of several the last one, for it names the kind."""
+    pieces = [i for i in group if words[i].text != "-"]
+    leading = [i for i in pieces if words[i].head == i or _leads_out(words, i, set(group))]
     return leading[-1] if leading else group[-1]
+
+
+def _leads_out(words: Sequence[Word], piece: int, group: set[int]) -> bool:
+    """Whether no word above a piece hangs on the compound again, which would make a circle."""
+    at = words[piece].head
+    while at not in group and words[at].head != at:
+        at = words[at].head
+    return at not in group
