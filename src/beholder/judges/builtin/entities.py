@@ -22,6 +22,8 @@ _LEAST = {"same": 0.95, "more": 0.9, "less": 0.5}
 """Least similarity of heads by what is known of them."""
 _OTHER = 0.85
 """Factor on the similarity of heads that name different kinds of one thing."""
+_IN_ORDER = 0.01
+"""What a counterpart loses for each place that it is named earlier or later among its like."""
 _ALIKE = 0.85
 """Similarity of names from which two things are called the same."""
 _NAMESAKE = 0.9
@@ -77,7 +79,31 @@ def counterparts(
     top = np.maximum(fit[np.arange(n), best], 1e-9)[:, None]
     strength = np.minimum(fit / top, 1.0) ** settings.identity * np.sqrt(similarity)
     alike = similarity >= _ALIKE
+    _one_to_one(fit, alike)
     return Counterparts(similarity, plain, strength, best, alike, unpaired)
+
+
+def _one_to_one(fit: FloatArray, alike: npt.NDArray[np.bool_]) -> None:
+    """Where both texts have as many things of one name, each has one counterpart; in place.
+
+    Between counterparts that fit as well, the order in which they are named decides.
+    """
+    seen: set[bytes] = set()
+    for row in alike:
+        key = row.tobytes()
+        columns = np.flatnonzero(row)
+        if len(columns) < 2 or key in seen:
+            continue
+        seen.add(key)
+        rows = np.flatnonzero((alike == row).all(axis=1))
+        if len(rows) != len(columns) or alike[:, columns].any(axis=1).sum() != len(rows):
+            continue
+        from scipy.optimize import linear_sum_assignment
+
+        order = -_IN_ORDER * np.abs(np.subtract.outer(np.arange(len(rows)), np.arange(len(rows))))
+        chosen = linear_sum_assignment(-(fit[np.ix_(rows, columns)] + order))[1]
+        alike[np.ix_(rows, columns)] = False
+        alike[rows, columns[chosen]] = True
 
 
 def _apply_ties(source: View, target: View, similarity: FloatArray) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount_value
 from beholder.judges.builtin.entities import Counterparts, counterparts
-from beholder.judges.builtin.lexis import said_in
+from beholder.judges.builtin.lexis import content, said_in
 from beholder.judges.builtin.nearby import ATTACHED, QUOTED, Nearby
 from beholder.judges.builtin.relations import relation_findings
 from beholder.judges.builtin.settings import Settings
@@ -68,7 +68,7 @@ def find(source: View, target: View, settings: Settings) -> tuple[Finding, ...]:
     ).items():
         found[place] = Finding(value, instead, where)
     for place, unit in enumerate(source.units):
-        if found[place].value < QUOTED and nearby.quoted(unit):
+        if found[place].value < QUOTED and nearby.quoted(unit, bool(found[place].instead)):
             found[place] = Finding(QUOTED, "", found[place].where)
     return tuple(found[place] for place in range(len(source.units)))
 
@@ -107,9 +107,11 @@ def _property_agreement(source: View, target: View, settings: Settings) -> _Agre
     # Attributes come first among the properties, in the order of the units.
     attributes = [p for p, u in enumerate(units) if u.kind == "attribute"]
     rows = [row for row, place in enumerate(attributes) if place in by_place]
-    similarity = np.clip(source.property_vectors[rows] @ target.property_vectors.T, 0.0, 1.0)
     asked = [source.properties[row].value for row in rows]
-    np.maximum(similarity, said_in(asked, [p.value for p in target.properties]), out=similarity)
+    similarity = said_in(asked, [p.value for p in target.properties], settings.excluded)
+    whole = np.clip(source.property_vectors[rows] @ target.property_vectors.T, 0.0, 1.0)
+    single = [row for row, value in enumerate(asked) if len(content(value)) == 1]
+    similarity[single] = np.maximum(similarity[single], whole[single])
     chosen = {row: place for place, row in enumerate(rows)}
     values = [(chosen[row], v) for row, v in source.property_values if row in chosen]
     excluded: dict[int, list[int]] = {}

@@ -10,6 +10,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import exclude, values
+from beholder.judges.builtin.vectors import vectors
 from beholder.language.words import word_set
 from beholder.text.kinds import derived, general, senses
 
@@ -22,6 +23,10 @@ _LIGHT = word_set("lexicon.txt", "degrees") | frozenset(
     "a an the at by from in into of on onto over to toward towards with side".split()
 )
 """Words that an attribute may have or lack: "on the left side", "very dark"."""
+_SHADES = word_set("lexicon.txt", "shades")
+"""Words that make another value finer: "light brown"."""
+_LEAST_COSINE = 0.15
+"""Cosine of words below which none says the other."""
 _PARTS: tuple[Part, ...] = ("n", "v", "a")
 
 
@@ -54,23 +59,52 @@ def says(asked: str, said: str) -> bool:
     return "same" in ties or "more" in ties and "other" not in ties
 
 
+@lru_cache(maxsize=1 << 14)
 def content(value: str) -> list[str]:
     """The lower-case words of a value that bear its meaning; all where none seems to."""
-    words = value.lower().split()
-    return [word for word in words if word not in _LIGHT] or words
+    words = value.lower().split() or [value]
+    bearing = [word for word in words if word not in _LIGHT] or words
+    return [word for word in bearing if word not in _SHADES] or bearing
 
 
-def said_in(asked: Sequence[str], said: Sequence[str]) -> FloatArray:
-    """(asked, said), 1 where all words of what is asked have their like in what is said, else 0."""
-    first = [content(text) for text in asked]
-    second = [set(content(text)) for text in said]
-    wanted = {word for words in first for word in words}
-    there = {word for words in second for word in words}
-    like = {word: {other for other in there if says(word, other)} for word in wanted}
-    found = np.zeros((len(first), len(second)))
-    for i, words in enumerate(first):
-        needed = [like[word] for word in words]
-        if needed and all(needed):
-            for j, others in enumerate(second):
-                found[i, j] = all(not others.isdisjoint(each) for each in needed)
+def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
+    """(asked, said), 0..1: how well the least covered word of a value is in another value.
+
+    Args:
+        asked: Values in base form.
+        said: Values in base form.
+        excluded: Factor on the similarity of values that exclude each other.
+    """
+    first, second = [content(text) for text in asked], [content(text) for text in said]
+    if not first or not second:
+        return np.zeros((len(first), len(second)))
+    rows, columns = _numbered(first), _numbered(second)
+    likeness = word_likeness(list(rows), list(columns), excluded)
+    best = _reduced(np.maximum, likeness.T, second, columns)  # (said, words asked)
+    return _reduced(np.minimum, best.T, first, rows)
+
+
+def word_likeness(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
+    """(asked, said), 0..1: cosine of words, 1 where one says the other."""
+    found = np.clip(vectors(asked) @ vectors(said).T, 0.0, 1.0).astype(np.float64)
+    for i, j in np.argwhere(found >= _LEAST_COSINE).tolist():
+        if says(asked[i], said[j]):
+            found[i, j] = 1.0
+        elif exclude(values(asked[i]), values(said[j])):
+            found[i, j] *= excluded
     return found
+
+
+def _numbered(texts: Sequence[Sequence[str]]) -> dict[str, int]:
+    words = dict.fromkeys(word for text in texts for word in text)
+    return {word: place for place, word in enumerate(words)}
+
+
+def _reduced(
+    how: np.ufunc, table: FloatArray, texts: Sequence[Sequence[str]], rows: dict[str, int]
+) -> FloatArray:
+    """Rows of words as rows of texts."""
+    order = [rows[word] for text in texts for word in text]
+    starts = np.cumsum([0, *(len(text) for text in texts[:-1])])
+    made: FloatArray = how.reduceat(table[order], starts, axis=0)
+    return made

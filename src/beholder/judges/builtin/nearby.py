@@ -31,7 +31,8 @@ _BESIDE = 6
 """Most words between a word and the thing that it is said of."""
 _REACH = 14
 """Most words between a predicate and its ends."""
-_BEARING = frozenset(("", "of", "with", "have", "wear", "in", "on"))
+_BEARING = frozenset(("", "of", "wear", "in", "on"))
+"""Verbs and places that say no more than that two things belong together."""
 
 
 class Nearby:
@@ -50,14 +51,21 @@ class Nearby:
         self._quotes = Quotes(source.words, target.words)
         self._like: dict[str, list[int]] = {}
 
-    def quoted(self, unit: GraphUnit) -> bool:
-        """Whether the unit stands in the target word by word, with its ends or a long context."""
+    def quoted(self, unit: GraphUnit, contradicted: bool) -> bool:
+        """Whether the unit stands in the target word by word, with its ends or a long context.
+
+        Args:
+            unit: The unit.
+            contradicted: Whether the target seems to say otherwise; then the ends must be there.
+        """
+        if unit.kind == "entity" and (contradicted or not unit.polarity):
+            return False
         source = self._source
         own = [source.at(span) for span in unit.spans]
         own = [(a, b) for a, b in own if a < b]
         if not own:
             return False
-        if all(self._quotes.run(a, b) >= _LONG for a, b in own):
+        if not contradicted and all(self._quotes.run(a, b) >= _LONG for a, b in own):
             return True
         ends = [unit.subject] if unit.object is None else [unit.subject, unit.object]
         window = [*own, *(m for end in ends for m in self._nearest(end, own[0]))]
@@ -103,13 +111,14 @@ class Nearby:
         if predicate.verb_turned:
             subjects, objects = objects, subjects
         words = [predicate.verb] if predicate.verb else content(unit.value) or [unit.value]
-        bearing = predicate.verb in _BEARING and predicate.place in _BEARING
+        belongs = predicate.place == "of" and not predicate.verb
+        bearing = belongs or predicate.verb in _BEARING and predicate.place in _BEARING
         places = [place for word in words for place in self._places(word)]
         for a, b in subjects:
             for c, d in objects:
                 if target.sentences[a] != target.sentences[c] or (a, b) == (c, d):
                     continue
-                if bearing and 0 < max(a, c) - min(b, d) + 1 <= _BESIDE:
+                if belongs or bearing and max(a, c) - min(b, d) < _BESIDE:
                     return SENTENCE
                 if b <= c and c - b <= 2 * _REACH and any(b <= p < c for p in places):
                     return SENTENCE
