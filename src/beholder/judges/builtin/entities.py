@@ -11,7 +11,7 @@ import numpy.typing as npt
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.classes import exclude
-from beholder.judges.builtin.lexis import tie
+from beholder.judges.builtin.lexis import says, tie
 from beholder.judges.builtin.settings import Settings
 from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language.graph import Entity
@@ -20,12 +20,16 @@ _HEAD_ONLY = 0.95
 """Similarity of names that share only their last word."""
 _LEAST = {"same": 0.95, "more": 0.9, "less": 0.5}
 """Least similarity of heads by what is known of them."""
+_SAME_HEAD = 0.7
+"""Most that names have in common which share a head that each of them narrows down otherwise."""
 _OTHER = 0.85
 """Factor on the similarity of heads that name different kinds of one thing."""
 _IN_ORDER = 0.01
 """What a counterpart loses for each place that it is named earlier or later among its like."""
 _ALIKE = 0.85
 """Similarity of names from which two things are called the same."""
+_INTRODUCTION = 3
+"""Most words of "there is a" before a name."""
 _NAMESAKE = 0.9
 """Similarity of heads from which two things of a text compete for one counterpart."""
 _SECOND_BEST = 0.8
@@ -83,6 +87,12 @@ def counterparts(
     return Counterparts(similarity, plain, strength, best, alike, unpaired)
 
 
+def _named_apart(asked: str, said: str) -> bool:
+    """Whether both names say which of their kind is meant, and differ: street sign, stop sign."""
+    first, second = asked.lower().split()[:-1], said.lower().split()[:-1]
+    return bool(first and second) and not any(says(a, b) for a in first for b in second)
+
+
 def _one_to_one(fit: FloatArray, alike: npt.NDArray[np.bool_]) -> None:
     """Where both texts have as many things of one name, each has one counterpart; in place.
 
@@ -111,7 +121,9 @@ def _apply_ties(source: View, target: View, similarity: FloatArray) -> None:
     for i, asked in enumerate(source.graph.entities):
         for j, said in enumerate(target.graph.entities):
             known = tie(asked.head.lower(), said.head.lower(), "n")
-            if known in _LEAST:
+            if known in ("same", "more") and _named_apart(asked.name, said.name):
+                similarity[i, j] = min(similarity[i, j], _SAME_HEAD)
+            elif known in _LEAST:
                 similarity[i, j] = max(similarity[i, j], _LEAST[known])
             elif known == "other":
                 similarity[i, j] *= _OTHER
@@ -164,8 +176,8 @@ def _resolve(
 def _namesakes(source: View, claimants: list[int]) -> list[int]:
     """Those claimants that share their head and are surely not one thing named again.
 
-    Two are told apart by one sentence that names both ("a man ... another man"), or by what is said
-    of them ("a red car. A blue car").
+    Two are told apart by one sentence that names both ("a man ... another man"), by "there is" of
+    each, or by what is said of them ("a red car. A blue car").
     """
     if len(claimants) < 2:
         return claimants
@@ -183,6 +195,8 @@ def _apart(source: View, a: int, b: int) -> bool:
     first, second = (source.graph.entities[i].mentions for i in (a, b))
     if not {m.sentence for m in first}.isdisjoint(m.sentence for m in second):
         return True
+    if _introduced(source, a) and _introduced(source, b):
+        return True
     return any(
         exclude(v, w)
         for i, v in source.property_values
@@ -190,6 +204,13 @@ def _apart(source: View, a: int, b: int) -> bool:
         for j, w in source.property_values
         if source.property_owners[j] == b
     )
+
+
+def _introduced(source: View, index: int) -> bool:
+    """Whether a thing comes up as in "there is a man", which is not said of a known one."""
+    first = source.mentions[index][0][0] if source.mentions[index] else 0
+    before = source.words[max(0, first - _INTRODUCTION) : first]
+    return "there" in before and len(set(source.sentences[first - len(before) : first + 1])) == 1
 
 
 def _room(entity: Entity) -> float:

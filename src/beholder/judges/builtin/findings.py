@@ -68,8 +68,9 @@ def find(source: View, target: View, settings: Settings) -> tuple[Finding, ...]:
     ).items():
         found[place] = Finding(value, instead, where)
     for place, unit in enumerate(source.units):
-        if found[place].value < QUOTED and nearby.quoted(unit, bool(found[place].instead)):
-            found[place] = Finding(QUOTED, "", found[place].where)
+        known = found[place]
+        if unit.kind != "entity" and nearby.quoted(unit, bool(known.instead)):
+            found[place] = Finding(QUOTED, "", known.where)
     return tuple(found[place] for place in range(len(source.units)))
 
 
@@ -157,6 +158,8 @@ def _entity(
     value = settings.entity_anywhere * anywhere + (1 - settings.entity_anywhere) * max(
         named, _NEAR * anywhere
     )
+    if named >= _SAME:  # what it is called decides, not the rest of its name
+        value = max(value, named)
     twin = target.graph.entities[other]
     where = (twin.mentions[0].span,)
     said = twin.mentions[0].text

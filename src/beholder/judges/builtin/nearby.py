@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.lexis import content, says
 from beholder.judges.builtin.predicates import Predicate
 from beholder.judges.builtin.quotes import Quotes
@@ -20,6 +21,8 @@ ATTACHED = 0.9
 """Value of a word beside a thing of that name, with nothing else between."""
 SENTENCE = 0.75
 """Value of a word in the sentence of a thing of that name that is said of nothing else."""
+LOOSE = 0.6
+"""Value of a part and its whole that the target names without saying that they belong together."""
 
 _CONTEXT = 2
 """Words that a quoted unit must have in common with the target besides its own."""
@@ -52,14 +55,12 @@ class Nearby:
         self._like: dict[str, list[int]] = {}
 
     def quoted(self, unit: GraphUnit, contradicted: bool) -> bool:
-        """Whether the unit stands in the target word by word, with its ends or a long context.
+        """Whether an attribute or relation stands in the target word by word, with its ends or a long context.
 
         Args:
             unit: The unit.
             contradicted: Whether the target seems to say otherwise; then the ends must be there.
         """
-        if unit.kind == "entity" and (contradicted or not unit.polarity):
-            return False
         source = self._source
         own = [source.at(span) for span in unit.spans]
         own = [(a, b) for a, b in own if a < b]
@@ -112,17 +113,32 @@ class Nearby:
             subjects, objects = objects, subjects
         words = [predicate.verb] if predicate.verb else content(unit.value) or [unit.value]
         belongs = predicate.place == "of" and not predicate.verb
-        bearing = belongs or predicate.verb in _BEARING and predicate.place in _BEARING
+        bearing = predicate.verb in _BEARING and predicate.place in _BEARING
         places = [place for word in words for place in self._places(word)]
+        if belongs and subjects and objects and not self._owned(unit):
+            return LOOSE
         for a, b in subjects:
             for c, d in objects:
                 if target.sentences[a] != target.sentences[c] or (a, b) == (c, d):
                     continue
-                if belongs or bearing and max(a, c) - min(b, d) < _BESIDE:
+                if bearing and max(a, c) - min(b, d) < _BESIDE:
                     return SENTENCE
                 if b <= c and c - b <= 2 * _REACH and any(b <= p < c for p in places):
                     return SENTENCE
         return 0.0
+
+    def _owned(self, unit: GraphUnit) -> bool:
+        """Whether the target says that either end belongs to something else."""
+        ends = (self._alike[unit.subject], self._alike[unit.object or 0])
+        for _, there, said in self._target.relations:
+            if said.verb or said.place not in ("of", "on", "in") or there.object is None:
+                continue
+            part, whole = there.subject, there.object
+            if said.place_turned:
+                part, whole = whole, part
+            if any(own[part] and not other[whole] for own, other in (ends, ends[::-1])):
+                return True
+        return False
 
     def _mentions(self, entity: int) -> list[Span]:
         owners = np.flatnonzero(self._alike[entity])
@@ -155,6 +171,10 @@ class Nearby:
         return not any(own[u.subject] and u.polarity == unit.polarity for u in said)
 
     def _between(self, place: int, first: int, last: int) -> bool:
-        """Whether another thing is named between a word and a mention."""
+        """Whether another thing is named between a word and a mention.
+
+        Words of a class ("gray") are no things here, even where the parse makes them some.
+        """
         between = range(place + 1, first) if place < first else range(last, place)
-        return any(p in self._target.named_at for p in between)
+        target = self._target
+        return any(p in target.named_at and not values(target.words[p]) for p in between)

@@ -215,7 +215,7 @@ class View:
     def relations(self) -> tuple[tuple[int, GraphUnit, Predicate], ...]:
         """Units that are relations, with place and normal form."""
         return tuple(
-            (place, unit, normal(unit.value, unit.verb, unit.passive))
+            (place, unit, normal(unit.value, unit.verb, unit.passive or _undergoes(unit)))
             for place, unit in enumerate(self.units)
             if unit.kind == "relation"
         )
@@ -243,6 +243,12 @@ def lower_excluded(
     for i, j in pairs:
         similarity[i, j] *= factor
     return pairs
+
+
+def _undergoes(unit: GraphUnit) -> bool:
+    """Whether a relation reads like "brightened by", whatever the parse made of it."""
+    words = unit.text.lower().split()
+    return unit.verb and len(words) == 2 and words[1] == "by" and words[0].endswith("ed")
 
 
 def _words(value: str) -> list[str]:
