@@ -20,13 +20,15 @@ Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
 Part: TypeAlias = Literal["n", "v", "a"]
 
 _LIGHT = word_set("lexicon.txt", "degrees") | frozenset(
-    "a an the at by from in into of on onto over to toward towards with side".split()
+    "a an the and off at by from in into of on onto over to toward towards with side".split()
 )
 """Words that an attribute may have or lack: "on the left side", "very dark"."""
 _SHADES = word_set("lexicon.txt", "shades")
 """Words that make another value finer: "light brown"."""
 _LEAST_COSINE = 0.15
 """Cosine of words below which none says the other."""
+_OUT_OF_CLASS = 0.7
+"""Factor on the cosine of a word of a class with a word that is none of it."""
 _PARTS: tuple[Part, ...] = ("n", "v", "a")
 
 
@@ -55,6 +57,11 @@ def tie(asked: str, said: str, part: Part) -> Tie:
 @lru_cache(maxsize=1 << 17)
 def says(asked: str, said: str) -> bool:
     """Whether a word says at least what is asked, as whatever part of speech."""
+    if asked == said:
+        return True
+    own = values(asked)
+    if own:  # words of a class mean what the class says: "left" is no side, "black" no darkness
+        return derived(asked, said) or not own.isdisjoint(values(said))
     ties = {tie(asked, said, part) for part in _PARTS}
     return "same" in ties or "more" in ties and "other" not in ties
 
@@ -62,7 +69,7 @@ def says(asked: str, said: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def content(value: str) -> list[str]:
     """The lower-case words of a value that bear its meaning; all where none seems to."""
-    words = value.lower().split() or [value]
+    words = value.lower().replace("-", " ").split() or [value]
     bearing = [word for word in words if word not in _LIGHT] or words
     return [word for word in bearing if word not in _SHADES] or bearing
 
@@ -92,6 +99,8 @@ def word_likeness(asked: Sequence[str], said: Sequence[str], excluded: float) ->
             found[i, j] = 1.0
         elif exclude(values(asked[i]), values(said[j])):
             found[i, j] *= excluded
+        elif values(asked[i]):
+            found[i, j] *= _OUT_OF_CLASS
     return found
 
 

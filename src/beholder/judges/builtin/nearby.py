@@ -113,19 +113,27 @@ class Nearby:
             subjects, objects = objects, subjects
         words = [predicate.verb] if predicate.verb else content(unit.value) or [unit.value]
         belongs = predicate.place == "of" and not predicate.verb
-        bearing = predicate.verb in _BEARING and predicate.place in _BEARING
+        sides = [self._sentences(word) for word in content(unit.value) if values(word)]
+        bearing = not sides and predicate.verb in _BEARING and predicate.place in _BEARING
         places = [place for word in words for place in self._places(word)]
         if belongs and subjects and objects and not self._owned(unit):
             return LOOSE
         for a, b in subjects:
             for c, d in objects:
-                if target.sentences[a] != target.sentences[c] or (a, b) == (c, d):
+                sentence = target.sentences[a]
+                if sentence != target.sentences[c] or (a, b) == (c, d):
+                    continue
+                if any(sentence not in there for there in sides):
                     continue
                 if bearing and max(a, c) - min(b, d) < _BESIDE:
                     return SENTENCE
                 if b <= c and c - b <= 2 * _REACH and any(b <= p < c for p in places):
                     return SENTENCE
         return 0.0
+
+    def _sentences(self, word: str) -> set[int]:
+        """The sentences of the target that have a word."""
+        return {self._target.sentences[place] for place in self._places(word)}
 
     def _owned(self, unit: GraphUnit) -> bool:
         """Whether the target says that either end belongs to something else."""
