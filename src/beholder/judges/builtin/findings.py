@@ -24,6 +24,8 @@ _CERTAIN = 0.9
 """Likeness of an attribute on its entity from which words elsewhere do not matter."""
 _KNOWN = 0.5
 """Similarity of names from which a counterpart is the same thing, so that it can contradict."""
+_STATE = 0.5
+"""Weight of what a thing does, against what it is like, when its counterpart is looked for."""
 _NEAR = 0.7
 """Share of the best similarity that an entity named only in passing gives."""
 
@@ -62,9 +64,14 @@ def find(source: View, target: View, settings: Settings) -> tuple[Finding, ...]:
             found[place] = _entity(unit, source, target, pairs, anywhere[place], settings)
         elif unit.quantity:
             found[place] = _quantity(unit, source, target, pairs)
+    least = settings.present("entity")
+    wrong = [
+        u.subject for p, u in enumerate(source.units) if p in found and _lost(u, found[p], least)
+    ]
     _attributes(source, target, pairs, agreement, anywhere, settings, nearby, found)
+    _spare_attributes(source, target, pairs, agreement, wrong, settings, found)
     for place, (value, instead, where) in relation_findings(
-        source, target, pairs, anywhere, settings, nearby
+        source, target, pairs, anywhere, settings, nearby, wrong
     ).items():
         found[place] = Finding(value, instead, where)
     for place, unit in enumerate(source.units):
@@ -72,6 +79,30 @@ def find(source: View, target: View, settings: Settings) -> tuple[Finding, ...]:
         if unit.kind != "entity" and nearby.quoted(unit, bool(known.instead)):
             found[place] = Finding(QUOTED, "", known.where)
     return tuple(found[place] for place in range(len(source.units)))
+
+
+def _lost(unit: GraphUnit, finding: Finding, least: float) -> bool:
+    return unit.kind == "entity" and unit.polarity and finding.value < least
+
+
+def _spare_attributes(
+    source: View,
+    target: View,
+    pairs: Counterparts,
+    agreement: _Agreement,
+    wrong: list[int],
+    settings: Settings,
+    found: Findings,
+) -> None:
+    """What is said of a wrong thing is no further mistake if it holds of the thing in its place."""
+    for row, place in enumerate(agreement.places):
+        index = source.units[place].subject
+        said = target.property_owners == pairs.best[index]
+        least = settings.present("attribute")
+        if index in wrong and float(agreement.similarity[row][said].max(initial=0.0)) >= _SAME:
+            finding = found[place]
+            if finding.value < least and not finding.instead:
+                found[place] = Finding(least, "", finding.where)
 
 
 def _anywhere(source: View, target: View, settings: Settings) -> FloatArray:
@@ -127,11 +158,13 @@ def _property_agreement(source: View, target: View, settings: Settings) -> _Agre
 
 def _by_entity(source: View, target: View, best: FloatArray) -> FloatArray:
     """(n, m), agreement of each entity's attributes and amount with each other entity."""
-    owners = [u.subject for u in source.units if u.kind == "attribute" and not u.quantity]
+    said = [u for u in source.units if u.kind == "attribute" and not u.quantity]
+    owners = [unit.subject for unit in said]
+    weights = np.array([_STATE if source.is_state(unit) else 1.0 for unit in said])
     total = np.zeros((len(source.graph.entities), best.shape[1]))
-    np.add.at(total, owners, best)
-    counts = np.bincount(owners, minlength=len(total)) if owners else np.zeros(len(total))
-    total /= np.maximum(counts, 1)[:, None]
+    np.add.at(total, owners, best * weights[:, None])
+    counts = np.bincount(owners, weights, len(total)) if owners else np.zeros(len(total))
+    total /= np.maximum(counts, _STATE)[:, None]
     for entity in source.graph.entities:
         if entity.quantity is not None:
             fits = [amount_value(entity, other)[0] for other in target.graph.entities]

@@ -32,6 +32,8 @@ _WINDOW = 14
 """Most words over which a unit is quoted."""
 _BESIDE = 6
 """Most words between a word and the thing that it is said of."""
+_TOGETHER = 3
+"""Most words between the words of one value."""
 _REACH = 14
 """Most words between a predicate and its ends."""
 _BEARING = frozenset(("", "of", "wear", "in", "on"))
@@ -91,6 +93,8 @@ class Nearby:
         for place in found[-1]:
             if self._taken(place, unit):
                 continue
+            if any(all(abs(place - p) > _TOGETHER for p in others) for others in found[:-1]):
+                continue
             for first, last in mentions:
                 if target.sentences[place] != target.sentences[first]:
                     continue
@@ -102,8 +106,14 @@ class Nearby:
                 best = SENTENCE
         return best
 
-    def relation(self, unit: GraphUnit, predicate: Predicate) -> float:
-        """Value of a relation by subject, predicate and object in the order of the target."""
+    def relation(self, unit: GraphUnit, predicate: Predicate, stated: bool) -> float:
+        """Value of a relation by subject, predicate and object in the order of the target.
+
+        Args:
+            unit: The relation.
+            predicate: Its normal form.
+            stated: Whether the target says how the same two things stand to each other.
+        """
         if unit.object is None:
             return 0.0
         target = self._target
@@ -114,7 +124,9 @@ class Nearby:
         words = [predicate.verb] if predicate.verb else content(unit.value) or [unit.value]
         belongs = predicate.place == "of" and not predicate.verb
         sides = [self._sentences(word) for word in content(unit.value) if values(word)]
-        bearing = not sides and predicate.verb in _BEARING and predicate.place in _BEARING
+        bearing = (
+            not sides and not stated and predicate.verb in _BEARING and predicate.place in _BEARING
+        )
         places = [place for word in words for place in self._places(word)]
         if belongs and subjects and objects and not self._owned(unit):
             return LOOSE
@@ -156,9 +168,7 @@ class Nearby:
         """The mention of an entity in the sentence of some words that stands nearest to them."""
         source = self._source
         near = [
-            m
-            for m in source.mentions[entity]
-            if source.sentences[m[0]] == source.sentences[to[0]]
+            m for m in source.mentions[entity] if source.sentences[m[0]] == source.sentences[to[0]]
         ]
         if near:
             yield min(near, key=lambda m: abs(m[0] - to[0]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,8 +64,17 @@ def relation_findings(
     anywhere: FloatArray,
     settings: Settings,
     nearby: Nearby,
+    wrong: Collection[int],
 ) -> Found:
-    """Value, counterpart and its place for each unit of the source that is a relation."""
+    """Value, counterpart and its place for each unit of the source that is a relation.
+
+    A relation of a wrong thing is no further mistake if the thing at its other end has it, too.
+    """
+    spared = pairs
+    if wrong:
+        strength = pairs.strength.copy()
+        strength[list(wrong)] = 1.0
+        spared = replace(pairs, strength=strength)
     verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
     found: Found = {}
     for row, (place, unit, predicate) in enumerate(source.relations):
@@ -80,8 +90,12 @@ def relation_findings(
         elif seen.best >= _ENDS:
             if target.relations[at][1].polarity != unit.polarity:
                 value, told = min(value, settings.contradicted), _told(target, at)
-        elif unit.polarity and (beside := nearby.relation(unit, predicate)):
+        elif unit.polarity and (beside := nearby.relation(unit, predicate, seen.ends >= _SAME)):
             value = max(value, beside)
+        elif (unit.subject in wrong) != (unit.object in wrong) and (
+            _look(unit, predicate, verbs[row], target, spared, settings).best >= _SAME
+        ):
+            value = max(value, settings.present("relation"))
         elif seen.ends >= _SAME and seen.best < _OTHER_VERB:
             value, at, told = min(value, near), seen.ends_at, _told(target, seen.ends_at)
         shown = at >= 0 and (told or seen.best >= _SHOWN)

@@ -72,6 +72,14 @@ class View:
     def _ends(self) -> list[int]:
         return [end for _, end in self._spans]
 
+    def is_state(self, unit: GraphUnit) -> bool:
+        """Whether an attribute tells what a thing does ("sleeps"), not what it is like."""
+        return (unit.subject, unit.value) in self._states
+
+    @cached_property
+    def _states(self) -> set[tuple[int, str]]:
+        return {(a.entity, a.value) for a in self.graph.attributes if a.kind == "state"}
+
     def at(self, span: Span) -> Span:
         """The words that lie in a range of characters, as first and one past the last."""
         first = bisect_right(self._ends, span[0])
