@@ -120,7 +120,7 @@ def _apply_ties(source: View, target: View, similarity: FloatArray) -> None:
     """Set what is known of heads against what vectors make of them, in place."""
     for i, asked in enumerate(source.graph.entities):
         for j, said in enumerate(target.graph.entities):
-            known = tie(asked.head.lower(), said.head.lower(), "n")
+            known = tie(asked.head.lower(), said.head.lower())
             if known in ("same", "more") and _named_apart(asked.name, said.name):
                 similarity[i, j] = min(similarity[i, j], _SAME_HEAD)
             elif known in _LEAST:

@@ -33,14 +33,28 @@ _PARTS: tuple[Part, ...] = ("n", "v", "a")
 
 
 @lru_cache(maxsize=1 << 17)
-def tie(asked: str, said: str, part: Part) -> Tie:
-    """How two lower-case words in base form stand to each other."""
+def tie(asked: str, said: str) -> Tie:
+    """How two lower-case nouns in base form stand to each other."""
     if asked == said:
         return "same"
     if exclude(values(asked), values(said)):
         return "other"
-    if derived(asked, said):
-        return "same"
+    return "same" if derived(asked, said) else _by_senses(asked, said, "n")
+
+
+@lru_cache(maxsize=1 << 17)
+def says(asked: str, said: str) -> bool:
+    """Whether a word says at least what is asked, as whatever part of speech."""
+    if asked == said or derived(asked, said):
+        return True
+    own = values(asked)
+    if own:  # words of a class mean what the class says: "left" is no side, "black" no darkness
+        return not own.isdisjoint(values(said))
+    ties = {_by_senses(asked, said, part) for part in _PARTS}
+    return "same" in ties or ("more" in ties and "other" not in ties)
+
+
+def _by_senses(asked: str, said: str, part: Part) -> Tie:
     a, b = senses(asked, part), senses(said, part)
     if not a or not b:
         return ""
@@ -52,18 +66,6 @@ def tie(asked: str, said: str, part: Part) -> Tie:
     if not b.isdisjoint(above_a):
         return "less"
     return "other" if not above_a.isdisjoint(above_b) else ""
-
-
-@lru_cache(maxsize=1 << 17)
-def says(asked: str, said: str) -> bool:
-    """Whether a word says at least what is asked, as whatever part of speech."""
-    if asked == said:
-        return True
-    own = values(asked)
-    if own:  # words of a class mean what the class says: "left" is no side, "black" no darkness
-        return derived(asked, said) or not own.isdisjoint(values(said))
-    ties = {tie(asked, said, part) for part in _PARTS}
-    return "same" in ties or "more" in ties and "other" not in ties
 
 
 @lru_cache(maxsize=1 << 14)
@@ -94,13 +96,12 @@ def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> Float
 def word_likeness(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
     """(asked, said), 0..1: cosine of words, 1 where one says the other."""
     found = np.clip(vectors(asked) @ vectors(said).T, 0.0, 1.0).astype(np.float64)
+    first, second = [values(word) for word in asked], [values(word) for word in said]
     for i, j in np.argwhere(found >= _LEAST_COSINE).tolist():
         if says(asked[i], said[j]):
             found[i, j] = 1.0
-        elif exclude(values(asked[i]), values(said[j])):
-            found[i, j] *= excluded
-        elif values(asked[i]):
-            found[i, j] *= _OUT_OF_CLASS
+        elif first[i]:
+            found[i, j] *= excluded if exclude(first[i], second[j]) else _OUT_OF_CLASS
     return found
 
 

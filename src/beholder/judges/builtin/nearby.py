@@ -22,7 +22,7 @@ ATTACHED = 0.9
 SENTENCE = 0.75
 """Value of a word in the sentence of a thing of that name that is said of nothing else."""
 LOOSE = 0.6
-"""Value of a part and its whole that the target names without saying that they belong together."""
+"""Value of a relation whose words and ends are in the target, but do not stand together."""
 
 _CONTEXT = 2
 """Words that a quoted unit must have in common with the target besides its own."""
@@ -34,6 +34,8 @@ _BESIDE = 6
 """Most words between a word and the thing that it is said of."""
 _TOGETHER = 3
 """Most words between the words of one value."""
+_GOVERNED = 3
+"""Most words from a preposition to its noun."""
 _REACH = 14
 """Most words between a predicate and its ends."""
 _BEARING = frozenset(("", "of", "wear", "in", "on"))
@@ -141,6 +143,12 @@ class Nearby:
                     return SENTENCE
                 if b <= c and c - b <= 2 * _REACH and any(b <= p < c for p in places):
                     return SENTENCE
+                if not predicate.verb and any(0 < c - p <= _GOVERNED for p in places):
+                    return SENTENCE
+        if predicate.verb and not stated and subjects and objects:
+            near = {target.sentences[a] for a, _ in (*subjects, *objects)}
+            if not near.isdisjoint(target.sentences[p] for p in places):
+                return LOOSE
         return 0.0
 
     def _sentences(self, word: str) -> set[int]:
@@ -185,7 +193,10 @@ class Nearby:
         said = self._target.said_of.get(place, ())
         if not said:
             return False
-        own = self._alike[unit.subject]
+        own = self._alike[unit.subject].copy()
+        for _, there, predicate in self._target.relations:  # a fence of orange mesh is orange
+            if there.value == "of" and own[there.subject] and there.object is not None:
+                own[there.object] = True
         return not any(own[u.subject] and u.polarity == unit.polarity for u in said)
 
     def _between(self, place: int, first: int, last: int) -> bool:
