@@ -51,7 +51,8 @@ REPLACED, LEFT_OUT = 0.2, 0.1
 RUN = 4
 NUMBERED = re.compile(r"_\d+\b")
 """Annotators numbered things of one name ("house_1"); readers do not."""
-LIGHT = frozenset("a an the and at by from in into of on onto over to toward towards with".split())
+FUNCTION_WORDS = "a an the and at by from in into of on onto over to toward towards with"
+LIGHT = frozenset(FUNCTION_WORDS.split())
 """Words that say nothing alone; at the ends of a span they are dropped, for both methods."""
 TokenSpans = list[tuple[int, int]]
 

@@ -1,4 +1,4 @@
-"""Whether one word says what another says: the same word, a synonym, a derived form, a kind of it."""
+"""Whether one word says what another says: as a synonym, a derived form or a kind of it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
 "dog"); another of its kind ("cat" for "dog"); or nothing is known."""
 Part: TypeAlias = Literal["n", "v", "a"]
 
-_LIGHT = word_set("lexicon.txt", "degrees") | frozenset(
-    "a an the and off at by from in into of on onto over to toward towards with side".split()
-)
+_FUNCTION_WORDS = "a an the and off at by from in into of on onto over to toward towards with"
+_LIGHT = word_set("lexicon.txt", "degrees") | frozenset((*_FUNCTION_WORDS.split(), "side"))
 """Words that an attribute may have or lack: "on the left side", "very dark"."""
 _SHADES = word_set("lexicon.txt", "shades")
 """Words that make another value finer: "light brown"."""

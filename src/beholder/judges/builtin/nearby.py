@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +36,10 @@ _TOGETHER = 3
 """Most words between the words of one value."""
 _GOVERNED = 3
 """Most words from a preposition to its noun."""
-_REACH = 14
-"""Most words between a predicate and its ends."""
+_FAR = 14
+"""Most words between a word and a thing of its sentence."""
+_REACH = 28
+"""Most words between the ends of a relation."""
 _BEARING = frozenset(("", "of", "wear", "in", "on"))
 """Verbs and places that say no more than that two things belong together."""
 
@@ -59,7 +61,7 @@ class Nearby:
         self._like: dict[str, list[int]] = {}
 
     def quoted(self, unit: GraphUnit, contradicted: bool) -> bool:
-        """Whether an attribute or relation stands in the target word by word, with its ends or a long context.
+        """Whether a unit stands in the target word by word, with its ends or in a long context.
 
         Args:
             unit: The unit.
@@ -101,7 +103,7 @@ class Nearby:
                 if target.sentences[place] != target.sentences[first]:
                     continue
                 gap = first - place if place < first else place - last + 1
-                if gap > _REACH:
+                if gap > _FAR:
                     continue
                 if gap <= _BESIDE and not self._between(place, first, last):
                     return ATTACHED
@@ -132,22 +134,20 @@ class Nearby:
         places = [place for word in words for place in self._places(word)]
         if belongs and subjects and objects and not self._owned(unit):
             return LOOSE
-        for a, b in subjects:
-            for c, d in objects:
-                sentence = target.sentences[a]
-                if sentence != target.sentences[c] or (a, b) == (c, d):
+        for subject in subjects:
+            for object_ in objects:
+                sentence = target.sentences[subject[0]]
+                if sentence != target.sentences[object_[0]] or subject == object_:
                     continue
-                if any(sentence not in there for there in sides):
-                    continue
-                if bearing and max(a, c) - min(b, d) < _BESIDE:
+                if all(sentence in there for there in sides) and (
+                    (bearing and _apart(subject, object_) < _BESIDE)
+                    or _in_order(subject, object_, places, not predicate.verb)
+                ):
                     return SENTENCE
-                if b <= c and c - b <= 2 * _REACH and any(b <= p < c for p in places):
-                    return SENTENCE
-                if not predicate.verb and any(0 < c - p <= _GOVERNED for p in places):
-                    return SENTENCE
-        if predicate.verb and not stated and subjects and objects:
+        if predicate.verb and not stated and not sides and subjects and objects:
             near = {target.sentences[a] for a, _ in (*subjects, *objects)}
-            if not near.isdisjoint(target.sentences[p] for p in places):
+            turned = any(_in_order(o, s, places, False) for s in subjects for o in objects)
+            if not turned and not near.isdisjoint(target.sentences[p] for p in places):
                 return LOOSE
         return 0.0
 
@@ -194,7 +194,7 @@ class Nearby:
         if not said:
             return False
         own = self._alike[unit.subject].copy()
-        for _, there, predicate in self._target.relations:  # a fence of orange mesh is orange
+        for _, there, _said in self._target.relations:  # a fence of orange mesh is orange
             if there.value == "of" and own[there.subject] and there.object is not None:
                 own[there.object] = True
         return not any(own[u.subject] and u.polarity == unit.polarity for u in said)
@@ -207,3 +207,16 @@ class Nearby:
         between = range(place + 1, first) if place < first else range(last, place)
         target = self._target
         return any(p in target.named_at and not values(target.words[p]) for p in between)
+
+
+def _apart(a: Span, b: Span) -> int:
+    """Words from one range to another."""
+    return max(a[0], b[0]) - min(a[1], b[1])
+
+
+def _in_order(subject: Span, object_: Span, places: Sequence[int], governs: bool) -> bool:
+    """Whether a predicate stands between its ends, or just before the noun that it governs."""
+    start = object_[0]
+    if subject[1] <= start <= subject[1] + _REACH and any(subject[1] <= p < start for p in places):
+        return True
+    return governs and any(0 < start - p <= _GOVERNED for p in places)
