@@ -110,7 +110,8 @@ def test_a_word_says_what_is_the_same_or_more_general(
 
 
 def test_quotes_are_the_runs_that_both_texts_share() -> None:
-    quotes = Quotes("a red cup on the table".split(), "the red cup on the old table".split())
+    ours, theirs = "a red cup on the table", "the red cup on the old table"
+    quotes = Quotes(ours.split(), theirs.split())
     assert quotes.run(1, 2) == 4  # red cup on the
     assert quotes.run(5, 6) == 1  # table
     assert quotes.run(4, 6) == 0  # "the table" is not there
