@@ -22,6 +22,8 @@ HARD = {
     "html": "<p>A <b>red</b> cup &amp; a plate</p>",
     "punctuation": "... !!! ??? --- ,,, ((( )))",
     "one letter": "a",
+    "pieces of a hyphen compound that hang apart": "It has two dog-like animals_2 in ferns. "
+    "The third panel_3 has two dog-like animals_2 standing in ferns.",
     "unbroken": "x" * 20000,
     "lone surrogate": "A dog \ud83d sits.",
 }

@@ -202,6 +202,9 @@ def _is_picture(document: Document, word: Word) -> bool:
         for n in document.children(word, "nmod")
     )
     framed = any(w.lower in ("framed", "hanging") for w in document.children(word, "amod", "acl"))
+    if word.dep == "obj" and not hand_held:  # "the image shows a medium shot of a dog"
+        subject = document.child(document.words[word.head], "nsubj")
+        return subject is not None and subject.lemma in PICTURES
     return not hung and not framed and word.dep.split(":")[0] not in ("obj", "conj", "appos")
 
 

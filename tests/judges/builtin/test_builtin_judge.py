@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from beholder import PoSh
 from beholder.aio import run_sync
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Question, judge
 from beholder.judges.builtin.classes import exclude, values
+from beholder.judges.builtin.lexis import says
 from beholder.judges.builtin.predicates import normal
+from beholder.judges.builtin.quotes import Quotes
 
 JUDGE = judge("builtin")
 
@@ -85,3 +88,57 @@ def test_predicates_have_one_form_and_a_direction() -> None:
     assert (right.place, right.place_turned) == ("left of", True)
     assert normal("on top of", False) == normal("on", False)
     assert normal("contain", True).place == "in"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "expected"),
+    [
+        ("bearded", "beard", True),  # derived
+        ("small", "little", True),  # one sense of WordNet
+        ("large", "huge", True),  # a huge thing is large
+        ("animal", "dog", True),  # a dog is an animal
+        ("dog", "animal", False),  # an animal need not be a dog
+        ("dog", "cat", False),
+        ("left", "side", False),
+        ("red", "blue", False),
+    ],
+)
+def test_a_word_says_what_is_the_same_or_more_general(
+    asked: str, said: str, expected: bool
+) -> None:
+    assert says(asked, said) is expected
+
+
+def test_quotes_are_the_runs_that_both_texts_share() -> None:
+    ours, theirs = "a red cup on the table", "the red cup on the old table"
+    quotes = Quotes(ours.split(), theirs.split())
+    assert quotes.run(1, 2) == 4  # red cup on the
+    assert quotes.run(5, 6) == 1  # table
+    assert quotes.run(4, 6) == 0  # "the table" is not there
+    assert quotes.run(0, 1) == 0
+
+
+REFERENCE = (
+    "A dog with soft brown fur lies on a rug. Its tail is upright. It is beside a red chair."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("The dog has a tail.", True),  # the whole is named by a pronoun only
+        ("There is an animal.", True),
+        ("There is a cat.", False),
+        ("The chair is blue.", False),
+        ("The chair is red.", True),
+        ("The rug is red.", False),  # the chair is
+    ],
+)
+def test_verify_reads_the_whole_text_but_not_across_things(claim: str, expected: bool) -> None:
+    assert run_sync(JUDGE.verify([claim], reference=REFERENCE)) == [expected]
+
+
+def test_what_is_said_of_a_wrong_thing_is_no_further_mistake() -> None:
+    texts = ("A man rides a red horse.", "A man rides a red donkey.")
+    wrong = [u.text for u in PoSh().score_text(*texts).units if u.verdict == "mistake"]
+    assert wrong == ["horse"]

@@ -36,4 +36,4 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
         return (0.9, False) if said > 1 else (0.1, True)
     if asked == 1:  # "one" against a plain plural
         return (0.1, True)
-    return (0.6 if asked is not None else 0.9), False
+    return (0.5 if asked is not None else 0.9), False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from beholder.language.words import parse
@@ -11,6 +11,7 @@ Values = frozenset[tuple[str, int]]
 """Places in the classes: name of the class and line."""
 
 
+@lru_cache(maxsize=1 << 15)
 def values(text: str) -> Values:
     """Where the words of a value stand in the classes; empty for most words.
 

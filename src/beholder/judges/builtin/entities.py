@@ -10,12 +10,26 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount
+from beholder.judges.builtin.classes import exclude
+from beholder.judges.builtin.lexis import says, tie
 from beholder.judges.builtin.settings import Settings
 from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language.graph import Entity
 
 _HEAD_ONLY = 0.95
 """Similarity of names that share only their last word."""
+_LEAST = {"same": 0.95, "more": 0.9, "less": 0.5}
+"""Least similarity of heads by what is known of them."""
+_SAME_HEAD = 0.7
+"""Most that names have in common which share a head that each of them narrows down otherwise."""
+_OTHER = 0.85
+"""Factor on the similarity of heads that name different kinds of one thing."""
+_IN_ORDER = 0.01
+"""What a counterpart loses for each place that it is named earlier or later among its like."""
+_ALIKE = 0.85
+"""Similarity of names from which two things are called the same."""
+_INTRODUCTION = 3
+"""Most words of "there is a" before a name."""
 _NAMESAKE = 0.9
 """Similarity of heads from which two things of a text compete for one counterpart."""
 _SECOND_BEST = 0.8
@@ -31,6 +45,7 @@ class Counterparts:
         plain: (n, m), the same before values that exclude each other are set apart.
         strength: (n, m), how likely an entity of the target is meant, 0..1.
         best: (n,), the counterpart of each, or -1 where the target has no entity.
+        alike: (n, m), whether an entity of the target is called what one of the source is called.
         unpaired: (n,), whether others have taken all its counterparts.
     """
 
@@ -38,6 +53,7 @@ class Counterparts:
     plain: FloatArray
     strength: FloatArray
     best: npt.NDArray[np.intp]
+    alike: npt.NDArray[np.bool_]
     unpaired: npt.NDArray[np.bool_]
 
 
@@ -54,20 +70,63 @@ def counterparts(
     """
     n, m = len(source.graph.entities), len(target.graph.entities)
     if not n or not m:
-        empty = np.zeros((n, m))
-        return Counterparts(
-            empty, empty, empty, np.full(n, -1, np.intp), np.zeros(n, dtype=np.bool_)
-        )
+        empty, none = np.zeros((n, m)), np.zeros(n, dtype=np.bool_)
+        return Counterparts(empty, empty, empty, np.full(n, -1, np.intp), empty > 0, none)
     heads = _HEAD_ONLY * (source.heads @ target.heads.T)
     plain = np.clip(np.maximum(source.names @ target.names.T, heads), 0.0, 1.0)
     similarity = plain.copy()
     lower_excluded(similarity, source.head_values, target.head_values, settings.excluded)
+    _apply_ties(source, target, similarity)
     fit = similarity * (1.0 + settings.context * property_agreement)
     best = np.argmax(fit, axis=1)
     unpaired = _resolve(source, target, fit, similarity, best)
     top = np.maximum(fit[np.arange(n), best], 1e-9)[:, None]
     strength = np.minimum(fit / top, 1.0) ** settings.identity * np.sqrt(similarity)
-    return Counterparts(similarity, plain, strength, best, unpaired)
+    alike = similarity >= _ALIKE
+    _one_to_one(fit, alike)
+    return Counterparts(similarity, plain, strength, best, alike, unpaired)
+
+
+def _named_apart(asked: str, said: str) -> bool:
+    """Whether both names say which of their kind is meant, and differ: street sign, stop sign."""
+    first, second = asked.lower().split()[:-1], said.lower().split()[:-1]
+    return bool(first and second) and not any(says(a, b) for a in first for b in second)
+
+
+def _one_to_one(fit: FloatArray, alike: npt.NDArray[np.bool_]) -> None:
+    """Where both texts have as many things of one name, each has one counterpart; in place.
+
+    Between counterparts that fit as well, the order in which they are named decides.
+    """
+    seen: set[bytes] = set()
+    for row in alike:
+        key = row.tobytes()
+        columns = np.flatnonzero(row)
+        if len(columns) < 2 or key in seen:
+            continue
+        seen.add(key)
+        rows = np.flatnonzero((alike == row).all(axis=1))
+        if len(rows) != len(columns) or alike[:, columns].any(axis=1).sum() != len(rows):
+            continue
+        from scipy.optimize import linear_sum_assignment
+
+        order = -_IN_ORDER * np.abs(np.subtract.outer(np.arange(len(rows)), np.arange(len(rows))))
+        chosen = linear_sum_assignment(-(fit[np.ix_(rows, columns)] + order))[1]
+        alike[np.ix_(rows, columns)] = False
+        alike[rows, columns[chosen]] = True
+
+
+def _apply_ties(source: View, target: View, similarity: FloatArray) -> None:
+    """Set what is known of heads against what vectors make of them, in place."""
+    for i, asked in enumerate(source.graph.entities):
+        for j, said in enumerate(target.graph.entities):
+            known = tie(asked.head.lower(), said.head.lower())
+            if known in ("same", "more") and _named_apart(asked.name, said.name):
+                similarity[i, j] = min(similarity[i, j], _SAME_HEAD)
+            elif known in _LEAST:
+                similarity[i, j] = max(similarity[i, j], _LEAST[known])
+            elif known == "other":
+                similarity[i, j] *= _OTHER
 
 
 def _resolve(
@@ -115,12 +174,43 @@ def _resolve(
 
 
 def _namesakes(source: View, claimants: list[int]) -> list[int]:
-    """Those claimants that share their head with another: "a man ... another man"."""
+    """Those claimants that share their head and are surely not one thing named again.
+
+    Two are told apart by one sentence that names both ("a man ... another man"), by "there is" of
+    each, or by what is said of them ("a red car. A blue car").
+    """
     if len(claimants) < 2:
         return claimants
     heads = source.heads[claimants]
-    like = (heads @ heads.T >= _NAMESAKE).sum(axis=1) > 1
-    return [index for index, shared in zip(claimants, like, strict=True) if shared]
+    like = heads @ heads.T >= _NAMESAKE
+    found: list[int] = []
+    for row, index in enumerate(claimants):
+        others = [other for column, other in enumerate(claimants) if like[row, column]]
+        if len(others) > 1 and all(_apart(source, index, o) for o in others if o in found):
+            found.append(index)
+    return found
+
+
+def _apart(source: View, a: int, b: int) -> bool:
+    first, second = (source.graph.entities[i].mentions for i in (a, b))
+    if not {m.sentence for m in first}.isdisjoint(m.sentence for m in second):
+        return True
+    if _introduced(source, a) and _introduced(source, b):
+        return True
+    return any(
+        exclude(v, w)
+        for i, v in source.property_values
+        if source.property_owners[i] == a
+        for j, w in source.property_values
+        if source.property_owners[j] == b
+    )
+
+
+def _introduced(source: View, index: int) -> bool:
+    """Whether a thing comes up as in "there is a man", which is not said of a known one."""
+    first = source.mentions[index][0][0] if source.mentions[index] else 0
+    before = source.words[max(0, first - _INTRODUCTION) : first]
+    return "there" in before and len(set(source.sentences[first - len(before) : first + 1])) == 1
 
 
 def _room(entity: Entity) -> float:

@@ -10,6 +10,8 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount_value
 from beholder.judges.builtin.entities import Counterparts, counterparts
+from beholder.judges.builtin.lexis import content, said_in
+from beholder.judges.builtin.nearby import ATTACHED, QUOTED, Nearby
 from beholder.judges.builtin.relations import relation_findings
 from beholder.judges.builtin.settings import Settings
 from beholder.judges.builtin.view import View, lower_excluded
@@ -22,6 +24,8 @@ _CERTAIN = 0.9
 """Likeness of an attribute on its entity from which words elsewhere do not matter."""
 _KNOWN = 0.5
 """Similarity of names from which a counterpart is the same thing, so that it can contradict."""
+_STATE = 0.5
+"""Weight of what a thing does, against what it is like, when its counterpart is looked for."""
 _NEAR = 0.7
 """Share of the best similarity that an entity named only in passing gives."""
 
@@ -53,18 +57,52 @@ def find(source: View, target: View, settings: Settings) -> tuple[Finding, ...]:
     anywhere = _anywhere(source, target, settings)
     agreement = _property_agreement(source, target, settings)
     pairs = counterparts(source, target, _by_entity(source, target, agreement.best), settings)
+    nearby = Nearby(source, target, pairs.alike)
     found: Findings = {}
     for place, unit in enumerate(source.units):
         if unit.kind == "entity":
             found[place] = _entity(unit, source, target, pairs, anywhere[place], settings)
         elif unit.quantity:
             found[place] = _quantity(unit, source, target, pairs)
-    _attributes(source, target, pairs, agreement, anywhere, settings, found)
+    least = settings.present("entity")
+    wrong = [
+        u.subject for p, u in enumerate(source.units) if p in found and _lost(u, found[p], least)
+    ]
+    _attributes(source, target, pairs, agreement, anywhere, settings, nearby, found)
+    _spare_attributes(source, target, pairs, agreement, wrong, settings, found)
     for place, (value, instead, where) in relation_findings(
-        source, target, pairs, anywhere, settings
+        source, target, pairs, anywhere, settings, nearby, wrong
     ).items():
         found[place] = Finding(value, instead, where)
+    for place, unit in enumerate(source.units):
+        known = found[place]
+        if unit.kind != "entity" and nearby.quoted(unit, bool(known.instead)):
+            found[place] = Finding(QUOTED, "", known.where)
     return tuple(found[place] for place in range(len(source.units)))
+
+
+def _lost(unit: GraphUnit, finding: Finding, least: float) -> bool:
+    return unit.kind == "entity" and unit.polarity and finding.value < least
+
+
+def _spare_attributes(
+    source: View,
+    target: View,
+    pairs: Counterparts,
+    agreement: _Agreement,
+    wrong: list[int],
+    settings: Settings,
+    found: Findings,
+) -> None:
+    """What is said of a wrong thing is no further mistake if it holds of the thing in its place."""
+    for row, place in enumerate(agreement.places):
+        index = source.units[place].subject
+        said = target.property_owners == pairs.best[index]
+        least = settings.present("attribute")
+        if index in wrong and float(agreement.similarity[row][said].max(initial=0.0)) >= _SAME:
+            finding = found[place]
+            if finding.value < least and not finding.instead:
+                found[place] = Finding(least, "", finding.where)
 
 
 def _anywhere(source: View, target: View, settings: Settings) -> FloatArray:
@@ -101,7 +139,11 @@ def _property_agreement(source: View, target: View, settings: Settings) -> _Agre
     # Attributes come first among the properties, in the order of the units.
     attributes = [p for p, u in enumerate(units) if u.kind == "attribute"]
     rows = [row for row, place in enumerate(attributes) if place in by_place]
-    similarity = np.clip(source.property_vectors[rows] @ target.property_vectors.T, 0.0, 1.0)
+    asked = [source.properties[row].value for row in rows]
+    similarity = said_in(asked, [p.value for p in target.properties], settings.excluded)
+    whole = np.clip(source.property_vectors[rows] @ target.property_vectors.T, 0.0, 1.0)
+    single = [row for row, value in enumerate(asked) if len(content(value)) == 1]
+    similarity[single] = np.maximum(similarity[single], whole[single])
     chosen = {row: place for place, row in enumerate(rows)}
     values = [(chosen[row], v) for row, v in source.property_values if row in chosen]
     excluded: dict[int, list[int]] = {}
@@ -116,11 +158,13 @@ def _property_agreement(source: View, target: View, settings: Settings) -> _Agre
 
 def _by_entity(source: View, target: View, best: FloatArray) -> FloatArray:
     """(n, m), agreement of each entity's attributes and amount with each other entity."""
-    owners = [u.subject for u in source.units if u.kind == "attribute" and not u.quantity]
+    said = [u for u in source.units if u.kind == "attribute" and not u.quantity]
+    owners = [unit.subject for unit in said]
+    weights = np.array([_STATE if source.is_state(unit) else 1.0 for unit in said])
     total = np.zeros((len(source.graph.entities), best.shape[1]))
-    np.add.at(total, owners, best)
-    counts = np.bincount(owners, minlength=len(total)) if owners else np.zeros(len(total))
-    total /= np.maximum(counts, 1)[:, None]
+    np.add.at(total, owners, best * weights[:, None])
+    counts = np.bincount(owners, weights, len(total)) if owners else np.zeros(len(total))
+    total /= np.maximum(counts, _STATE)[:, None]
     for entity in source.graph.entities:
         if entity.quantity is not None:
             fits = [amount_value(entity, other)[0] for other in target.graph.entities]
@@ -147,6 +191,8 @@ def _entity(
     value = settings.entity_anywhere * anywhere + (1 - settings.entity_anywhere) * max(
         named, _NEAR * anywhere
     )
+    if named >= _SAME:  # what it is called decides, not the rest of its name
+        value = max(value, named)
     twin = target.graph.entities[other]
     where = (twin.mentions[0].span,)
     said = twin.mentions[0].text
@@ -186,6 +232,7 @@ def _attributes(
     agreement: _Agreement,
     anywhere: FloatArray,
     settings: Settings,
+    nearby: Nearby,
     found: Findings,
 ) -> None:
     """Findings of attributes: on the counterpart, elsewhere, or contradicted."""
@@ -202,6 +249,8 @@ def _attributes(
         value = settings.anywhere * near + (1 - settings.anywhere) * attached
         value = max(value, attached) if attached >= _CERTAIN else value
         own = np.flatnonzero(owners == other)
+        alike = pairs.alike[index, owners]
+        beside = nearby.attribute(unit) if unit.polarity else 0.0
         known = pairs.similarity[index, other] >= _KNOWN
         on_own = float(similarity[own].max()) if len(own) else 0.0
         best = int(own[np.argmax(similarity[own])]) if len(own) else -1
@@ -212,7 +261,10 @@ def _attributes(
                 said = said if properties[best].polarity else f"not {said}"
                 found[place] = Finding(min(value, settings.contradicted), said, where)
                 continue
-            found[place] = Finding(value, "", where)
+            found[place] = Finding(max(value, beside), "", where)
+            continue
+        if beside >= ATTACHED:
+            found[place] = Finding(max(value, beside))
             continue
         if not unit.polarity:  # "not red" holds where nothing says red
             found[place] = Finding(1.0 - settings.anywhere * on_own)
@@ -224,4 +276,5 @@ def _attributes(
             continue
         if known and float(similarity.max()) >= _SAME > attached:
             value *= settings.elsewhere
+        value = max(value, beside, float(similarity[alike].max(initial=0.0)))
         found[place] = Finding(value, "", properties[best].spans if on_own >= _KNOWN else ())

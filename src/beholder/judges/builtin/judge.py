@@ -12,14 +12,12 @@ from beholder.judges.base import Judge, Question, Statement
 from beholder.judges.builtin import vectors
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.phrases import question_graph
-from beholder.judges.builtin.settings import settings, version
+from beholder.judges.builtin.settings import PRESENT, settings, version
 from beholder.judges.builtin.view import View
 from beholder.judges.grades import Grade, rule_grade
 from beholder.language import graph_statements, parse, scene_graph
 from beholder.text import frequency, words
 
-PRESENT = 3.0
-"""Grade from which a unit counts as there."""
 _KEPT = 512
 _ENGLISH = ("en", "english")
 _KNOWN_SHARE = 0.4

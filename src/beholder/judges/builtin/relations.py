@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.entities import Counterparts
+from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.predicates import OPPOSITE, Predicate, place_similarity
 from beholder.judges.builtin.settings import Settings
 from beholder.judges.builtin.view import View
@@ -56,9 +58,23 @@ class _Seen:
 
 
 def relation_findings(
-    source: View, target: View, pairs: Counterparts, anywhere: FloatArray, settings: Settings
+    source: View,
+    target: View,
+    pairs: Counterparts,
+    anywhere: FloatArray,
+    settings: Settings,
+    nearby: Nearby,
+    wrong: Collection[int],
 ) -> Found:
-    """Value, counterpart and its place for each unit of the source that is a relation."""
+    """Value, counterpart and its place for each unit of the source that is a relation.
+
+    A relation of a wrong thing is no further mistake if the thing at its other end has it, too.
+    """
+    spared = pairs
+    if wrong:
+        strength = pairs.strength.copy()
+        strength[list(wrong)] = 1.0
+        spared = replace(pairs, strength=strength)
     verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
     found: Found = {}
     for row, (place, unit, predicate) in enumerate(source.relations):
@@ -74,6 +90,12 @@ def relation_findings(
         elif seen.best >= _ENDS:
             if target.relations[at][1].polarity != unit.polarity:
                 value, told = min(value, settings.contradicted), _told(target, at)
+        elif unit.polarity and (beside := nearby.relation(unit, predicate, seen.ends >= _SAME)):
+            value = max(value, beside)
+        elif (unit.subject in wrong) != (unit.object in wrong) and (
+            _look(unit, predicate, verbs[row], target, spared, settings).best >= _SAME
+        ):
+            value = max(value, settings.present("relation"))
         elif seen.ends >= _SAME and seen.best < _OTHER_VERB:
             value, at, told = min(value, near), seen.ends_at, _told(target, seen.ends_at)
         shown = at >= 0 and (told or seen.best >= _SHOWN)

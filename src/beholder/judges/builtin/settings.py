@@ -10,6 +10,9 @@ from importlib import resources
 
 import numpy as np
 
+PRESENT = 3.0
+"""Grade from which a unit counts as there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -43,6 +46,11 @@ class Settings:
         """The grade, 1..5, of a value 0..1."""
         points = self.grades[kind]
         return float(np.interp(value, [x for x, _ in points], [y for _, y in points]))
+
+    def present(self, kind: str) -> float:
+        """The least value whose grade says that a unit is there."""
+        points = self.grades[kind]
+        return float(np.interp(PRESENT, [y for _, y in points], [x for x, _ in points]))
 
 
 @cache

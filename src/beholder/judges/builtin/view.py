@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +24,7 @@ from beholder.text import words as word_spans
 
 Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
+_SENTENCE_END = re.compile(r"[.!?\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,71 @@ class View:
     def words(self) -> tuple[str, ...]:
         """All words of the text, lower case."""
         text = self.graph.text
-        return tuple(text[a:b].lower() for a, b in word_spans(text))
+        return tuple(text[a:b].lower() for a, b in self._spans)
+
+    @cached_property
+    def _spans(self) -> list[Span]:
+        return word_spans(self.graph.text)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [end for _, end in self._spans]
+
+    def is_state(self, unit: GraphUnit) -> bool:
+        """Whether an attribute tells what a thing does ("sleeps"), not what it is like."""
+        return (unit.subject, unit.value) in self._states
+
+    @cached_property
+    def _states(self) -> set[tuple[int, str]]:
+        return {(a.entity, a.value) for a in self.graph.attributes if a.kind == "state"}
+
+    def at(self, span: Span) -> Span:
+        """The words that lie in a range of characters, as first and one past the last."""
+        first = bisect_right(self._ends, span[0])
+        last = first
+        while last < len(self._spans) and self._spans[last][0] < span[1]:
+            last += 1
+        return first, last
+
+    @cached_property
+    def sentences(self) -> list[int]:
+        """(words,), the sentence of each word; cut at marks only, for both texts alike."""
+        text, found, number, before = self.graph.text, [], 0, 0
+        for start, end in self._spans:
+            number += _SENTENCE_END.search(text, before, start) is not None
+            found.append(number)
+            before = end
+        return found
+
+    @cached_property
+    def mentions(self) -> list[tuple[Span, ...]]:
+        """Per entity, the words of its mentions."""
+        places = ((self.at(m.span) for m in e.mentions) for e in self.graph.entities)
+        return [tuple((a, b) for a, b in found if a < b) for found in places]
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where each word stands."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, word in enumerate(self.words):
+            found[word].append(place)
+        return found
+
+    @cached_property
+    def named_at(self) -> dict[int, int]:
+        """The entity whose mention ends at a word, by word."""
+        return {b - 1: i for i, found in enumerate(self.mentions) for _, b in found}
+
+    @cached_property
+    def said_of(self) -> dict[int, list[GraphUnit]]:
+        """The attributes that a word belongs to, by word."""
+        found: dict[int, list[GraphUnit]] = defaultdict(list)
+        for unit in self.units:
+            if unit.kind == "attribute":
+                for span in unit.spans:
+                    for place in range(*self.at(span)):
+                        found[place].append(unit)
+        return found
 
     def _written(self, unit: GraphUnit) -> str:
         """A unit as written: words anywhere are compared in the form they stand in."""
@@ -156,7 +223,7 @@ class View:
     def relations(self) -> tuple[tuple[int, GraphUnit, Predicate], ...]:
         """Units that are relations, with place and normal form."""
         return tuple(
-            (place, unit, normal(unit.value, unit.verb, unit.passive))
+            (place, unit, normal(unit.value, unit.verb, unit.passive or _undergoes(unit)))
             for place, unit in enumerate(self.units)
             if unit.kind == "relation"
         )
@@ -184,6 +251,12 @@ def lower_excluded(
     for i, j in pairs:
         similarity[i, j] *= factor
     return pairs
+
+
+def _undergoes(unit: GraphUnit) -> bool:
+    """Whether a relation reads like "brightened by", whatever the parse made of it."""
+    words = unit.text.lower().split()
+    return unit.verb and len(words) == 2 and words[1] == "by" and words[0].endswith("ed")
 
 
 def _words(value: str) -> list[str]:

@@ -1,0 +1,119 @@
+"""Whether one word says what another says: as a synonym, a derived form or a kind of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.judges.builtin.classes import exclude, values
+from beholder.judges.builtin.vectors import vectors
+from beholder.language.words import word_set
+from beholder.text.kinds import derived, general, senses
+
+Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
+"""How what is said stands to what is asked: the same; more ("dog" for "animal"); less ("animal" for
+"dog"); another of its kind ("cat" for "dog"); or nothing is known."""
+Part: TypeAlias = Literal["n", "v", "a"]
+
+_FUNCTION_WORDS = "a an the and off at by from in into of on onto over to toward towards with"
+_LIGHT = word_set("lexicon.txt", "degrees") | frozenset((*_FUNCTION_WORDS.split(), "side"))
+"""Words that an attribute may have or lack: "on the left side", "very dark"."""
+_SHADES = word_set("lexicon.txt", "shades")
+"""Words that make another value finer: "light brown"."""
+_LEAST_COSINE = 0.15
+"""Cosine of words below which none says the other."""
+_OUT_OF_CLASS = 0.7
+"""Factor on the cosine of a word of a class with a word that is none of it."""
+_PARTS: tuple[Part, ...] = ("n", "v", "a")
+
+
+@lru_cache(maxsize=1 << 17)
+def tie(asked: str, said: str) -> Tie:
+    """How two lower-case nouns in base form stand to each other."""
+    if asked == said:
+        return "same"
+    if exclude(values(asked), values(said)):
+        return "other"
+    return "same" if derived(asked, said) else _by_senses(asked, said, "n")
+
+
+@lru_cache(maxsize=1 << 17)
+def says(asked: str, said: str) -> bool:
+    """Whether a word says at least what is asked, as whatever part of speech."""
+    if asked == said or derived(asked, said):
+        return True
+    own = values(asked)
+    if own:  # words of a class mean what the class says: "left" is no side, "black" no darkness
+        return not own.isdisjoint(values(said))
+    ties = {_by_senses(asked, said, part) for part in _PARTS}
+    return "same" in ties or ("more" in ties and "other" not in ties)
+
+
+def _by_senses(asked: str, said: str, part: Part) -> Tie:
+    a, b = senses(asked, part), senses(said, part)
+    if not a or not b:
+        return ""
+    if not a.isdisjoint(b):
+        return "same"
+    above_a, above_b = general(asked, part), general(said, part)
+    if not a.isdisjoint(above_b):
+        return "more"
+    if not b.isdisjoint(above_a):
+        return "less"
+    return "other" if not above_a.isdisjoint(above_b) else ""
+
+
+@lru_cache(maxsize=1 << 14)
+def content(value: str) -> list[str]:
+    """The lower-case words of a value that bear its meaning; all where none seems to."""
+    words = value.lower().replace("-", " ").split() or [value]
+    bearing = [word for word in words if word not in _LIGHT] or words
+    return [word for word in bearing if word not in _SHADES] or bearing
+
+
+def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
+    """(asked, said), 0..1: how well the least covered word of a value is in another value.
+
+    Args:
+        asked: Values in base form.
+        said: Values in base form.
+        excluded: Factor on the similarity of values that exclude each other.
+    """
+    first, second = [content(text) for text in asked], [content(text) for text in said]
+    if not first or not second:
+        return np.zeros((len(first), len(second)))
+    rows, columns = _numbered(first), _numbered(second)
+    likeness = word_likeness(list(rows), list(columns), excluded)
+    best = _reduced(np.maximum, likeness.T, second, columns)  # (said, words asked)
+    return _reduced(np.minimum, best.T, first, rows)
+
+
+def word_likeness(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
+    """(asked, said), 0..1: cosine of words, 1 where one says the other."""
+    found = np.clip(vectors(asked) @ vectors(said).T, 0.0, 1.0).astype(np.float64)
+    first, second = [values(word) for word in asked], [values(word) for word in said]
+    for i, j in np.argwhere(found >= _LEAST_COSINE).tolist():
+        if says(asked[i], said[j]):
+            found[i, j] = 1.0
+        elif first[i]:
+            found[i, j] *= excluded if exclude(first[i], second[j]) else _OUT_OF_CLASS
+    return found
+
+
+def _numbered(texts: Sequence[Sequence[str]]) -> dict[str, int]:
+    words = dict.fromkeys(word for text in texts for word in text)
+    return {word: place for place, word in enumerate(words)}
+
+
+def _reduced(
+    how: np.ufunc, table: FloatArray, texts: Sequence[Sequence[str]], rows: dict[str, int]
+) -> FloatArray:
+    """Rows of words as rows of texts."""
+    order = [rows[word] for text in texts for word in text]
+    starts = np.cumsum([0, *(len(text) for text in texts[:-1])])
+    made: FloatArray = how.reduceat(table[order], starts, axis=0)
+    return made

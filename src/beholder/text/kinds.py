@@ -1,0 +1,114 @@
+"""Kinds of things and related words from WordNet: is a dog an animal, is "wooden" made from "wood"?
+
+The table is a cut of WordNet 3.0 (Princeton University; its licence lies beside it), made by
+``training/kinds.py``: the first senses of frequent words and what stands above them.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+IDENTITY = "wordnet3.0.kinds.v1"
+
+_TABLE = Path(__file__).parent / "wordnet" / "kinds.txt.xz"
+_SHORTEST = 3
+_ENDINGS = (
+    ("ies", "y"),
+    ("ied", "y"),
+    ("es", ""),
+    ("s", ""),
+    ("ed", "e"),
+    ("ed", ""),
+    ("ing", "e"),
+    ("ing", ""),
+    ("er", "e"),
+    ("er", ""),
+    ("est", "e"),
+    ("est", ""),
+)
+
+Senses = dict[str, frozenset[int]]
+"""Numbers of senses by part of speech: n, v or a."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    senses: dict[str, Senses]
+    above: dict[int, tuple[int, ...]]
+    derived: dict[str, frozenset[str]]
+
+
+@lru_cache(maxsize=1 << 15)
+def bases(word: str) -> frozenset[str]:
+    """A lower-case word and what is left of it without regular endings, known words only.
+
+    The word itself is always in it.
+    """
+    known = _load().senses
+    found = {word}
+    for ending, rest in _ENDINGS:
+        stem = word[: len(word) - len(ending)] + rest
+        if word.endswith(ending) and len(stem) >= _SHORTEST:
+            found.add(stem)
+            if rest == "" and len(stem) > _SHORTEST and stem[-1] == stem[-2]:
+                found.add(stem[:-1])
+    return frozenset(base for base in found if base == word or base in known)
+
+
+@lru_cache(maxsize=1 << 15)
+def senses(word: str, part: str) -> frozenset[int]:
+    """The first senses of a lower-case word as one part of speech (n, v or a)."""
+    known = _load().senses
+    own = known.get(word, {}).get(part)
+    if own:
+        return own
+    found = (known.get(base, {}).get(part, frozenset()) for base in bases(word))
+    return frozenset().union(*found)
+
+
+@lru_cache(maxsize=1 << 15)
+def general(word: str, part: str) -> frozenset[int]:
+    """All senses above those of a word, without its own."""
+    above = _load().above
+    found: set[int] = set()
+    todo = list(senses(word, part))
+    while todo:
+        for number in above.get(todo.pop(), ()):
+            if number not in found:
+                found.add(number)
+                todo.append(number)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def derived(a: str, b: str) -> bool:
+    """Whether two lower-case words are forms of one word or derive from each other."""
+    first, second = bases(a), bases(b)
+    if not first.isdisjoint(second):
+        return True
+    table = _load().derived
+    return any(not table.get(base, frozenset()).isdisjoint(second) for base in first)
+
+
+@cache
+def _load() -> _Kinds:
+    found: dict[str, Senses] = defaultdict(dict)
+    above: dict[int, tuple[int, ...]] = {}
+    pairs: dict[str, set[str]] = defaultdict(set)
+    for line in lzma.decompress(_TABLE.read_bytes()).decode("utf-8").splitlines():
+        mark, _, text = line.partition("\t")
+        first, *rest = text.split(" ")
+        if mark == "<":
+            above[int(first)] = tuple(map(int, rest))
+        elif mark == "+":
+            pairs[first].update(rest)
+            for other in rest:
+                pairs[other].add(first)
+        else:
+            found[first][mark] = frozenset(map(int, rest))
+    derivations = {word: frozenset(others) for word, others in pairs.items()}
+    return _Kinds(dict(found), above, derivations)

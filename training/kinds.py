@@ -1,0 +1,127 @@
+"""Make the built-in table of kinds of things and related words from the WordNet 3.0 database files.
+
+    python training/kinds.py DICT_FOLDER
+
+DICT_FOLDER as in ``training/synonyms.py``. Kept are the first senses of the single words that stand
+in the table of word frequencies (or whose plain plural does), the more general senses above them
+but not the most general ones ("object", "artifact"), and pairs of words that derive from each other
+("wood", "wooden") and look it.
+"""
+
+from __future__ import annotations
+
+import lzma
+import sys
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+TEXT = Path(__file__).parents[1] / "src" / "beholder" / "text"
+PARTS = {"noun": "n", "verb": "v", "adj": "a"}
+SENSES = {"n": 3, "v": 4, "a": 4}
+"""How many senses of a word count, the most frequent first."""
+ABOVE = {"n": frozenset("@"), "v": frozenset("@"), "a": frozenset("&")}
+DERIVED = frozenset(("+", "\\"))
+LEAST_DEPTH = 5
+"""Steps below the top from which a noun's general sense says something."""
+SHARED_LETTERS = 4
+"""Letters at the beginning that a derived word shares (3 for words of three letters)."""
+
+Key = tuple[str, int]
+
+
+class Synset:
+    """One line of a data file."""
+
+    def __init__(self, line: str, part: str) -> None:
+        fields = line.split(" ")
+        n_words = int(fields[3], 16)
+        at = 4 + 2 * n_words
+        self.words = [fields[4 + 2 * i].partition("(")[0].lower() for i in range(n_words)]
+        self.above: list[Key] = []
+        self.derived: list[tuple[int, Key, int]] = []
+        for place in range(int(fields[at])):
+            mark, offset, other, ends = fields[at + 1 + 4 * place : at + 5 + 4 * place]
+            if other not in "nvas":
+                continue
+            target = ("a" if other == "s" else other, int(offset))
+            # Adjectives are akin both ways; only the head of a group stands above the others.
+            if mark in ABOVE[part] and (part != "a" or fields[2] == "s"):
+                self.above.append(target)
+            elif mark in DERIVED and int(ends[:2], 16):
+                self.derived.append((int(ends[:2], 16) - 1, target, int(ends[2:], 16) - 1))
+
+
+def read(folder: Path) -> tuple[dict[Key, Synset], dict[str, dict[str, list[Key]]]]:
+    """All synsets by place, and the first senses of each word of each part of speech."""
+    synsets: dict[Key, Synset] = {}
+    senses: dict[str, dict[str, list[Key]]] = {letter: {} for letter in PARTS.values()}
+    for name, letter in PARTS.items():
+        for line in (folder / f"data.{name}").read_text(encoding="utf-8").splitlines():
+            if not line.startswith("  "):
+                synsets[letter, int(line.split(" ", 1)[0])] = Synset(line, letter)
+        for line in (folder / f"index.{name}").read_text(encoding="utf-8").splitlines():
+            fields = line.split()
+            if not line.startswith("  ") and "_" not in fields[0]:
+                places = fields[-int(fields[2]) :]
+                senses[letter][fields[0]] = [(letter, int(p)) for p in places[: SENSES[letter]]]
+    return synsets, senses
+
+
+def known_words() -> set[str]:
+    """The words of the frequency table and their bases by dropping an s."""
+    lines = (TEXT / "word_frequencies.txt").read_text(encoding="utf-8").splitlines()
+    found = {w for line in lines if not line.startswith("#") for w in line.split("\t")[1].split()}
+    return found | {word[:-1] for word in found if word.endswith("s")}
+
+
+def derivations(synsets: dict[Key, Synset], kept: set[str]) -> dict[str, set[str]]:
+    """Words that derive from each other and begin alike."""
+    pairs: dict[str, set[str]] = defaultdict(set)
+    for synset in synsets.values():
+        for own, target, other in synset.derived:
+            a, b = synset.words[own], synsets[target].words[other]
+            shared = min(SHARED_LETTERS, len(a), len(b))
+            if a != b and {a, b} <= kept and a[:shared] == b[:shared]:
+                pairs[min(a, b)].add(max(a, b))
+    return pairs
+
+
+def main() -> None:
+    """Write the table."""
+    synsets, senses = read(Path(sys.argv[1]))
+
+    @cache
+    def depth(key: Key) -> int:
+        return max((depth(above) + 1 for above in synsets[key].above), default=0)
+
+    def above(key: Key) -> list[Key]:
+        least = LEAST_DEPTH if key[0] == "n" else 0
+        return [k for k in synsets[key].above if depth(k) >= least]
+
+    words = known_words()
+    numbers: dict[Key, int] = {}
+    lines = []
+    for letter, table in senses.items():
+        for word in sorted(words & set(table)):
+            ids = [numbers.setdefault(key, len(numbers)) for key in table[word]]
+            lines.append(f"{letter}\t{word} {' '.join(map(str, ids))}")
+    todo = list(numbers)
+    while todo:
+        key = todo.pop()
+        general = above(key)
+        if general:
+            todo += [k for k in general if k not in numbers]
+            ids = [numbers.setdefault(k, len(numbers)) for k in general]
+            lines.append(f"<\t{numbers[key]} {' '.join(map(str, ids))}")
+    kept = words & {word for table in senses.values() for word in table}
+    for word, others in sorted(derivations(synsets, kept).items()):
+        lines.append(f"+\t{word} {' '.join(sorted(others))}")
+    text = ("\n".join(lines) + "\n").encode("utf-8")
+    out = TEXT / "wordnet" / "kinds.txt.xz"
+    out.write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME))
+    print(f"{len(lines)} lines, {out.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()
