@@ -18,7 +18,6 @@ The data is shared/data beside the checkout, for measuring only.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import time
@@ -70,7 +69,11 @@ def verify(limit: int, rng: random.Random) -> Iterator[str]:
     cleaned = [[oracle_statements.cleaned(fact) for fact in own] for _, own in rows]
     shifted = cleaned[1:] + cleaned[:1]
     wrong = [[other for f in own if (other := replaced(f, rng))] for own in cleaned]
-    told = (("own facts", cleaned, True), ("replaced", wrong, False), ("other caption", shifted, False))
+    told = (
+        ("own facts", cleaned, True),
+        ("replaced", wrong, False),
+        ("other caption", shifted, False),
+    )
     builtin = judge("builtin")
     for name, claims, should in told:
         errors, n = [], 0
@@ -94,7 +97,9 @@ def match(limit: int, rng: random.Random) -> Iterator[str]:
         gold += len(by_words)
         found += sum(j is not None for j in ours)
         same += sum(ours[i] == j for i, j in by_words.items())
-        missed += [f"{pairs.found[i]}  ~  {targets[j]}" for i, j in by_words.items() if ours[i] is None]
+        missed += [
+            f"{pairs.found[i]}  ~  {targets[j]}" for i, j in by_words.items() if ours[i] is None
+        ]
         odd += [
             f"{pairs.found[i]}  ~  {targets[j]}"
             for i, j in enumerate(ours) if j is not None and by_words.get(i) != j
@@ -125,7 +130,9 @@ def people(resamples: int) -> Iterator[str]:
                 ("precision", labels["hallucination"], "hallucination"),
                 ("recall", told, "C+S"),
             ):
-                x = np.array([0.0 if isinstance(s, ItemFailure) else s.values[value] for s in scores])
+                x = np.array(
+                    [0.0 if isinstance(s, ItemFailure) else s.values[value] for s in scores]
+                )
                 raw = stats.spearman(x, people_say, n_resamples=resamples)
                 beyond = stats.partial(x, people_say, ratio, "spearman", n_resamples=resamples)
                 yield (
@@ -136,12 +143,10 @@ def people(resamples: int) -> Iterator[str]:
 
 def speed(n: int = 300) -> Iterator[str]:
     """Seconds of CPU for n facts against n, first and again."""
-    things = "man woman dog cat cup plate hat shoe car tree house window chair table lamp".split()
-    colours = "red blue green yellow black white brown gray orange purple pink".split()
+    things = ["man", "dog", "cup", "plate", "hat", "shoe", "car", "tree", "house", "chair", "lamp"]
+    colours = ["red", "blue", "green", "yellow", "black", "white", "brown", "gray", "orange"]
     kinds = ["The {t} is {c}.", "There are {n} {c} {t}s.", "The {t} stands on the {c} mat."]
-    made = [
-        kinds[i % 3].format(t=things[i % 15], c=colours[i % 11], n=i + 2) for i in range(2 * n)
-    ]
+    made = [kinds[i % 3].format(t=things[i % 11], c=colours[i % 9], n=i + 2) for i in range(2 * n)]
     builtin = judge("builtin")
     for again in ("first", "again"):
         start = time.process_time()
