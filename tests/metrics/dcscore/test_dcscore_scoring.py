@@ -147,9 +147,7 @@ def test_ids_that_no_reference_has_are_no_match(odd: object) -> None:
 
 
 def test_an_id_that_does_not_exist_is_flagged() -> None:
-    assert score([1], [7], [1], [1])["flags"] == [
-        "1 matches name a reference that does not exist"
-    ]
+    assert score([1], [7], [1], [1])["flags"] == ["1 matches name a reference that does not exist"]
     assert score([1], [None], [1], [1])["flags"] == []
 
 
@@ -207,7 +205,7 @@ def test_all_unmatched_counts_extras_and_omits_all() -> None:
 def test_lengths_rules_and_verdicts_are_checked() -> None:
     with pytest.raises(ConfigError, match="verified 2, match 1"):
         score([1, 1], [0], [1, 1], [1])
-        with pytest.raises(ConfigError, match="eq3"):
+    with pytest.raises(ConfigError, match="eq3"):
         score([1], [0], [1], [1], rules="eq3")
     with pytest.raises(ConfigError, match="maybe"):
         score(["maybe"], [0], [1], [1])
