@@ -165,12 +165,14 @@ def _print_plan(config: RunConfig) -> None:
         typer.echo(f"  {metric.signature}")
         for reason, count in metric.lacking.items():
             typer.echo(f"  {count} would fail: {reason}")
-        if metric.judge is not None:
-            typer.echo(f"  {_estimate(metric.judge)}")
+        if metric.judge is not None and metric.judge_most is not None:
+            typer.echo(f"  about {_estimate(metric.judge)}")
+            if metric.judge_most.n_calls > metric.judge.n_calls:
+                typer.echo(f"  at most {_estimate(metric.judge_most)}")
     typer.echo(f"run directory: {config.out} (nothing was written)")
 
 
 def _estimate(tally: Tally) -> str:
     cost = "cost unknown (no price for this model)" if tally.cost is None else f"${tally.cost:.4f}"
     tokens = f"{tally.prompt_tokens:,} prompt and {tally.completion_tokens:,} answer tokens"
-    return f"about {tally.n_calls:,} judge calls, {tokens}, {cost}"
+    return f"{tally.n_calls:,} judge calls, {tokens}, {cost}"
