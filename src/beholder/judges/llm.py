@@ -78,6 +78,11 @@ class LLMJudge(Judge):
         how = f"{read}{temperature},prompts@{self.templates.digest}"
         return f"{kind}:{able.model}{self.backend.variant}({how})"
 
+    async def sees(self) -> bool:
+        """See ``Judge.sees``. Asks the server, the first time."""
+        able = await self._asker.backend.capabilities(images=True)
+        return able.images is not False
+
     async def presence(
         self,
         questions: Sequence[Question],
@@ -374,14 +379,6 @@ class LLMJudge(Judge):
             temperature=self._own(temperature),
             replicate=replicate,
         )
-
-    def check_can(self, operation: str, *, images: bool = False) -> None:
-        """See ``Judge.check_can``; asks the server whether it takes pictures, the first time."""
-        if images and run_sync(self._asker.backend.capabilities(images=True)).images is False:
-            raise ConfigError(
-                f"{self.backend.name} does not take pictures, and {operation} shows them here;"
-                " choose a judge that can see, such as a vision-language model"
-            )
 
     def _own(self, temperature: float | None) -> float:
         return self._temperature if temperature is None else temperature
