@@ -13,7 +13,10 @@ import typer
 from beholder._version import __version__
 from beholder.cli import (
     agree,
+    bidirectional,
     cache,
+    caption,
+    classify,
     compare,
     demo,
     doctor,
@@ -24,6 +27,7 @@ from beholder.cli import (
     narrate,
     report,
     score,
+    translate,
 )
 from beholder.errors import BeholderError
 
@@ -43,6 +47,10 @@ for command in (
     compare.compare,
     agree.agree,
     leaderboard.leaderboard,
+    caption.caption,
+    classify.classify,
+    translate.translate,
+    bidirectional.bidirectional,
     metrics.metrics,
     metrics.show,
     doctor.doctor,

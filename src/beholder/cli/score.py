@@ -98,7 +98,7 @@ def score(
         judge=judge,
         embedder=embedder,
         base_url=base_url,
-        judge_options=_judge_options(temperature=temperature, prompts=prompts, batch=batch),
+        judge_options=judge_options(temperature=temperature, prompts=prompts, batch=batch),
         cache=cache_file(cache),
         max_cost=max_cost,
         out=out,
@@ -149,7 +149,8 @@ def carry_out_and_print(config: RunConfig, *, as_json: bool, report: bool) -> Ru
     return run
 
 
-def _judge_options(**options: object) -> dict[str, object]:
+def judge_options(**options: object) -> dict[str, object]:
+    """The options of judges that were given."""
     return {name: value for name, value in options.items() if value not in (None, False)}
 
 
@@ -166,11 +167,12 @@ def _print_plan(config: RunConfig) -> None:
         for reason, count in metric.lacking.items():
             typer.echo(f"  {count} would fail: {reason}")
         if metric.judge is not None:
-            typer.echo(f"  {_estimate(metric.judge)}")
+            typer.echo(f"  {show_estimate(metric.judge)}")
     typer.echo(f"run directory: {config.out} (nothing was written)")
 
 
-def _estimate(tally: Tally) -> str:
+def show_estimate(tally: Tally) -> str:
+    """What judges would be asked, as one line."""
     cost = "cost unknown (no price for this model)" if tally.cost is None else f"${tally.cost:.4f}"
     tokens = f"{tally.prompt_tokens:,} prompt and {tally.completion_tokens:,} answer tokens"
     return f"about {tally.n_calls:,} judge calls, {tokens}, {cost}"
