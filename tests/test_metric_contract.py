@@ -23,6 +23,7 @@ TABLE = {
     },  # one image: nothing is rare
     "cider_d": {"identical": 0.0, "changed": "cider_d(tokenizer='space')"},
     "cosine": {"identical": 1.0, "changed": "cosine(references='mean')"},
+    "dcscore": {"identical": 1.0, "changed": "dcscore(direction='mar')"},
     "length": {"identical": 22.0, "changed": "length(tokenizer='space')"},
     "meteor": {"identical": 1.0, "changed": "meteor(synonyms='none')"},
     "ngram_embed": {"identical": 1.0, "changed": "ngram_embed(n=3)"},

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from beholder.api import Run, score
     from beholder.errors import BeholderError
     from beholder.metrics import Metric, Tools, metric
+    from beholder.metrics.dcscore import DCScore
     from beholder.metrics.posh import PoSh
     from beholder.metrics.vcs import VCS, VCSShort
     from beholder.records import Item, ItemFailure, ItemScore, MetricResult, Unit
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "VCS",
     "BeholderError",
+    "DCScore",
     "Item",
     "ItemFailure",
     "ItemScore",
@@ -42,6 +44,7 @@ _HOME = {
     "beholder.api": ("Run", "score"),
     "beholder.errors": ("BeholderError",),
     "beholder.metrics": ("Metric", "Tools", "metric"),
+    "beholder.metrics.dcscore": ("DCScore",),
     "beholder.metrics.posh": ("PoSh",),
     "beholder.metrics.vcs": ("VCS", "VCSShort"),
     "beholder.records": ("Item", "ItemFailure", "ItemScore", "MetricResult", "Unit"),

@@ -70,20 +70,37 @@ def test_decompose_keeps_script_subject_and_relevance() -> None:
     assert "स्कूटर {scooter} ‹noise›" in prompt(backend.requests[0])
 
 
-def test_match_normalises_ways_to_say_nothing_and_refuses_ids_that_do_not_exist() -> None:
+def test_match_takes_every_way_to_say_nothing_and_ids_that_do_not_exist_as_none() -> None:
     rows = [
         {"id": 0, "reference": "1"},
         {"id": 1, "reference": None},
         {"id": 2, "reference": "None"},
         {"id": 3, "reference": -1},
+        {"id": 4, "reference": 2},
+        {"id": 5, "reference": [1, 0]},
+        {"id": 6, "reference": []},
     ]
-    judge, _ = says({"matches": rows})
-    assert asyncio.run(judge.match(["a", "b", "c", "d"], ["x", "y"])) == [1, None, None, None]
+    judge, backend = says({"matches": rows})
+    found = asyncio.run(judge.match(["a", "b", "c", "d", "e", "f", "g"], ["x", "y"]))
+    assert found == [1, None, None, None, None, 1, None]
+    assert len(backend.requests) == 1
+
+
+def test_match_that_is_no_id_is_asked_again() -> None:
     judge, backend = says(
-        {"matches": [{"id": 0, "reference": 2}]}, {"matches": [{"id": 0, "reference": 1}]}
+        {"matches": [{"id": 0, "reference": "the second"}]},
+        {"matches": [{"id": 0, "reference": 1}]},
     )
     assert asyncio.run(judge.match(["a"], ["x", "y"])) == [1]
-    assert "'reference' must be a whole number from 0 to 1, got 2" in prompt(backend.requests[1])
+    assert "'reference' must be a whole number" in prompt(backend.requests[1])
+
+
+def test_match_rows_missing_twice_have_no_match() -> None:
+    judge, backend = says(
+        {"matches": [{"id": 0, "reference": 1}]}, {"matches": [{"id": 2, "reference": 0}]}
+    )
+    assert asyncio.run(judge.match(["a", "b", "c"], ["x", "y"])) == [1, None, 0]
+    assert len(backend.requests) == 2
 
 
 def test_match_with_an_empty_side_asks_nobody() -> None:

@@ -122,6 +122,9 @@ def _tally(stores: Sequence[Store], metric: str, value: str) -> dict[str, _Tally
         sources = store.sources(store.n_items())
         for place, values in store.values(metric):
             tally = tallies[systems[place]]
+            if value not in values:  # not defined for this item
+                tally.n_failed += 1
+                continue
             tally.sums[sources[place]] += values[value]
             tally.counts[sources[place]] += 1
         for place, _ in store.failures(metric):

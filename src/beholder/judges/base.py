@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, NoReturn, TypeAlias
 from beholder.backends import Image, Perplexity
 from beholder.errors import ConfigError
 from beholder.judges.grades import Grade
+from beholder.records import Span
 
 QuestionKind: TypeAlias = Literal["entity", "attribute", "relation"]
 
@@ -42,11 +43,13 @@ class Statement:
         text: The statement, in the language of the text.
         subject: Identifier of the object it is about (``cat_0``), or None.
         relevant: True for what can be seen, False for inference and mood.
+        spans: Where the text says it, from judges that know; else empty.
     """
 
     text: str
     subject: str | None = None
     relevant: bool = True
+    spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,10 @@ class Judge(ABC):
     def identity(self) -> str:
         """What fixes the answers, for signatures: served model, prompts, way of reading grades."""
 
+    async def sees(self) -> bool:
+        """Whether it takes pictures."""
+        return False
+
     async def presence(
         self,
         questions: Sequence[Question],
@@ -149,7 +156,10 @@ class Judge(ABC):
         replicate: int = 0,
         temperature: float | None = None,
     ) -> list[int | None]:
-        """For each claim the index of the reference statement that says the same, or None."""
+        """For each claim the index of the reference statement that says the same, or None.
+
+        A model's row that names a statement which does not exist, or that is missing, is None.
+        """
         self._cannot("match")
 
     async def verify(

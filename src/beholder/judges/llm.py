@@ -68,6 +68,11 @@ class LLMJudge(Judge):
         how = f"{read}{temperature},prompts@{self.templates.digest}"
         return f"{kind}:{able.model}{self.backend.variant}({how})"
 
+    async def sees(self) -> bool:
+        """See ``Judge.sees``. Asks the server, the first time."""
+        able = await self._asker.backend.capabilities(images=True)
+        return bool(able.images)
+
     async def presence(
         self,
         questions: Sequence[Question],

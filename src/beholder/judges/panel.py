@@ -48,6 +48,10 @@ class Panel(Judge):
         """The identities of all members."""
         return f"panel({', '.join(member.identity for member in self._members)})"
 
+    async def sees(self) -> bool:
+        """Whether all members do."""
+        return all([await member.sees() for member in self._members])
+
     async def presence(
         self,
         questions: Sequence[Question],

@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 _THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n?(.*?)```", re.DOTALL)
+_FENCE_START = re.compile(r"```(?:json)?", re.IGNORECASE)
+_LIST_START = re.compile(r"\[\s*[\[{]")
 
 
 class BadAnswer(Exception):
@@ -72,6 +75,66 @@ def read_object(text: str) -> dict[str, Any]:
     return value
 
 
+def parse_facts(text: str) -> list[dict[str, Any]]:
+    """The facts in a recorded DCScore answer: one object each, with all its keys.
+
+    Every list that the public script reads gives the same facts, down to a raw line break inside a
+    text, which it deletes. What it loses is read, too: a list after some words, in an unmarked or
+    upper-case code block, with nulls and remarks behind it, or inside an object; a single object;
+    and of a list that was cut off, the objects that are whole.
+
+    Args:
+        text: What the judge said.
+
+    Raises:
+        BadAnswer: No list of objects can be found.
+    """
+    answer = without_thinking(text)
+    fences = [m.end() for m in _FENCE_START.finditer(answer)]
+    marked = [end for end in fences if answer[:end].lower().endswith("json")]
+    starts = [marked[-1]] if marked else fences[:1]
+    bodies = [answer[start:].partition("```")[0] for start in starts]
+    for body in (*bodies, answer):
+        begin = _LIST_START.search(body)
+        outer = body[begin.start() : body.rfind("]") + 1] if begin else ""
+        for candidate in (body.strip(), outer):
+            rows = _fact_rows(_value(candidate, strict=True))
+            rows = rows or _fact_rows(_value(candidate.replace("\n", "")))
+            if rows:
+                return rows
+    for body in (*bodies, answer):
+        if whole := list(_whole_objects(body)):
+            return whole
+    if any(_value(body.strip()) == [] for body in (*bodies, answer)):
+        return []
+    raise BadAnswer("the answer holds no list of facts")
+
+
+def _fact_rows(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, of the one list in an object, or the object itself."""
+    if isinstance(value, dict):
+        lists = [inner for inner in value.values() if isinstance(inner, list)]
+        value = lists[0] if len(lists) == 1 and _fact_rows(lists[0]) else [value]
+    if isinstance(value, list) and all(isinstance(row, dict) for row in value):
+        return value
+    return []
+
+
+def _whole_objects(text: str) -> Iterator[dict[str, Any]]:
+    """The objects of a list that was cut off, up to the first that is not whole."""
+    begin = _LIST_START.search(text)
+    place = begin.end() - 1 if begin else len(text)
+    while place < len(text):
+        ends = (place + m.end() for m in re.finditer(r"\}", text[place:]))
+        found = ((end, _value(text[place:end].replace("\n", ""))) for end in ends)
+        end, value = next(((e, v) for e, v in found if isinstance(v, dict)), (0, None))
+        if value is None:
+            return
+        yield value
+        following = text.find("{", end)
+        place = following if following >= 0 else len(text)
+
+
 def _outermost(answer: str) -> list[str]:
     starts = [place for place in (answer.find("{"), answer.find("[")) if place >= 0]
     if not starts:
@@ -81,9 +144,9 @@ def _outermost(answer: str) -> list[str]:
     return [answer[start : end + 1]] if end > start else []
 
 
-def _value(text: str) -> Any:
+def _value(text: str, *, strict: bool = False) -> Any:
     try:
-        return json.loads(text, strict=False)
+        return json.loads(text, strict=strict)
     except (ValueError, RecursionError):
         pass
     try:  # single quotes, True, a trailing comma: Python's way to write the same value

@@ -27,7 +27,8 @@ T = TypeVar("T")
 _STATEMENTS = obj(
     statements=array(obj(text=words(), subject=text_or_null(), relevant=truth())),
 )
-_NOTHING = ("", "none", "null", "-1")
+_NOTHING = ("", "none", "null")
+_FAR = 10**9
 
 
 async def decompose(
@@ -90,14 +91,16 @@ async def match(
     """Index of the matching reference, or None, for each statement."""
     if not statements or not references:
         return [None] * len(statements)
-    last = len(references) - 1
     schema = obj(matches=array(obj(id=integer(), reference=nullable("integer"))))
 
     def read(row: Any) -> int | None:
         value = get(row, "reference")
+        if isinstance(value, list):  # several fit: the first one named
+            value = value[0] if value else None
         if value is None or str(value).strip().lower() in _NOTHING:
             return None
-        return get_integer(row, "reference", 0, last)
+        index = get_integer({"reference": value}, "reference", -_FAR, _FAR)
+        return index if 0 <= index < len(references) else None
 
     def ask(rows: list[tuple[int, str]]) -> Ask[dict[int, int | None]]:
         texts: Mapping[str, Untrusted] = {"statement": rows, "reference": references}
@@ -112,7 +115,8 @@ async def match(
             replicate=replicate,
         )
 
-    return await _all_rows(asker, ask, statements)
+    found = await _rows_by_id(asker, ask, statements)
+    return [found.get(i) for i in range(len(statements))]
 
 
 async def verify(
@@ -151,29 +155,29 @@ async def verify(
             replicate=replicate,
         )
 
-    return await _all_rows(asker, ask, statements)
+    found = await _rows_by_id(asker, ask, statements)
+    for i in range(len(statements)):
+        if i not in found:
+            raise ItemError(
+                f"{asker.backend.name} left out statement {i} of {len(statements)} in verify, also"
+                " when asked for it alone"
+            )
+    return [found[i] for i in range(len(statements))]
 
 
-async def _all_rows(
+async def _rows_by_id(
     asker: Asker,
     ask: Callable[[list[tuple[int, str]]], Ask[dict[int, T]]],
     statements: Sequence[str],
-) -> list[T]:
-    """A value for each statement; rows that the judge left out are asked once more, alone."""
+) -> dict[int, T]:
+    """The judge's row for each statement; those it left out are asked once more, alone."""
     numbered = list(enumerate(statements))
     found = await asker.ask(ask(numbered))
     missing = [(i, text) for i, text in numbered if i not in found]
     if missing:
-        question = ask(missing)
-        again: dict[int, T] = await asker.ask(question)
+        again: dict[int, T] = await asker.ask(ask(missing))
         found |= again
-        still = [i for i, _ in missing if i not in found]
-        if still:
-            raise ItemError(
-                f"{asker.backend.name} left out statement {still[0]} of {len(statements)} in"
-                f" {question.operation}, also when asked for it alone"
-            )
-    return [found[i] for i in range(len(statements))]
+    return found
 
 
 def _by_id(rows: list[Any], asked: list[tuple[int, str]], read: Callable[[Any], T]) -> dict[int, T]:

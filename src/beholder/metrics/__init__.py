@@ -18,6 +18,7 @@ METRICS: Registry[Metric[Any]] = Registry(
     kind="metric",
     base=Metric,  # type: ignore[type-abstract]
     builtin={
+        "dcscore": "beholder.metrics.dcscore:DCScore",
         "posh": "beholder.metrics.posh:PoSh",
         "vcs": "beholder.metrics.vcs:VCS",
         "vcs_short": "beholder.metrics.vcs:VCSShort",

@@ -6,13 +6,19 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from beholder import embed, judges, text
+from beholder.backends import Image
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
+from beholder.errors import ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.text.split import Splitter
+
+_LONGEST_SIDE = 2048
+"""Pixels of a picture's longer side, at most, as judges get it."""
 
 
 class Tools:
@@ -25,6 +31,7 @@ class Tools:
         answers: Where answers of judges are kept; None keeps them in memory.
         budget: What judges may spend; None for no limit.
         tally: Counts what judges would be asked, and asks nobody.
+        media: Folder that relative paths of pictures start from; the current one if None.
     """
 
     def __init__(
@@ -34,6 +41,7 @@ class Tools:
         answers: AnswerStore | None = None,
         budget: Budget | None = None,
         tally: Tally | None = None,
+        media: Path | None = None,
     ) -> None:
         self._vectors = vectors
         self._options = options or {}
@@ -43,6 +51,7 @@ class Tools:
         self._budget = budget
         self._tally = tally
         self._judges: dict[str, Judge] = {}
+        self._media = media or Path()
 
     def embedder(self, spec: str) -> Embedder:
         """The embedder of a spec such as ``static`` or ``st:NAME``."""
@@ -62,6 +71,18 @@ class Tools:
                 spec, answers=self._answers, budget=self._budget, tally=self._tally, **options
             )
         return self._judges[spec]
+
+    def picture(self, path: str) -> Image:
+        """A picture of an item, as judges get it.
+
+        Raises:
+            ItemError: It is missing, damaged, no picture, or an address instead of a file.
+        """
+        from beholder.backends.images import load_image
+
+        if "://" in path or path.startswith("data:"):
+            raise ItemError(f"the picture {path[:60]!r} is no file; download it and name the file")
+        return load_image(self._media / path, _LONGEST_SIDE)
 
     def identity(self, kind: str, spec: str) -> str:
         """The identity of a tool, as signatures state it."""

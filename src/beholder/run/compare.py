@@ -82,12 +82,13 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
             for item_id in common
             if ids_a[item_id] in values_a and ids_b[item_id] in values_b
         ]
-        if not pairs:
-            continue
-        clusters = [sources[place] for place, _ in pairs]
-        for value in values_a[pairs[0][0]]:
-            first = [values_a[place][value] for place, _ in pairs]
-            second = [values_b[place][value] for _, place in pairs]
+        for value in dict.fromkeys(value for place, _ in pairs for value in values_a[place]):
+            both = [(i, j) for i, j in pairs if value in values_a[i] and value in values_b[j]]
+            if not both:
+                continue
+            clusters = [sources[place] for place, _ in both]
+            first = [values_a[place][value] for place, _ in both]
+            second = [values_b[place][value] for _, place in both]
             paired = stats.paired_difference(second, first, clusters=clusters, seed=SEED)
             mean_a, mean_b = sum(first) / len(first), sum(second) / len(second)
             differences.append(Difference(name, value, mean_a, mean_b, paired))

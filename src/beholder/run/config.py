@@ -39,3 +39,9 @@ class RunConfig:
     cache: Path | None = None
     max_cost: float | None = None
     tool_options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    @property
+    def media(self) -> Path:
+        """Folder that relative paths of pictures start from: the data file's."""
+        path = Path(self.data)
+        return path.parent if path.is_file() else Path()

@@ -98,7 +98,7 @@ def _tools(config: RunConfig, store: Store) -> Iterator[Tools]:
         yield Tools(vectors=store, options=config.tool_options)
         return
     with run_answers(config.out, config.cache, config.max_cost) as (answers, budget):
-        yield Tools(store, config.tool_options, answers, budget)
+        yield Tools(store, config.tool_options, answers, budget, media=config.media)
 
 
 def check(config: RunConfig) -> None:

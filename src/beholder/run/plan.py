@@ -59,7 +59,9 @@ def plan(config: RunConfig) -> Plan:
     """
     check(config)
     tallies = [Tally() if metric.asks_judge() else None for metric in config.metrics]
-    tools = [Tools(options=config.tool_options, tally=tally) for tally in tallies]
+    tools = [
+        Tools(options=config.tool_options, tally=tally, media=config.media) for tally in tallies
+    ]
     signatures = [
         metric.signature(metric.identities(tool))
         for metric, tool in zip(config.metrics, tools, strict=True)

@@ -25,21 +25,26 @@ def summarise(store: Store, metric: Metric[Any], n_items: int) -> MetricResult:
     Means are over scored items. Intervals resample what is described, not texts: several texts
     about one picture are not independent.
     """
-    columns: dict[str, list[float]] = defaultdict(list)
+    columns: dict[str, list[tuple[int, float]]] = defaultdict(list)
     positions = []
     for position, values in store.values(metric.name, n_items):
         positions.append(position)
-        for name, value in values.items():
-            columns[name].append(value)
+        for name, value in values.items():  # a value that an item does not have counts nowhere
+            columns[name].append((position, value))
     failures = Counter(f.message for p, f in store.failures(metric.name) if p < n_items)
     sources = store.sources(n_items)
-    clusters = [sources[position] for position in positions]
     made = store.signatures(metric.name) or [metric.signature()]
     estimates = {
-        name: stats.mean_interval(column, clusters=clusters, n_resamples=N_RESAMPLES, seed=SEED)
+        name: stats.mean_interval(
+            [value for _, value in column],
+            clusters=[sources[position] for position, _ in column],
+            n_resamples=N_RESAMPLES,
+            seed=SEED,
+        )
         for name, column in columns.items()
     }
     if metric.corpus_values and positions:
+        clusters = [sources[position] for position in positions]
         statistics = [detail["statistics"] for _, detail in store.details(metric.name, n_items)]
         estimates |= corpus_estimates(metric, np.array(statistics, dtype=np.float64), clusters)
     return MetricResult(

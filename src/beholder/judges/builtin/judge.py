@@ -10,6 +10,7 @@ from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
 from beholder.judges.base import Judge, Question, Statement
 from beholder.judges.builtin import vectors
+from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.phrases import question_graph
 from beholder.judges.builtin.settings import settings, version
@@ -18,9 +19,8 @@ from beholder.judges.grades import Grade, rule_grade
 from beholder.language import graph_statements, parse, scene_graph
 from beholder.text import frequency, words
 
-PRESENT = 3.0
-"""Grade from which a unit counts as there."""
 _KEPT = 512
+_CLAIMS_KEPT = 2048
 _ENGLISH = ("en", "english")
 _KNOWN_SHARE = 0.4
 _ENOUGH_WORDS = 8
@@ -94,7 +94,11 @@ class BuiltinJudge(Judge):
         _check_language(language)
         graph = view(text).graph
         return [
-            Statement(found.text, f"{graph.entities[found.entities[0]].name}_{found.entities[0]}")
+            Statement(
+                found.text,
+                f"{graph.entities[found.entities[0]].name}_{found.entities[0]}",
+                spans=found.spans,
+            )
             for found in graph_statements(graph)
         ]
 
@@ -109,15 +113,9 @@ class BuiltinJudge(Judge):
     ) -> list[int | None]:
         """For each claim the reference statement that says the same, both ways, or None."""
         _check_language(language)
-        found: list[int | None] = []
-        for claim in claims:
-            fits = [
-                min(_support(claim, reference), _support(reference, claim))
-                for reference in references
-            ]
-            best = max(range(len(fits)), key=fits.__getitem__, default=None)
-            found.append(best if best is not None and fits[best] >= PRESENT else None)
-        return found
+        return matches(
+            [claim_view(claim) for claim in claims], [claim_view(text) for text in references]
+        )
 
     async def verify(
         self,
@@ -135,7 +133,7 @@ class BuiltinJudge(Judge):
             self._cannot("see pictures")
         if reference is None:
             self._cannot("verify claims without a reference text")
-        return [_support(claim, reference) >= PRESENT for claim in claims]
+        return supported([claim_view(claim) for claim in claims], view(reference))
 
     async def rewrite(
         self, phrase: str, *, replicate: int = 0, temperature: float | None = None
@@ -157,6 +155,12 @@ def view(text: str) -> View:
     """A text, read once for as long as it is in use."""
     check_english(text)
     return View(scene_graph(parse(text)))
+
+
+@lru_cache(maxsize=_CLAIMS_KEPT)
+def claim_view(text: str) -> View:
+    """A statement; they are many and small, and must not push texts out."""
+    return view.__wrapped__(text)
 
 
 def check_english(text: str) -> None:
@@ -188,16 +192,3 @@ def _phrase(question: Question, target: View) -> tuple[Finding, float]:
     own = [entry for entry in graded if asked.units[entry[1]].kind == question.kind]
     grade, _, finding = min(own if question.kind != "entity" and own else graded)
     return finding, grade
-
-
-def _support(claim: str, reference: str) -> float:
-    """The lowest grade of a claim's units in the reference; 1 for a claim without units."""
-    about = view(claim)
-    findings = find(about, view(reference), settings())
-    return min(
-        (
-            settings().grade(unit.kind, finding.value)
-            for unit, finding in zip(about.units, findings, strict=True)
-        ),
-        default=1.0,
-    )

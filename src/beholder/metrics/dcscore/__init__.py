@@ -1,0 +1,9 @@
+"""DCScore: facts of a description that are wrong, facts of the reference that are missing."""
+
+from __future__ import annotations
+
+from beholder.metrics.dcscore.metric import DCScore, DCScoreEvidence, Pairing
+from beholder.metrics.dcscore.places import without_marks
+from beholder.metrics.dcscore.scoring import score_trials, score_units
+
+__all__ = ["DCScore", "DCScoreEvidence", "Pairing", "score_trials", "score_units", "without_marks"]

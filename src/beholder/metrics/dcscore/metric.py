@@ -1,0 +1,337 @@
+"""The metric DCScore: texts to facts, facts to matches and verdicts, these to scores."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
+
+from beholder.backends import Image
+from beholder.errors import ConfigError, ItemError
+from beholder.judges import JUDGES, Judge, Statement
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.dcscore.places import without_marks
+from beholder.metrics.dcscore.scoring import VALUES, Rules, reference_id, score_trials, score_units
+from beholder.metrics.dcscore.units import fact_units
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore
+
+Direction: TypeAlias = Literal["har", "mar"]
+
+_PUBLISHED_TEMPERATURES = {"match": 1.0, "verify": 0.3}
+
+_VALUES = (
+    ValueInfo("f1", "harmonic mean of precision and recall"),
+    ValueInfo("precision", "share of predicted facts that are verified; low for hallucinations"),
+    ValueInfo("recall", "reference facts that are covered by verified facts, extras counted in"),
+    ValueInfo("hallucination_rate", "1 - precision", higher_is_better=False),
+    ValueInfo("omission_rate", "share of reference facts without a match", higher_is_better=False),
+    ValueInfo("dcscore", "mean of f1 and relevant_f1"),
+    ValueInfo("relevant_f1", "f1 over facts that say what can be seen"),
+    ValueInfo("relevant_precision", "precision over these facts"),
+    ValueInfo("relevant_recall", "recall over these facts"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The verdicts on one text's facts against another's.
+
+    Attributes:
+        direction: ``har``: the candidate's facts are predicted; ``mar``: the reference's.
+        reference: Index of the reference.
+        matches: Match samples: per predicted fact the index of a target fact, or None.
+        verified: Verification samples: per predicted fact whether it is right.
+        flags: What was unusual about the judge's answers, in words.
+    """
+
+    direction: Direction
+    reference: int
+    matches: tuple[tuple[int | None, ...], ...]
+    verified: tuple[tuple[bool, ...], ...]
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DCScoreEvidence:
+    """All that scoring needs: the facts, the verdicts, what they were checked against, by whom."""
+
+    candidate: tuple[Statement, ...]
+    references: tuple[tuple[Statement, ...], ...]
+    pairings: tuple[Pairing, ...]
+    verified_by: str
+    identities: dict[str, str]
+
+    def sides(self, pairing: Pairing) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+        """The predicted and the target facts of a pairing."""
+        both = (self.candidate, self.references[pairing.reference])
+        return both if pairing.direction == "har" else both[::-1]
+
+
+@dataclass(frozen=True)
+class DCScore(Metric[DCScoreEvidence]):
+    """DCScore: which facts of a description are wrong, and which of the reference are missing?
+
+    Each text is taken apart into the smallest facts, once. The predicted facts P are matched to the
+    target facts T and verified against the picture or the other text. Precision is the share of P
+    that is verified (1 - precision: hallucination rate), recall what they cover of T together with
+    verified extras, f1 their harmonic mean; ``dcscore`` averages f1 over all and over relevant
+    facts. Range 0..1, higher is better but for the two rates.
+
+    ``direction="har"``: P is the candidate, T the reference. ``"mar"`` swaps the roles over the
+    same facts. ``"both"`` gives each value twice, as ``har_f1`` and ``mar_f1``.
+
+    A value that is not defined for an item (no relevant fact: no relevant half) is left out and
+    told in ``detail["flags"]``; ``on_empty="zero"`` makes it 0.
+
+    Several references: a candidate's fact is right if any of them (or the picture) supports it;
+    matches and recall are per reference, and the best f1 or the mean counts.
+
+    Source: Painting with Words (DeCapBench, ICLR 2025); HAR and MAR after the study of human and
+    model captions in both directions. ``docs/dcscore.md`` has the rules and what is mended.
+
+    Raises:
+        ConfigError: A parameter is out of its range, or a judge that cannot see is given pictures.
+    """
+
+    judge: str = param("builtin", "who takes apart, matches and verifies", tool="judge")
+    direction: Literal["har", "mar", "both"] = param("har", "roles: har, mar or both")
+    rules: Literal["code", "code_fixed", "eq2_distinct", "eq2_pairs"] = param(
+        "code", "recall: code, code_fixed, eq2_distinct or eq2_pairs"
+    )
+    verify: Literal["auto", "image", "reference", "both"] = param(
+        "auto", "evidence: image, reference, both, or auto (the reference, and images if any)"
+    )
+    samples: int | tuple[int, int] = param(1, "answers to average: n, or (match, verify)")
+    match_temperature: float | None = param(
+        None, "of matching; None: the judge's own, 1.0 with several samples"
+    )
+    verify_temperature: float | None = param(
+        None, "of verification; None: the judge's own, 0.3 with several samples"
+    )
+    language: str = param("", "language of the texts, told to the judge; empty: not told")
+    clean: Literal["speech", "none"] = param("speech", "speech: blank marks such as <noise>")
+    references: Literal["best", "mean"] = param("best", "over references: best f1, or mean")
+    on_empty: Literal["omit", "zero"] = param("omit", "undefined values: omit or zero")
+
+    registered_name: ClassVar[str] = "dcscore"
+    values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
+    score_units = staticmethod(score_units)
+
+    def __post_init__(self) -> None:
+        choices = {
+            "direction": ("har", "mar", "both"),
+            "rules": get_args(Rules),
+            "verify": ("auto", "image", "reference", "both"),
+            "clean": ("speech", "none"),
+            "references": ("best", "mean"),
+            "on_empty": ("omit", "zero"),
+        }
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise ConfigError(
+                    f"{name}={getattr(self, name)!r}: expected one of {', '.join(known)}"
+                )
+        if isinstance(self.samples, list):
+            object.__setattr__(self, "samples", tuple(self.samples))
+        pair = self.samples if isinstance(self.samples, tuple) else (self.samples, self.samples)
+        if len(pair) != 2 or not all(type(n) is int and 1 <= n <= 100 for n in pair):
+            raise ConfigError(f"samples={self.samples!r}: expected n or (match, verify), from 1")
+        for name in ("match_temperature", "verify_temperature"):
+            value = getattr(self, name)
+            if value is not None and not 0.0 <= value <= 2.0:
+                raise ConfigError(f"{name}={value!r}: expected a number from 0 to 2, or None")
+        if self.direction == "both":
+            named = tuple(
+                ValueInfo(
+                    f"{d}_{v.name}", f"{d.upper()}: {v.help}", v.low, v.high, v.higher_is_better
+                )
+                for d in self.directions
+                for v in _VALUES
+            )
+            object.__setattr__(self, "values", named)
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions to score, in order."""
+        return ("har", "mar") if self.direction == "both" else (self.direction,)
+
+    def prepare(self, items: Iterable[Item]) -> Self:
+        """Refuse pictures for a judge that is no model, before anything is done."""
+        blind = self.judge.partition("(")[0] in JUDGES.builtin()
+        if blind and any(self._looks_at(item) for item in items):
+            raise self._cannot_see()
+        return self
+
+    def check_item(self, item: Item) -> None:
+        """Refuse an item without what is asked for.
+
+        Raises:
+            ItemError: Names what is missing.
+        """
+        super().check_item(item)
+        if self.verify in ("image", "both") and not item.images:
+            raise ItemError(f"dcscore(verify={self.verify!r}) needs images, and this item has none")
+
+    async def gather(self, item: Item, tools: Tools) -> DCScoreEvidence:
+        """Take the texts apart once, then match and verify.
+
+        Raises:
+            ConfigError: There are pictures and the judge cannot see.
+        """
+        judge = tools.judge(self.judge)
+        images: list[Image] = []
+        if self._looks_at(item):
+            if not await judge.sees():
+                raise self._cannot_see()
+            images = [tools.picture(path) for path in item.images]
+        texts = [self._cleaned(text) for text in (item.candidate, *item.references)]
+        language = self.language or None
+        facts = await asyncio.gather(*(judge.decompose(text, language=language) for text in texts))
+        candidate, references = facts[0], facts[1:]
+        checks = await asyncio.gather(
+            *(
+                self._pairing(d, i, candidate, facts, texts, images, judge)
+                for d in self.directions
+                for i, facts in enumerate(references)
+            )
+        )
+        return DCScoreEvidence(
+            tuple(candidate),
+            tuple(tuple(facts) for facts in references),
+            tuple(checks),
+            " or ".join(["image"] * bool(images) + ["text"] * (self.verify != "image")),
+            self.identities(tools),
+        )
+
+    async def _pairing(
+        self,
+        direction: Direction,
+        reference: int,
+        candidate: Sequence[Statement],
+        facts: Sequence[Statement],
+        texts: Sequence[str],
+        images: Sequence[Image],
+        judge: Judge,
+    ) -> Pairing:
+        both = ([f.text for f in candidate], [f.text for f in facts])
+        predicted, targets = both if direction == "har" else both[::-1]
+        trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
+        language = self.language or None
+        n_match, n_verify = self._n_samples
+        matches, verified = await asyncio.gather(
+            asyncio.gather(
+                *(
+                    judge.match(
+                        predicted,
+                        targets,
+                        language=language,
+                        replicate=replicate,
+                        temperature=self._temperature("match", n_match),
+                    )
+                    for replicate in range(n_match)
+                )
+            ),
+            asyncio.gather(
+                *(
+                    judge.verify(
+                        predicted,
+                        images=images,
+                        reference=None if self.verify == "image" else trusted,
+                        language=language,
+                        replicate=replicate,
+                        temperature=self._temperature("verify", n_verify),
+                    )
+                    for replicate in range(n_verify)
+                )
+            ),
+        )
+        ids = tuple(tuple(reference_id(i, len(targets)) for i in sample) for sample in matches)
+        given = sum(i is not None for sample in matches for i in sample)
+        lost = given - sum(i is not None for sample in ids for i in sample)
+        return Pairing(
+            direction,
+            reference,
+            ids,
+            tuple(tuple(sample) for sample in verified),
+            (f"{lost} matches name a fact that does not exist",) if lost else (),
+        )
+
+    def score_item(self, item: Item, evidence: DCScoreEvidence) -> ItemScore:
+        """Turn verdicts into scores.
+
+        Raises:
+            ItemError: The target text states nothing, so that recall is not defined.
+        """
+        values: dict[str, float] = {}
+        chosen: dict[Direction, Pairing] = {}
+        told: dict[str, Any] = {}
+        for direction in self.directions:
+            found = [
+                (pairing, self._trials(evidence, pairing))
+                for pairing in evidence.pairings
+                if pairing.direction == direction
+            ]
+            known = [(p, trials) for p, trials in found if not math.isnan(trials["f1"])]
+            if not known:
+                side = "reference" if direction == "har" else "candidate"
+                raise ItemError(
+                    f"the judge found no fact in the {side} and none to add to it; there is"
+                    " nothing that could be missing"
+                )
+            pairing, best = max(known, key=lambda pair: pair[1]["f1"])
+            chosen[direction] = pairing
+            prefix = f"{direction}_" if self.direction == "both" else ""
+            for name in VALUES:
+                column = [best[name]] if self.references == "best" else [t[name] for _, t in known]
+                defined = [value for value in column if not math.isnan(value)]
+                if defined:
+                    values[prefix + name] = sum(defined) / len(defined)
+                elif self.on_empty == "zero":
+                    values[prefix + name] = 0.0
+            told[direction] = {
+                "reference": pairing.reference,
+                "counts": best["counts"],
+                "flags": [*pairing.flags, *best["flags"]],
+                "variance": {k: v for k, v in best["variance"].items() if not math.isnan(v)},
+            }
+        return ItemScore(
+            values,
+            fact_units(item, evidence, chosen),
+            self.signature(evidence.identities),
+            {"verified_by": evidence.verified_by, "directions": told},
+        )
+
+    def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> dict[str, Any]:
+        predicted, targets = evidence.sides(pairing)
+        return score_trials(
+            pairing.verified,
+            pairing.matches,
+            [fact.relevant for fact in predicted],
+            [fact.relevant for fact in targets],
+            self.rules,
+        )
+
+    @property
+    def _n_samples(self) -> tuple[int, int]:
+        return self.samples if isinstance(self.samples, tuple) else (self.samples, self.samples)
+
+    def _temperature(self, stage: Literal["match", "verify"], n_samples: int) -> float | None:
+        given: float | None = getattr(self, f"{stage}_temperature")
+        several = n_samples > 1
+        return _PUBLISHED_TEMPERATURES[stage] if given is None and several else given
+
+    def _looks_at(self, item: Item) -> bool:
+        return bool(item.images) and self.verify != "reference"
+
+    def _cleaned(self, text: str) -> str:
+        return without_marks(text) if self.clean == "speech" else text
+
+    def _cannot_see(self) -> ConfigError:
+        return ConfigError(
+            f"the judge {self.judge} cannot see, and there are images; choose one that can"
+            " (judge='openai:MODEL'), or verify by the texts alone: dcscore(verify='reference')"
+        )

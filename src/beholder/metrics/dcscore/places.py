@@ -1,0 +1,83 @@
+"""Where a fact stands in its text, in any script; and texts without the marks of transcripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from beholder.judges import Statement
+from beholder.records import Span
+from beholder.text import RuleSplitter, weight, words
+
+_MARK = re.compile(r"<[A-Za-z]+(?:[ _-][A-Za-z]+)*>")
+_ENOUGH = 0.5
+_STEM = 4
+_SPLITTER = RuleSplitter()
+
+
+def without_marks(text: str) -> str:
+    """A text without marks of speech such as ``<noise>`` or ``<long pause>``.
+
+    Blanks take their place, as many as there were characters, so that a place in the cleaned text
+    is the same place in the original. Braces and what they hold (``{scooter}``) stay.
+    """
+    return _MARK.sub(lambda found: " " * len(found.group()), text)
+
+
+class Places:
+    """Finds facts in one text.
+
+    Args:
+        text: The text that was taken apart.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._folded = text.casefold()
+        self._words = [(span, _key(text[slice(*span)])) for span in words(text)]
+        self._sentences = [(part.start, part.end) for part in _SPLITTER.split(text)]
+
+    def of(self, fact: Statement) -> tuple[Span, ...]:
+        """The characters that say a fact; none where fewer than half of its words are there.
+
+        The judge's own places go first, then the fact as it is written, then its words in the
+        sentence that shares most with it, neighbours joined.
+        """
+        if fact.spans:
+            return fact.spans
+        bare = fact.text.strip().rstrip(".!?。．！？।").casefold()
+        found = self._folded.find(bare) if len(self._folded) == len(self._text) else -1
+        if bare and found >= 0:
+            return ((found, found + len(bare)),)
+        return self._by_words(fact.text)
+
+    def _by_words(self, fact: str) -> tuple[Span, ...]:
+        wanted = {_key(fact[a:b]): weight(fact[a:b].lower()) for a, b in words(fact)}
+        best: list[Span] = []
+        most = _ENOUGH * sum(wanted.values())
+        for start, end in self._sentences:
+            there = [(s, key) for s, key in self._words if start <= s[0] < end and key in wanted]
+            shared = sum(wanted[key] for key in {key for _, key in there})
+            if there and shared > most:
+                most, best = shared, [span for span, _ in there]
+        return _joined(self._text, best)
+
+
+def _key(word: str) -> str:
+    """A word without case; of a long one its beginning, so that inflections meet."""
+    folded = word.casefold()
+    return (
+        folded
+        if len(folded) <= _STEM or not folded.isalpha()
+        else folded[: max(_STEM, len(folded) - 2)]
+    )
+
+
+def _joined(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+    merged: list[Span] = []
+    for start, end in spans:
+        if merged and not text[merged[-1][1] : start].strip():
+            merged[-1] = (merged[-1][0], end)
+        else:
+            merged.append((start, end))
+    return tuple(merged)

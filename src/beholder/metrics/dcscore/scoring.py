@@ -1,0 +1,315 @@
+"""DCScore from ready verdicts: pure functions over arrays that are aligned by index."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from numbers import Integral
+from statistics import fmean, pvariance
+from typing import Any, Literal, TypeAlias, get_args
+
+from beholder.errors import ConfigError
+
+Rules: TypeAlias = Literal["code", "code_fixed", "eq2_distinct", "eq2_pairs"]
+OnEmpty: TypeAlias = Literal["nan", "zero", "error"]
+
+VALUES = (
+    "f1",
+    "precision",
+    "recall",
+    "hallucination_rate",
+    "omission_rate",
+    "dcscore",
+    "relevant_f1",
+    "relevant_precision",
+    "relevant_recall",
+)
+"""The values of ``score_units``, the headline first."""
+
+_NO_ID = ("", "none", "null")
+_EPSILON = 1e-8
+
+
+def score_units(
+    verified: Sequence[Any],
+    match: Sequence[Any],
+    relevant: Sequence[Any],
+    reference_relevant: Sequence[Any],
+    rules: Rules = "code",
+    *,
+    on_empty: OnEmpty = "nan",
+) -> dict[str, Any]:
+    """DCScore of one text from verdicts on its facts.
+
+    P are the predicted facts, T the reference facts, X the number of verified facts without a match
+    (what the text adds to the reference). Precision is the share of P that is verified. Recall:
+
+    - ``code``: (sum over verified, matched facts of 1 / number of facts on that reference + X) /
+      (T + X), as the public script computes it, with its oddities: the relevant half divides by all
+      facts on a reference, irrelevant ones too, its recall can exceed 1, ``"0"`` and ``0`` are two
+      ids, any other id than None and ``"None"`` counts as a match, F1 has 1e-8 in its denominator.
+    - ``code_fixed``: the same without these oddities.
+    - ``eq2_distinct``: (number of distinct matched references + X) / (T + X), as equation 2 of the
+      paper reads when the overlap counts references.
+    - ``eq2_pairs``: (number of matched facts + X) / (T + X); can exceed 1.
+
+    The relevant half keeps the relevant facts of both sides; ``dcscore`` is the mean of both F1, or
+    ``f1`` where the relevant half is not defined. Omission is the share of references without any
+    match, verified or not.
+
+    Args:
+        verified: Whether each predicted fact is right: 1, 0, True, False, or these as texts.
+        match: For each predicted fact the id of its reference fact (0, 1, ...; or the digits as
+            text), or None. An id that no reference has, an empty text, "None" and "null" are no
+            match; of a list the first id counts.
+        relevant: Whether each predicted fact says what can be seen; None counts as yes.
+        reference_relevant: The same for each reference fact, by id.
+        rules: How recall is counted.
+        on_empty: What stands for a value that is not defined: ``nan``, ``zero``, or ``error``.
+
+    Returns:
+        The values of ``VALUES`` (0..1; hallucination and omission: low is good),
+        ``omission_rate_verified`` (a match counts only if verified), ``counts`` (integers, for
+        pooled rates) and ``flags`` (what was unusual, in words).
+
+    Raises:
+        ConfigError: Lengths differ, a verdict is neither true nor false, or an option is unknown;
+            with ``on_empty="error"`` also a value that is not defined.
+    """
+    _check(verified, match, relevant, rules, on_empty)
+    facts = _facts(verified, match, relevant, len(reference_relevant), faithful=rules == "code")
+    targets = [_flag(value, "reference_relevant", missing=True) for value in reference_relevant]
+    every, half = _halves(facts, targets, rules)
+    if not any(fact.relevant for fact in facts):
+        half = _Half(math.nan, math.nan, math.nan)
+    flags = []
+    outside = sum(_is_outside(raw, len(targets)) for raw in match)
+    if outside:
+        flags.append(f"{outside} matches name a reference that does not exist")
+    if not facts:
+        flags.append("no predicted fact")
+    if not targets:
+        flags.append("no reference fact")
+    dcscore = every.f1
+    if math.isnan(half.f1):
+        flags.append("no relevant half: dcscore is f1")
+    else:
+        dcscore = (every.f1 + half.f1) / 2
+    found = {
+        "f1": every.f1,
+        "precision": every.precision,
+        "recall": every.recall,
+        "hallucination_rate": 1.0 - every.precision,
+        "omission_rate": _omission(facts, len(targets), verified_only=False),
+        "dcscore": dcscore,
+        "relevant_f1": half.f1,
+        "relevant_precision": half.precision,
+        "relevant_recall": half.recall,
+        "omission_rate_verified": _omission(facts, len(targets), verified_only=True),
+    }
+    undefined = [name for name, value in found.items() if math.isnan(value)]
+    if undefined and on_empty == "error":
+        raise ConfigError(f"{', '.join(undefined)}: not defined ({'; '.join(flags)})")
+    if on_empty == "zero":
+        found |= dict.fromkeys(undefined, 0.0)
+    return {**found, "counts": _counts(facts, targets), "flags": flags}
+
+
+def score_trials(
+    verified: Sequence[Sequence[Any]],
+    match: Sequence[Sequence[Any]],
+    relevant: Sequence[Any],
+    reference_relevant: Sequence[Any],
+    rules: Rules = "code",
+    *,
+    on_empty: OnEmpty = "nan",
+) -> dict[str, Any]:
+    """Mean over all pairs of a match sample and a verification sample: nine trials for 3 x 3.
+
+    F1 is the mean of the trials' F1.
+
+    Args:
+        verified: Verification samples, each as in ``score_units``.
+        match: Match samples.
+        relevant: As in ``score_units``.
+        reference_relevant: As in ``score_units``.
+        rules: As in ``score_units``.
+        on_empty: As in ``score_units``.
+
+    Returns:
+        As ``score_units``, with means of values and ``counts``, and ``variance`` by value over the
+        trials (they share samples, so they are not independent).
+    """
+    if not verified or not match:
+        raise ConfigError("expected at least one match sample and one verification sample")
+    trials = [
+        score_units(v, m, relevant, reference_relevant, rules, on_empty=on_empty)
+        for m, v in product(match, verified)
+    ]
+    names = [name for name, value in trials[0].items() if isinstance(value, float)]
+    columns = {name: [trial[name] for trial in trials] for name in names}
+    return {
+        **{name: fmean(column) for name, column in columns.items()},
+        "counts": {
+            name: fmean(trial["counts"][name] for trial in trials) for name in trials[0]["counts"]
+        },
+        "flags": list(dict.fromkeys(flag for trial in trials for flag in trial["flags"])),
+        "variance": {name: pvariance(column) for name, column in columns.items()},
+    }
+
+
+def reference_id(raw: Any, n_references: int) -> int | None:
+    """The id of a reference fact as a number, or None where a judge named none that exists."""
+    if isinstance(raw, list | tuple):
+        raw = raw[0] if raw else None
+    if isinstance(raw, str) and raw.strip().isdecimal():
+        raw = int(raw)
+    if isinstance(raw, float) and raw.is_integer():
+        raw = int(raw)
+    whole = isinstance(raw, Integral) and not isinstance(raw, bool)
+    return int(raw) if whole and 0 <= int(raw) < n_references else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A predicted fact: its verdicts, the reference it was given, and that as an existing id."""
+
+    verified: bool
+    key: Hashable
+    reference: int | None
+    relevant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """Precision, recall and F1 over all facts, or over the relevant ones."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def _facts(
+    verified: Sequence[Any],
+    match: Sequence[Any],
+    relevant: Sequence[Any],
+    n_references: int,
+    *,
+    faithful: bool,
+) -> list[_Fact]:
+    facts = []
+    for v, raw, r in zip(verified, match, relevant, strict=True):
+        reference = reference_id(raw, n_references)
+        key = reference
+        right = _flag(v, "verified")
+        if faithful:
+            key = None if raw is None or raw == "None" else raw
+            key = reference if isinstance(key, list | tuple) else key
+            right = right and not isinstance(v, str)  # the script compares with the number
+        facts.append(_Fact(right, key, reference, _flag(r, "relevant", missing=True)))
+    return facts
+
+
+def _halves(facts: Sequence[_Fact], targets: Sequence[bool], rules: Rules) -> tuple[_Half, _Half]:
+    kept = [fact for fact in facts if fact.relevant]
+    n_relevant = sum(targets)
+    if rules == "code":
+        weights = Counter(fact.key for fact in facts)  # of all facts, in both halves
+        return (
+            _half(facts, _shared(facts, weights), len(targets), rules),
+            _half(kept, _shared(kept, weights), n_relevant, rules),
+        )
+    # A relevant fact on an irrelevant reference neither covers nor adds anything.
+    on_relevant = [f for f in kept if f.reference is None or targets[f.reference]]
+    return (
+        _half(facts, _covered(facts, rules), len(targets), rules),
+        _half(kept, _covered(on_relevant, rules), n_relevant, rules),
+    )
+
+
+def _covered(facts: Sequence[_Fact], rules: Rules) -> float:
+    if rules == "code_fixed":
+        return _shared(facts, Counter(fact.key for fact in facts))
+    matched = [fact.reference for fact in facts if fact.reference is not None]
+    return len(set(matched)) if rules == "eq2_distinct" else len(matched)
+
+
+def _shared(facts: Sequence[_Fact], weights: Counter[Hashable]) -> float:
+    """Each reference is shared out over the facts on it; the verified ones earn their part."""
+    return sum(1 / weights[f.key] for f in facts if f.verified and f.key is not None)
+
+
+def _half(facts: Sequence[_Fact], covered: float, n_references: int, rules: Rules) -> _Half:
+    extra = sum(fact.verified and fact.key is None for fact in facts)
+    total = n_references + extra
+    precision = sum(fact.verified for fact in facts) / len(facts) if facts else math.nan
+    recall = (covered + extra) / total if total else math.nan
+    if math.isnan(recall):
+        return _Half(precision, recall, math.nan)
+    if not facts:
+        return _Half(precision, recall, 0.0)
+    if rules == "code":
+        return _Half(precision, recall, 2 * precision * recall / (precision + recall + _EPSILON))
+    both = precision + recall
+    return _Half(precision, recall, 2 * precision * recall / both if both else 0.0)
+
+
+def _omission(facts: Sequence[_Fact], n_references: int, *, verified_only: bool) -> float:
+    if not n_references:
+        return math.nan
+    found = {f.reference for f in facts if f.verified or not verified_only} - {None}
+    return (n_references - len(found)) / n_references
+
+
+def _counts(facts: Sequence[_Fact], targets: Sequence[bool]) -> dict[str, int]:
+    matched = [fact.reference for fact in facts if fact.reference is not None]
+    return {
+        "predicted": len(facts),
+        "verified": sum(fact.verified for fact in facts),
+        "matched": len(matched),
+        "extra": sum(fact.verified and fact.key is None for fact in facts),
+        "relevant": sum(fact.relevant for fact in facts),
+        "relevant_verified": sum(fact.relevant and fact.verified for fact in facts),
+        "relevant_extra": sum(f.relevant and f.verified and f.key is None for f in facts),
+        "references": len(targets),
+        "references_matched": len(set(matched)),
+        "references_relevant": sum(targets),
+    }
+
+
+def _is_outside(raw: Any, n_references: int) -> bool:
+    if raw is None or (isinstance(raw, str) and raw.strip().lower() in _NO_ID):
+        return False
+    return reference_id(raw, n_references) is None
+
+
+def _flag(value: Any, name: str, *, missing: bool | None = None) -> bool:
+    word = value.strip().lower() if isinstance(value, str) else value
+    if word is None and missing is not None:
+        return missing
+    for truth, ways in ((True, (1, "1", "true")), (False, (0, "0", "false"))):
+        if word in ways:
+            return truth
+    raise ConfigError(f"{name}: expected 1 or 0 for each fact, got {value!r}")
+
+
+def _check(
+    verified: Sequence[Any],
+    match: Sequence[Any],
+    relevant: Sequence[Any],
+    rules: str,
+    on_empty: str,
+) -> None:
+    for name, value, known in (
+        ("rules", rules, get_args(Rules)),
+        ("on_empty", on_empty, get_args(OnEmpty)),
+    ):
+        if value not in known:
+            raise ConfigError(f"{name}={value!r}: expected one of {', '.join(known)}")
+    lengths = {"verified": len(verified), "match": len(match), "relevant": len(relevant)}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise ConfigError(f"expected one entry per predicted fact in each, got {told}")
