@@ -34,7 +34,6 @@ def caption(
     limit: rows.Limit = None,
     skip_bad_rows: rows.SkipBad = False,
     media_root: rows.MediaRoot = None,
-    max_side: rows.MaxSide = None,
     concurrency: rows.Concurrency = 16,
     allow_failed: rows.AllowFailed = 0,
     dry_run: rows.DryRun = False,
@@ -51,7 +50,7 @@ def caption(
 
     items = rows.read(given)
     task = Caption(
-        Pictures(root_of(data), max_side),
+        Pictures(root_of(data)),
         language=language,
         words=word_limits(words, items),
         context=context,

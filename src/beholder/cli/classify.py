@@ -32,7 +32,6 @@ def classify(
     limit: rows.Limit = None,
     skip_bad_rows: rows.SkipBad = False,
     media_root: rows.MediaRoot = None,
-    max_side: rows.MaxSide = None,
     concurrency: rows.Concurrency = 16,
     allow_failed: rows.AllowFailed = 0,
     dry_run: rows.DryRun = False,
@@ -52,7 +51,7 @@ def classify(
         raise ConfigError(f"--by {by!r}: expected picture, candidate or reference")
     items = rows.read(given)
     task = Classify(
-        Pictures(root_of(data), max_side),
+        Pictures(root_of(data)),
         _categories(categories),
         by=by,  # type: ignore[arg-type]
         column=column,
@@ -70,5 +69,7 @@ def _categories(path: Path) -> dict[str, str]:
         raise DataError(str(path), 'expected {"name": "what it means", ...}')
     taken = {"several", "none"} & set(found)
     if taken:
-        raise DataError(str(path), f"a category may not be called {taken.pop()!r}: it has a meaning")
+        raise DataError(
+            str(path), f"a category may not be called {taken.pop()!r}: it has a meaning"
+        )
     return dict(found)

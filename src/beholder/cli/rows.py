@@ -25,27 +25,20 @@ Out = Annotated[
 OneJudge = Annotated[str | None, typer.Option("--judge", help="Judge, such as openai:MODEL.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")]
 Temperature = Annotated[float | None, typer.Option(help="Temperature of the judge.")]
-Prompts = Annotated[
-    Path | None, typer.Option(help="Folder of prompt templates that replace ours.")
-]
+Prompts = Annotated[Path | None, typer.Option(help="Folder of prompt templates that replace ours.")]
 Batch = Annotated[
     bool, typer.Option("--batch", help="Use the endpoint's batch mode: slower, half price.")
 ]
 MaxCost = Annotated[
     float | None, typer.Option(help="Stop before judges have cost more US dollars.")
 ]
-Cache = Annotated[
-    str | None, typer.Option(help="Folder of the shared answers of judges, or off.")
-]
+Cache = Annotated[str | None, typer.Option(help="Folder of the shared answers of judges, or off.")]
 Limit = Annotated[int | None, typer.Option(help="Only the first N rows.")]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad-rows", help="Leave out rows that are wrong, and count them.")
 ]
 MediaRoot = Annotated[
     Path | None, typer.Option(help="Folder that absolute image paths may point into.")
-]
-MaxSide = Annotated[
-    int | None, typer.Option(help="Scale pictures down to so many pixels. [default: as they are]")
 ]
 Concurrency = Annotated[int, typer.Option(help="Rows that wait for judges at once.")]
 AllowFailed = Annotated[int, typer.Option(help="Failed rows that still count as success.")]

@@ -52,8 +52,8 @@ def category_table(pairs: Sequence[Pair], categories: Sequence[str], random: str
     if random == REST:
         against = "all other pictures"
     compared = () if random is None else (
-        f"Differences are the category minus {against}, of the same system; Welch's unpaired t test,"
-        " two-sided at 0.05, as published; Holm corrects over all tests of a direction.",
+        f"Differences are the category minus {against}, of the same system; Welch's unpaired t"
+        " test, two-sided at 0.05, as published; Holm corrects over all tests of a direction.",
     )  # fmt: skip
     return Table(
         "categories",

@@ -74,7 +74,7 @@ def contents(pairs: Sequence[Pair]) -> list[Content]:
 
 
 def stem(subject: str) -> str:
-    """An identifier without the number that tells things of one kind apart: ``dog_1`` is ``dog``."""
+    """An identifier without the number that tells things of a kind apart: ``dog_1`` is ``dog``."""
     return re.sub(r"[_\s]*\d+$", "", subject.strip()).replace("_", " ").casefold()
 
 

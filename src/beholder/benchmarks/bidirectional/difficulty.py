@@ -86,8 +86,7 @@ def _groups(
     found: Sequence[tuple[Pair, float]], categories: Sequence[str]
 ) -> list[tuple[str, str, list[tuple[Pair, float]]]]:
     parts = [
-        ("category", name, [row for row in found if row[0].category == name])
-        for name in categories
+        ("category", name, [row for row in found if row[0].category == name]) for name in categories
     ]
     parts += [
         ("system", name, [row for row in found if row[0].system == name])
@@ -103,4 +102,3 @@ def _shares(found: Sequence[tuple[Pair, float]], low: float, high: float) -> dic
     for name in LEVELS:
         row |= estimate(name, [float(one == name) for one in levels], images)
     return row
-

@@ -69,9 +69,7 @@ def language_table(pairs: Sequence[Pair], note: str) -> Table:
     )
 
 
-def _change(
-    pairs: Sequence[Pair], direction: Direction, first: str, second: str
-) -> dict[str, Any]:
+def _change(pairs: Sequence[Pair], direction: Direction, first: str, second: str) -> dict[str, Any]:
     means: list[dict[str, float]] = []
     for language in (first, second):
         values: dict[str, list[float]] = {}

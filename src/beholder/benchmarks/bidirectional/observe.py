@@ -62,22 +62,20 @@ def observe(
             for entry in log["metrics"]
             if entry["name"] != chosen
         }
-        scores = {
-            name: dict(store.values(name, log["data"]["n_items"])) for name in others
-        }
+        scores = {name: dict(store.values(name, log["data"]["n_items"])) for name in others}
         pairs = []
         for position, item in store.items():
             if position >= log["data"]["n_items"]:
                 break
             pair = _pair(item, store, chosen, position, named)
             if pair is not None:
-                found = {n: scores[n][position][v] for n, v in others.items() if _has(scores[n], position, v)}
+                found = {
+                    name: scores[name][position][value]
+                    for name, value in others.items()
+                    if value in scores[name].get(position, {})
+                }
                 pairs.append(replace(pair, others={"har": found} if found else {}))
     return _with_swapped(pairs, others)
-
-
-def _has(scores: Mapping[int, Mapping[str, float]], position: int, value: str) -> bool:
-    return value in scores.get(position, {})
 
 
 def _chosen(log: Mapping[str, Any], run: Path, name: str | None) -> str:
@@ -118,7 +116,7 @@ def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) 
     told = found.detail.get("directions", {})
     chosen: dict[Direction, int] = {}
     for direction in ("har", "mar"):
-        chosen[direction] = told.get(direction, {}).get("reference", 0)  # type: ignore[index]
+        chosen[direction] = told.get(direction, {}).get("reference", 0)
     return replace(pair, values=found.values, model_facts=model, human_facts=human, chosen=chosen)
 
 
@@ -128,8 +126,7 @@ def facts(units: Iterable[Unit]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
     model = [unit for unit in kept if unit.side == "candidate"]
     human = [unit for unit in kept if unit.side == "reference"]
     place_of = {
-        (unit.reference_index or 0, unit.detail["index"]): place
-        for place, unit in enumerate(human)
+        (unit.reference_index or 0, unit.detail["index"]): place for place, unit in enumerate(human)
     }
     model_place = {(0, unit.detail["index"]): place for place, unit in enumerate(model)}
 

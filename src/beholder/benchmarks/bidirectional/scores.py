@@ -144,9 +144,7 @@ def test_table(pairs: Sequence[Pair], note: str) -> Table:
     )
 
 
-def _against_best(
-    pairs: Sequence[Pair], direction: Direction, value: str
-) -> list[dict[str, Any]]:
+def _against_best(pairs: Sequence[Pair], direction: Direction, value: str) -> list[dict[str, Any]]:
     best = best_system(pairs, direction, value)
     systems = by_system(pairs)
     if best is None:

@@ -219,9 +219,7 @@ def subject_table(pairs: Sequence[Pair]) -> Table:
         people, models, n_images = _mentions(some)
         if not n_images:
             continue
-        gaps = {
-            name: (people.get(name, {}), models.get(name, {})) for name in {**people, **models}
-        }
+        gaps = {name: (people.get(name, {}), models.get(name, {})) for name in {**people, **models}}
         ranked = sorted(
             gaps, key=lambda name: (-abs(_total(gaps[name][0]) - _total(gaps[name][1])), name)
         )

@@ -51,7 +51,9 @@ class Table:
 
     def shown_columns(self) -> tuple[Column, ...]:
         """The columns that say something in some row."""
-        return tuple(c for c in self.columns if any(row.get(c.key) not in ("", None) for row in self.rows))
+        return tuple(
+            c for c in self.columns if any(row.get(c.key) not in ("", None) for row in self.rows)
+        )
 
 
 @dataclass(frozen=True, slots=True)

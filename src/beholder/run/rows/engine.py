@@ -77,9 +77,7 @@ class Outcome:
     outside: bool
 
 
-def carry_out(
-    config: RowsConfig, task: Task, items: Sequence[Item], progress: Progress
-) -> Outcome:
+def carry_out(config: RowsConfig, task: Task, items: Sequence[Item], progress: Progress) -> Outcome:
     """Do a task for all rows, or go on with it.
 
     Raises:

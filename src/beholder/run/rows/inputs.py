@@ -60,8 +60,8 @@ def rebased(image: str, root: Path, folder: Path) -> str:
     """An image path as a file in another folder names it; absolute where it does not lie below."""
     if "://" in image:
         return image
-    whole = Path(os.path.abspath(root / image))
-    base = Path(os.path.abspath(folder))
+    whole = Path(os.path.normpath((root / image).absolute()))
+    base = Path(os.path.normpath(folder.absolute()))
     return whole.relative_to(base).as_posix() if whole.is_relative_to(base) else str(whole)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from beholder.backends import Image
-from beholder.backends.images import load_image
 from beholder.errors import ItemError
 from beholder.judges import Judge
+from beholder.metrics import Tools
 from beholder.records import Item
 
 Basis: TypeAlias = Literal["picture", "candidate", "reference"]
@@ -41,11 +41,9 @@ class Pictures:
 
     Attributes:
         root: Folder that image paths are relative to.
-        max_side: Pixels of the longer side at most; None keeps the size.
     """
 
     root: Path
-    max_side: int | None = None
 
     async def of(self, item: Item) -> list[Image]:
         """All pictures of an item, in order.
@@ -55,13 +53,8 @@ class Pictures:
         """
         if not item.images:
             raise ItemError("there is no picture to look at")
-        for image in item.images:
-            if "://" in image:
-                raise ItemError(f"{image} is an address; fetch the picture and name its file")
-        return [
-            await asyncio.to_thread(load_image, self.root / image, self.max_side)
-            for image in item.images
-        ]
+        tools = Tools(media=self.root)
+        return [await asyncio.to_thread(tools.picture, image) for image in item.images]
 
 
 @dataclass(frozen=True)
