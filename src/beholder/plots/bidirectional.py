@@ -15,7 +15,7 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090", "#c88a00", "#3aa0d8", "#
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _LEVEL_COLOURS = ("#3aa0d8", "#d9dcd9", "#d55e00")
 _GREY, _GRID = "#5b646d", "#dfe2e0"
-_LABEL = 16
+_LABEL = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,11 @@ def boxes_figure(
         columns: Panels in a row.
         unit: Whether the axis is 0..1.
     """
+    columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     widest = max(len(panel.boxes) for panel in panels)
-    width = min(15.0, columns * max(3.6, 0.72 * widest + 1.0))
-    figure = Figure(figsize=(width, 3.5 * rows), layout="constrained")
+    width = min(15.0, columns * max(3.4, 0.72 * widest + 1.0))
+    figure = Figure(figsize=(width, 3.3 * rows), layout="constrained")
     shared: Axes | None = None
     for place, panel in enumerate(panels):
         axes = figure.add_subplot(rows, columns, place + 1, sharey=shared)
@@ -232,7 +233,7 @@ def _legend(figure: Figure, series: Sequence[str]) -> None:
 
 
 def _style(axes: Axes, title: str) -> None:
-    axes.set_title(title, fontsize=10, loc="left", parse_math=False)
+    axes.set_title(_short(title, 36), fontsize=10, loc="left", parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
     axes.set_axisbelow(True)

@@ -37,20 +37,19 @@ def content_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
-def data_uri(figure: Figure, *, fonttype: str = "path") -> str:
-    """A figure as an SVG in an address; equal figures give equal ones.
-
-    Args:
-        figure: The figure.
-        fonttype: ``path`` draws letters as shapes; ``none`` leaves them to the reader's fonts,
-            which know more scripts than the one that matplotlib brings.
-    """
+def data_uri(figure: Figure) -> str:
+    """A figure as an SVG in an address, letters drawn as shapes; equal figures give equal ones."""
     from matplotlib import rc_context
 
     buffer = io.BytesIO()
-    with rc_context({"svg.hashsalt": "beholder", "svg.fonttype": fonttype}):
+    with rc_context({"svg.hashsalt": "beholder", "svg.fonttype": "path"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
+    return svg_uri(buffer.getvalue())
+
+
+def svg_uri(data: bytes) -> str:
+    """An SVG file as an address; shown as a picture it runs nothing."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}"
 
 
 def write_whole(path: Path, page: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from beholder.benchmarks.bidirectional.pairs import Direction, Fact, Pair
 from beholder.errors import ConfigError
-from beholder.metrics import metric
+from beholder.metrics import Tools, metric
 from beholder.records import Item, ItemScore, Unit
 from beholder.run import manifest
 from beholder.run.store import Store
@@ -180,14 +180,14 @@ def _ratings(item: Item, label: str) -> tuple[float, ...]:
 def _with_swapped(pairs: list[Pair], others: Mapping[str, str]) -> list[Pair]:
     """Other metrics in the direction MAR: people's text against the model's.
 
-    Made only for rated people's texts and for metrics without tools, which cost nothing.
+    Made only for rated people's texts, and with metrics that cost nothing.
     """
     rated = [p for p in pairs if p.human_ratings and len(p.references) == 1 and p.candidate]
     swapped = [Item(p.id, p.references[0], (p.candidate,)) for p in rated]
     found: dict[str, dict[str, float]] = {}
     for name, value in others.items() if rated else ():
         made = metric(name)
-        if made.tool_specs():
+        if not Tools().is_cheap(made.tool_specs()):
             continue
         for item, score in zip(swapped, made.score(swapped), strict=True):
             if isinstance(score, ItemScore) and value in score.values:

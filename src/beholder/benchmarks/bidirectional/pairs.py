@@ -77,11 +77,13 @@ class Pair:
         """A score such as ``f1`` in one direction, or None."""
         return self.values.get(f"{direction}_{name}")
 
-    def told(self, direction: Direction) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
-        """The units under test and those they are held against."""
+    def told(self, direction: Direction) -> tuple[list[Fact], list[int]]:
+        """The units under test, and the places of those they are held against."""
         voice = self.chosen.get(direction, 0)
-        human = tuple(fact for fact in self.human_facts if fact.voice == voice)
-        return (self.model_facts, human) if direction == "har" else (human, self.model_facts)
+        human = [place for place, fact in enumerate(self.human_facts) if fact.voice == voice]
+        if direction == "har":
+            return list(self.model_facts), human
+        return [self.human_facts[place] for place in human], list(range(len(self.model_facts)))
 
 
 Stratum: TypeAlias = tuple[dict[str, str], list[Pair]]

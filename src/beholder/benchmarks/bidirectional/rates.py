@@ -26,17 +26,17 @@ RATE_COLUMNS = (
     Column("n", "Texts", "count"),
     Column("n_images", "Pictures", "count"),
     Column("hallucination", "Hallucination", "percent", interval=True),
-    Column("hallucination_pooled", "pooled", "percent"),
+    Column("hallucination_pooled", "pooled", "percent", interval=True),
     Column("n_units", "Units", "count"),
     Column("omission", "Omission", "percent", interval=True),
-    Column("omission_pooled", "pooled", "percent"),
+    Column("omission_pooled", "pooled", "percent", interval=True),
     Column("n_reference_units", "Reference units", "count"),
 )
 RATE_NOTES = (
     "Hallucination: share of the units under test that neither picture nor reference text"
     " supports. Omission: share of the reference units that no unit under test matches, verified or"
     " not; it is not 1 − recall, which also credits what the text adds.",
-    "Rates are means over texts; pooled ones count every unit once.",
+    "Rates are means over texts; pooled ones count every unit once. Intervals resample pictures.",
 )
 
 
@@ -61,24 +61,29 @@ def rate_cells(pairs: Sequence[Pair], direction: Direction) -> dict[str, Any]:
     """Both rates of one group of pairs."""
     made_up = having(pairs, direction, "hallucination_rate")
     left_out = having(pairs, direction, "omission_rate")
-    told = [pair.told(direction) for pair in pairs if pair.values]
-    tested = [fact for facts, _ in told for fact in facts if fact.verified is not None]
-    n_reference = sum(len(references) for _, references in told)
-    covered = sum(len({m for fact in facts for m in fact.matches}) for facts, _ in told)
+    tested: list[tuple[str, bool]] = []
+    references: list[tuple[str, bool]] = []
+    for pair in pairs if made_up else ():
+        if not pair.values:
+            continue
+        units, targets = pair.told(direction)
+        tested += [(pair.image, not unit.verified) for unit in units if unit.verified is not None]
+        covered = {match for unit in units for match in unit.matches}
+        references += [(pair.image, place not in covered) for place in targets]
     return {
         "n": len(made_up),
         "n_images": len({pair.image for pair, _ in made_up}),
         **estimate("hallucination", [v for _, v in made_up], [p.image for p, _ in made_up]),
-        "hallucination_pooled": _share(sum(not f.verified for f in tested), len(tested)),
+        **_pooled("hallucination_pooled", tested),
         "n_units": len(tested),
         **estimate("omission", [v for _, v in left_out], [p.image for p, _ in left_out]),
-        "omission_pooled": _share(n_reference - covered, n_reference),
-        "n_reference_units": n_reference,
+        **_pooled("omission_pooled", references),
+        "n_reference_units": len(references),
     }
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _pooled(key: str, flags: Sequence[tuple[str, bool]]) -> dict[str, float | None]:
+    return estimate(key, [float(flag) for _, flag in flags], [image for image, _ in flags])
 
 
 def length_table(pairs: Sequence[Pair], note: str) -> Table:
@@ -104,8 +109,8 @@ def length_table(pairs: Sequence[Pair], note: str) -> Table:
             *SET_COLUMNS,
             Column("who", "Text by", "text"),
             Column("n", "Texts", "count"),
-            Column("words", "Words", interval=True),
-            Column("units", "Units", interval=True),
+            Column("words", "Words", "tenths", interval=True),
+            Column("units", "Units", "tenths", interval=True),
         ),
         tuple(rows),
         (note, "Words are counted between blanks; texts without any unit are left out of units."),

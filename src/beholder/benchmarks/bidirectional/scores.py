@@ -99,7 +99,7 @@ def _distribution(pairs: Sequence[Pair], direction: Direction, value: str) -> di
     return row
 
 
-def test_table(pairs: Sequence[Pair], note: str) -> Table:
+def best_table(pairs: Sequence[Pair], note: str) -> Table:
     """Each system against the best of its direction: Welch's test, paired test, effect size."""
     rows: list[dict[str, Any]] = []
     for place, some in strata(pairs):

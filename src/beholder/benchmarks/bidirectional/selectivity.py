@@ -47,6 +47,7 @@ def consensus_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
             if not counts:
                 continue
             everything = [count for image in counts.values() for count in image]
+            images = [image for image, own in counts.items() for _ in own]
             rows.append(
                 {
                     **place,
@@ -55,7 +56,7 @@ def consensus_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
                     "n": len(everything),
                     "speakers": _mean([float(_speakers(own, image)) for image in counts]),
                     **estimate("consensus", [float(np.mean(image)) for image in counts.values()]),
-                    "once": sum(count == 1 for count in everything) / len(everything),
+                    **estimate("once", [float(n == 1) for n in everything], images),
                 }
             )
     return Table(
@@ -66,9 +67,9 @@ def consensus_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
             _CATEGORY,
             Column("n_images", "Pictures", "count"),
             Column("n", "Contents", "count"),
-            Column("speakers", "Speakers per picture"),
+            Column("speakers", "Speakers per picture", "tenths"),
             Column("consensus", "Speakers per content", interval=True),
-            Column("once", "Said by one only", "percent"),
+            Column("once", "Said by one only", "percent", interval=True),
         ),
         tuple(rows),
         (
@@ -105,8 +106,8 @@ def selectivity_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table
             Column("n", "Pictures", "count"),
             Column("people_alone", "Of people's contents, no model mentions", "percent", True),
             Column("models_alone", "Of models' contents, no person mentions", "percent", True),
-            Column("people_contents", "Contents of people", interval=True),
-            Column("model_contents", "Contents of models", interval=True),
+            Column("people_contents", "Contents of people", "tenths", interval=True),
+            Column("model_contents", "Contents of models", "tenths", interval=True),
         ),
         tuple(rows),
         (MERGING, "Means over pictures; all texts about a picture together."),

@@ -12,7 +12,7 @@ from beholder.benchmarks.bidirectional.languages import language_table
 from beholder.benchmarks.bidirectional.pairs import Pair, main_sample, ordered
 from beholder.benchmarks.bidirectional.rates import length_table, rate_table
 from beholder.benchmarks.bidirectional.ratings import correlation_table, gap_table, rating_table
-from beholder.benchmarks.bidirectional.scores import direction_table, score_table, test_table
+from beholder.benchmarks.bidirectional.scores import best_table, direction_table, score_table
 from beholder.benchmarks.bidirectional.selectivity import (
     consensus_table,
     content_table,
@@ -99,7 +99,7 @@ def _parts(main: Sequence[Pair], note: str) -> list[Part]:
         one_language = "the run has one language; beholder translate makes another"
     return [
         ("Scores", None, lambda: score_table(main, note)),
-        ("Tests against the best system", one_system, lambda: test_table(main, note)),
+        ("Tests against the best system", one_system, lambda: best_table(main, note)),
         ("One direction against the other", None, lambda: direction_table(main, note)),
         ("Hallucination and omission", None, lambda: rate_table(main, note)),
         ("Length of the texts", None, lambda: length_table(main, note)),

@@ -11,7 +11,9 @@ from typing import Any, Literal, TypeAlias
 from beholder import stats
 from beholder.records import Interval
 
-Kind: TypeAlias = Literal["text", "direction", "count", "number", "signed", "percent", "p", "mark"]
+Kind: TypeAlias = Literal[
+    "text", "direction", "count", "number", "tenths", "signed", "percent", "p", "mark"
+]
 
 
 @dataclass(frozen=True, slots=True)

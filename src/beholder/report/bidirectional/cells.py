@@ -49,6 +49,8 @@ def _mark(value: Any, key: str) -> str:
 def _number(value: float, column: Column) -> str:
     if column.kind == "count":
         return f"{value:,}"
+    if column.kind == "tenths":
+        return f"{value:,.1f}"
     if column.kind == "percent":
         return f"{100 * value:.1f} %".replace("-", MINUS)
     if column.kind == "p":

@@ -145,7 +145,7 @@ def _categories(study: Study) -> dict[str, Figure]:
                         )
                     )
                 panels.append(Panel(f"{direction.upper()}, {system}{_place(place)}", boxes))
-        found[f"categories-{direction}"] = boxes_figure(panels, "F1")
+        found[f"categories-{direction}"] = boxes_figure(panels, "F1", columns=4)
     return found
 
 

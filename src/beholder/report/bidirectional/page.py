@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -14,11 +15,8 @@ from beholder.benchmarks.bidirectional.table import Column, Table, write_csv
 from beholder.report.bidirectional.cells import show_cell, show_range
 from beholder.report.bidirectional.figures import figures, n_texts
 from beholder.report.figures import save
-from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, write_whole
+from beholder.report.pages import TEMPLATES, content_hash, environment, svg_uri, write_whole
 from beholder.run import manifest
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MAX_ROWS = 25
 """Rows of a ranked table in the page; its file has all."""
@@ -147,16 +145,18 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
     (out / "figures").mkdir(exist_ok=True)
     for table in study.tables:
         write_csv(table, out / "tables" / f"{table.name}.csv")
-    drawn = figures(study)
-    with rc_context({"svg.fonttype": "none"}):  # scripts that matplotlib's font lacks
-        for name, figure in drawn.items():
-            save(figure, out / "figures" / name, ("svg",))
+    drawn: dict[str, Path] = {}
+    # Letters are left to the reader's fonts, which know scripts that matplotlib's font lacks.
+    with rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        for name, figure in figures(study).items():
+            [drawn[name]] = save(figure, out / "figures" / name, ("svg",))
     page = out / "report.html"
     write_whole(page, _render(study, manifest.read(run), drawn))
     return page
 
 
-def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Figure]) -> str:
+def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> str:
     style = "".join(
         (TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.css", "bidirectional.css")
     )
@@ -177,7 +177,7 @@ def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Figure]) -
         counts=n_texts(study.pairs),
         study=study,
         sections=[part for part in sections if part[1] or part[2]],
-        figures={name: data_uri(figure, fonttype="none") for name, figure in drawn.items()},
+        figures={name: svg_uri(path.read_bytes()) for name, path in drawn.items()},
         style=Markup(style),  # noqa: S704  # our own style sheets
         style_hash=content_hash(style),
     )
@@ -185,12 +185,12 @@ def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Figure]) -
 
 def _views(table: Table) -> list[View]:
     if table.name in ("scores", "tests"):
-        return _parted(table, lambda row: row["value"] == "f1", "F1", "precision, recall, DCScore")
+        return _parted(table, "value", "F1", "precision, recall, DCScore")
     if table.name == "difficulty":
-        return _parted(table, lambda row: row["by"] == "f1", "by F1", "by recall")
+        return _parted(table, "by", "by F1", "by recall")
     if table.name == "selectivity_contents":
         return [
-            _view(table, [r for r in table.rows if r["side"] == side], title, hide="side")
+            _view(table, [r for r in table.rows if r["side"] == side], title, hide=("side",))
             for side, title in (
                 ("people", "Only people say it"),
                 ("models", "Only models say it"),
@@ -198,22 +198,20 @@ def _views(table: Table) -> list[View]:
         ]
     if table.name == "selectivity_subjects":
         return [_view(table, table.rows, table.title, bars=True)]
-    return [_view(table, table.rows, table.title)]
+    return [_view(table, table.rows, table.title, folded=table.name == "category_rates")]
 
 
-def _parted(
-    table: Table, first: Callable[[Mapping[str, Any]], bool], title: str, rest: str
-) -> list[View]:
+def _parted(table: Table, key: str, title: str, rest: str) -> list[View]:
+    """F1 in sight, the other values folded."""
+    first = [row for row in table.rows if row[key] == "f1"]
+    others = [row for row in table.rows if row[key] != "f1"]
     return [
-        _view(table, [r for r in table.rows if first(r)], f"{table.title}: {title}", most=None),
-        _view(
-            table,
-            [r for r in table.rows if not first(r)],
-            f"{table.title}: {rest}",
-            most=None,
-            folded=True,
-        ),
+        _view(table, first, f"{table.title}: {title}", hide=(key, *_IN_FILE_ONLY)),
+        _view(table, others, f"{table.title}: {rest}", hide=_IN_FILE_ONLY, folded=True),
     ]
+
+
+_IN_FILE_ONLY = ("n_b", "df", "significant")
 
 
 def _view(
@@ -221,17 +219,16 @@ def _view(
     rows: Sequence[Mapping[str, Any]],
     title: str,
     *,
-    hide: str = "",
-    most: int | None = MAX_ROWS,
+    hide: tuple[str, ...] = (),
     folded: bool = False,
     bars: bool = False,
 ) -> View:
     ranked = table.name.startswith("selectivity_")
-    shown = rows[:most] if ranked else rows
+    shown = rows[:MAX_ROWS] if ranked else rows
     return View(
         title=title,
         file=f"tables/{table.name}.csv",
-        columns=[column for column in table.shown_columns() if column.key != hide],
+        columns=[column for column in table.shown_columns() if column.key not in hide],
         rows=shown,
         notes=() if folded else table.notes,
         n_more=len(rows) - len(shown),
