@@ -213,6 +213,7 @@ def test_wrong_usage_exits_2_with_one_line(
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     made = make_world(tmp_path, n_images=3)
     rows = [json.loads(line) for line in made.data.read_text("utf-8").splitlines()]
+    rows = [row for row in rows if row["group"]["language"] == "Hindi"]
     for row in rows:
         row["group"] = {key: EVIL + value for key, value in row["group"].items()}
         row["candidate"] += f" thing_600 {EVIL.replace('.', '')}."
