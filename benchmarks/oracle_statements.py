@@ -50,7 +50,7 @@ class Match:
 def match(found: Sequence[str], facts: Sequence[str]) -> Match:
     """The best one-to-one assignment; pairs below the threshold do not count."""
     ours = [content(d) for d in parse_many(found)]
-    theirs = [content(d) for d in parse_many(_cleaned(f) for f in facts)]
+    theirs = [content(d) for d in parse_many(cleaned(f) for f in facts)]
     if not ours or not theirs:
         return Match(list(found), list(facts), [])
     scores = np.array([[token_f1(a, b) for b in theirs] for a in ours])
@@ -63,7 +63,7 @@ def match(found: Sequence[str], facts: Sequence[str]) -> Match:
     return Match(list(found), list(facts), pairs)
 
 
-def _cleaned(fact: str) -> str:
+def cleaned(fact: str) -> str:
     """Without the numbers by which annotators tell two houses apart ("house_0")."""
     return " ".join(word.split("_")[0] for word in fact.split())
 

@@ -54,6 +54,18 @@ def test_spans_are_those_of_the_original_text() -> None:
         assert original.strip("“”")[:1] == word.text.strip('"')[:1]
 
 
+def test_joined_hyphens_make_no_circle() -> None:
+    # Both pieces lead out of the compound, one to a word that hangs on the other.
+    words = list(parse("The display is inside glassed-in the auto dealership."))
+    assert "glassed-in" in [word.text for word in words]
+    for word in words:
+        seen: set[int] = set()
+        while word.head != word.index:
+            assert word.index not in seen
+            seen.add(word.index)
+            word = words[word.head]
+
+
 def test_hyphen_compound_is_one_word() -> None:
     graph = scene_graph(parse("An open-mouthed boy stands by an off-white wall."))
     assert {a.value for a in graph.attributes} >= {"open-mouthed", "off-white"}

@@ -84,11 +84,16 @@ def _joined(words: Sequence[Word], index: int) -> bool:
 
 
 def _top(words: Sequence[Word], group: Sequence[int]) -> int:
-    """The piece whose head lies outside; of several the last one, for it names the kind."""
-    inside = set(group)
-    leading = [
-        i
-        for i in group
-        if words[i].text != "-" and (words[i].head not in inside or words[i].head == i)
-    ]
-    return leading[-1] if leading else group[-1]
+    """The piece nearest to the root; of several the last one, for it names the kind.
+
+    Any other could hang on a word that hangs on the compound: a circle, which no rule can walk.
+    """
+    return min(reversed(group), key=lambda i: (words[i].text == "-", _depth(words, i)))
+
+
+def _depth(words: Sequence[Word], index: int) -> int:
+    depth = 0
+    while words[index].head != index:
+        index = words[index].head
+        depth += 1
+    return depth

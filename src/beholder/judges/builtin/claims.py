@@ -4,62 +4,151 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.settings import settings
-from beholder.judges.builtin.view import View
+from beholder.judges.builtin.vectors import vectors
+from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language import graph_statements
+from beholder.text import RuleSplitter, frequency
+from beholder.text import words as word_spans
 
 PRESENT = 3.0
 """Grade from which a unit counts as there."""
+_WORDED = 0.9
+"""Share of a claim's words, by what they say, from which one sentence says it in its words."""
+_SAYS = 0.25
+"""Weight from which a word says something."""
+_NAMESAKE = 0.7
+"""Similarity of words from which a name means the same thing."""
 _ALIKE = 0.5
 """Word alignment below which two statements are not looked at more closely."""
 _CLOSE = 5
 """Statements that are looked at more closely for each claim."""
+_SPLITTER = RuleSplitter()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text in which claims are looked for.
+
+    Attributes:
+        view: The text as read.
+        whole: Whether it is taken as one sentence.
+    """
+
+    view: View
+    whole: bool = False
+
+    @cached_property
+    def sentences(self) -> list[slice]:
+        """The words of each sentence, as places in ``view.words``."""
+        text = self.view.graph.text
+        starts = [start for start, _ in word_spans(text)]
+        if self.whole:
+            return [slice(0, len(starts))]
+        parts = _SPLITTER.split(text)
+        return [slice(*np.searchsorted(starts, (part.start, part.end))) for part in parts]
+
+    @cached_property
+    def said(self) -> set[str]:
+        """Its own statements, without case and punctuation."""
+        return {_plain(statement.text) for statement in graph_statements(self.view.graph)}
 
 
 def supported(claims: Sequence[View], text: View) -> list[bool]:
-    """Whether a text says all of each claim: as one of its own statements, or unit by unit."""
-    said = {_plain(statement.text) for statement in graph_statements(text.graph)}
-    return [_plain(claim.graph.text) in said or support(claim, text) >= PRESENT for claim in claims]
+    """Whether a text says all of each claim: as one of its own statements, or in other words."""
+    source = Source(text)
+    return [
+        _plain(claim.graph.text) in source.said or grade(claim, source) >= PRESENT
+        for claim in claims
+    ]
 
 
-def support(claim: View, text: View) -> float:
-    """The lowest grade of a claim's units in a text; 1 for a claim without units."""
-    found = find(claim, text, settings())
-    return min(
+def matches(claims: Sequence[View], references: Sequence[View]) -> list[int | None]:
+    """For each claim the reference that says the same, both ways, or None.
+
+    The same words go first. Of the others, those whose words are nearest are compared closely.
+    """
+    written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
+    alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
+    sources = [Source(view, whole=True) for view in references]
+    found: list[int | None] = []
+    for claim, row in zip(claims, alike, strict=True):
+        same = written.get(_plain(claim.graph.text))
+        if same is None:
+            own = Source(claim, whole=True)
+            nearest = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
+            graded = [
+                (min(grade(claim, sources[i]), grade(references[i], own)), float(row[i]), -i)
+                for i in nearest
+                if row[i] >= _ALIKE
+            ]
+            best, _, place = max(graded, default=(0.0, 0.0, 0))
+            same = -place if best >= PRESENT else None
+        found.append(same)
+    return found
+
+
+def grade(claim: View, source: Source) -> float:
+    """The lowest grade of a claim's units in a text, but no less than ``PRESENT`` if it is worded.
+
+    A claim is worded where one sentence has its words, nothing contradicts it, and its colours,
+    sides and the like are not said of other things only: what a wrong parse hides, words still
+    tell.
+    """
+    found = find(claim, source.view, settings())
+    lowest = min(
         (
             settings().grade(unit.kind, finding.value)
             for unit, finding in zip(claim.units, found, strict=True)
         ),
         default=1.0,
     )
+    if lowest >= PRESENT:
+        return lowest
+    denied = any(f.instead for f in found) or not all(unit.polarity for unit in claim.units)
+    worded = not denied and _worded(claim, source) >= _WORDED and not _of_others(claim, source.view)
+    return PRESENT if worded else lowest
 
 
-def matches(claims: Sequence[View], references: Sequence[View]) -> list[int | None]:
-    """For each claim the reference that says the same, both ways, or None.
+def _worded(claim: View, source: Source) -> float:
+    """How near the words of a claim come to those of one sentence, 0..1."""
+    if not claim.words or not source.view.words:
+        return 0.0
+    similarity = np.clip(claim.word_vectors @ source.view.word_vectors.T, 0.0, 1.0)
+    lower_excluded(similarity, claim.word_values, source.view.word_values, settings().excluded)
+    weights = np.array([frequency.weight(word) for word in claim.words])
+    best = [
+        float(similarity[:, part].max(axis=1) @ weights)
+        for part in source.sentences
+        if part.start < part.stop
+    ]
+    return max(best, default=0.0) / max(float(weights.sum()), 1e-9)
 
-    The same words go first. Of the others, those whose words are nearest are compared unit by unit.
-    """
-    written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
-    alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
-    found: list[int | None] = []
-    for claim, row in zip(claims, alike, strict=True):
-        same = written.get(_plain(claim.graph.text))
-        if same is None:
-            nearest = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
-            graded = [
-                (min(support(claim, references[i]), support(references[i], claim)), row[i], -i)
-                for i in nearest
-                if row[i] >= _ALIKE
-            ]
-            grade, _, place = max(graded, default=(0.0, 0.0, 0))
-            same = -place if grade >= PRESENT else None
-        found.append(same)
-    return found
+
+def _of_others(claim: View, text: View) -> bool:
+    """Whether the text says a colour, side or the like of the claim only of other things."""
+    for place, _ in claim.word_values:
+        word = claim.words[place]
+        owners = {p.entity for p in text.properties if word in _words(f"{p.value} {p.text}")}
+        for _, unit, _ in text.relations:
+            if word in _words(unit.text) and unit.object is not None:
+                owners |= {unit.subject, unit.object}
+        names = [n for e in owners for m in text.graph.entities[e].mentions for n in _words(m.text)]
+        others = [
+            other
+            for i, other in enumerate(claim.words)
+            if i != place and frequency.weight(other) > _SAYS
+        ]
+        if names and others and float((vectors(others) @ vectors(names).T).max()) < _NAMESAKE:
+            return True
+    return False
 
 
 def _alignment(views: Sequence[View], others: Sequence[View]) -> FloatArray:
@@ -75,14 +164,18 @@ def _alignment(views: Sequence[View], others: Sequence[View]) -> FloatArray:
 
 
 def _units(views: Sequence[View]) -> tuple[FloatArray, FloatArray, list[int], list[int]]:
-    """Vectors and weights of all words of units; where each view's begin, and which views."""
-    filled = [i for i, view in enumerate(views) if view.unit_words[0]]
+    """Vectors and weights of all words; where each view's begin, and which views have any."""
+    filled = [i for i, view in enumerate(views) if view.words]
     if not filled:
         return np.zeros((0, 0)), np.zeros(0), [], []
-    sizes = [len(views[i].unit_words[0]) for i in filled]
-    starts = [0, *np.cumsum(sizes)[:-1].tolist()]
-    vectors = np.concatenate([views[i].unit_word_vectors for i in filled])
-    return vectors, np.concatenate([views[i].unit_word_weights for i in filled]), starts, filled
+    starts = [0, *np.cumsum([len(views[i].words) for i in filled])[:-1].tolist()]
+    found = np.concatenate([views[i].word_vectors for i in filled])
+    weights = [frequency.weight(word) + 1e-9 for i in filled for word in views[i].words]
+    return found, np.array(weights), starts, filled
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 def _plain(text: str) -> str:

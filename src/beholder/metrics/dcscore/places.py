@@ -11,7 +11,9 @@ from beholder.text import RuleSplitter, weight, words
 
 _MARK = re.compile(r"<[A-Za-z]+(?:[ _-][A-Za-z]+)*>")
 _ENOUGH = 0.5
+"""Share of a fact's words, by what they say, that one sentence must have more than."""
 _STEM = 4
+_ENDING = 2
 _SPLITTER = RuleSplitter()
 
 
@@ -64,13 +66,10 @@ class Places:
 
 
 def _key(word: str) -> str:
-    """A word without case; of a long one its beginning, so that inflections meet."""
-    folded = word.casefold()
-    return (
-        folded
-        if len(folded) <= _STEM or not folded.isalpha()
-        else folded[: max(_STEM, len(folded) - 2)]
-    )
+    """A word without case and possessive; of a long one its beginning, so that inflections meet."""
+    folded = re.sub(r"['’]s?$", "", word.casefold())
+    short = len(folded) <= _STEM or not folded.isalpha()
+    return folded if short else folded[: max(_STEM, len(folded) - _ENDING)]
 
 
 def _joined(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:

@@ -1,0 +1,180 @@
+"""DCScore with the built-in judge: its facts, its verdicts and its agreement with people.
+
+    python -m benchmarks.dcscore [facts verify match people speed] [--limit 181] [--resamples 1000]
+
+facts   Built-in facts of captions against human-written ones, matched one to one by content words
+        (``benchmarks/oracle_statements.py``), with examples of what is missed.
+verify  Human facts against their own caption (should hold), the same with one word replaced by
+        another of its kind (should not), and facts of another caption (should not).
+match   Built-in facts against human facts of one caption: how far the judge's matches are those by
+        content words.
+people  IIW-400 and DOCCI side by side: Spearman of precision with hallucination and of recall with
+        comprehensiveness + specificity, raw and with the ratio of lengths out, beside PoSh.
+speed   Matching and verifying 300 facts against 300.
+
+The data is shared/data beside the checkout, for measuring only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from beholder import DCScore, PoSh, stats
+from beholder.aio import run_sync
+from beholder.judges import judge
+from beholder.metrics import Metric, Tools
+from beholder.records import ItemFailure
+from benchmarks import agreement, oracle_statements
+from benchmarks.granular import SWAPS
+
+ORACLE = Path(__file__).parents[1] / "../shared/data/oracle_facts.jsonl"
+PARTS = ("facts", "verify", "match", "people", "speed")
+SHOWN = 12
+
+
+def facts(limit: int, rng: random.Random) -> Iterator[str]:
+    """Recall and precision of built-in facts, and facts that were missed."""
+    yield from oracle_statements.report(ORACLE)
+    missed = []
+    for match in oracle_statements.evaluate(ORACLE, limit):
+        found = {fact for _, fact, _ in match.pairs}
+        missed += [text for i, text in enumerate(match.facts) if i not in found]
+    yield "missed, for example:"
+    yield from (f"    {text}" for text in rng.sample(missed, min(SHOWN, len(missed))))
+
+
+def replaced(fact: str, rng: random.Random) -> str | None:
+    """The fact with one colour, number, side, size or material replaced, or None if it has none."""
+    places = [
+        (m.span(), kind) for m in re.finditer(r"[A-Za-z]+", fact) for kind in SWAPS
+        if m.group() in kind
+    ]  # fmt: skip
+    if not places:
+        return None
+    (start, end), kind = rng.choice(places)
+    other = rng.choice([word for word in kind if word != fact[start:end]])
+    return fact[:start] + other + fact[end:]
+
+
+def verify(limit: int, rng: random.Random) -> Iterator[str]:
+    """Shares of facts that the judge takes for true, with examples of errors."""
+    rows = oracle_statements.read(ORACLE)[:limit]
+    cleaned = [[oracle_statements.cleaned(fact) for fact in own] for _, own in rows]
+    shifted = cleaned[1:] + cleaned[:1]
+    wrong = [[other for f in own if (other := replaced(f, rng))] for own in cleaned]
+    told = (
+        ("own facts", cleaned, True),
+        ("replaced", wrong, False),
+        ("other caption", shifted, False),
+    )
+    builtin = judge("builtin")
+    for name, claims, should in told:
+        errors, n = [], 0
+        for (text, _), each in zip(rows, claims, strict=True):
+            verdicts = run_sync(builtin.verify(each, reference=text))
+            n += len(each)
+            errors += [c for c, v in zip(each, verdicts, strict=True) if v != should]
+        yield f"{name}: {len(errors) / n:.3f} wrong verdicts (n={n}); for example:"
+        yield from (f"    {text}" for text in rng.sample(errors, min(SHOWN, len(errors))))
+
+
+def match(limit: int, rng: random.Random) -> Iterator[str]:
+    """How far matches are those by content words, one to one."""
+    builtin = judge("builtin")
+    same = found = gold = 0
+    missed, odd = [], []
+    for pairs in oracle_statements.evaluate(ORACLE, limit):
+        targets = [oracle_statements.cleaned(fact) for fact in pairs.facts]
+        ours = run_sync(builtin.match(pairs.found, targets))
+        by_words = {i: j for i, j, _ in pairs.pairs}
+        gold += len(by_words)
+        found += sum(j is not None for j in ours)
+        same += sum(ours[i] == j for i, j in by_words.items())
+        missed += [
+            f"{pairs.found[i]}  ~  {targets[j]}" for i, j in by_words.items() if ours[i] is None
+        ]
+        odd += [
+            f"{pairs.found[i]}  ~  {targets[j]}"
+            for i, j in enumerate(ours) if j is not None and by_words.get(i) != j
+        ]  # fmt: skip
+    yield f"matches: {found}, by words {gold}, the same {same}"
+    for name, lines in (("only by words", missed), ("only or other by the judge", odd)):
+        yield f"{name} ({len(lines)}), for example:"
+        yield from (f"    {line}" for line in rng.sample(lines, min(SHOWN, len(lines))))
+
+
+def people(resamples: int) -> Iterator[str]:
+    """Agreement on long descriptions, DCScore and PoSh side by side."""
+    for name in ("iiw400_sxs", "docci_test_sxs"):
+        rows = agreement.load(name, 1.0)
+        items = agreement.items_of(rows)
+        labels = {k: np.array([r["judgments"][k] for r in rows]) for k in rows[0]["judgments"]}
+        ratio = agreement.length(items) / np.array(
+            [len(agreement.words(item.references[0])) for item in items]
+        )
+        told = labels["comprehensiveness"] + labels["specificity"]
+        metrics: Sequence[Metric] = (DCScore(), DCScore(rules="eq2_distinct"), PoSh())
+        for metric in metrics:
+            scores = metric.score(items, tools=Tools())
+            failed = [s.message for s in scores if isinstance(s, ItemFailure)]
+            if failed:
+                yield f"{metric.name}: {len(failed)} failed, counted as 0: {failed[0]}"
+            for value, people_say, label in (
+                ("precision", labels["hallucination"], "hallucination"),
+                ("recall", told, "C+S"),
+            ):
+                x = np.array(
+                    [0.0 if isinstance(s, ItemFailure) else s.values[value] for s in scores]
+                )
+                raw = stats.spearman(x, people_say, n_resamples=resamples)
+                beyond = stats.partial(x, people_say, ratio, "spearman", n_resamples=resamples)
+                yield (
+                    f"{name:15} {metric.name:30} {value:9} with {label:13}"
+                    f" {agreement.show(raw)}   length out {agreement.show(beyond)}"
+                )
+
+
+def speed(n: int = 300) -> Iterator[str]:
+    """Seconds of CPU for n facts against n, first and again."""
+    things = ["man", "dog", "cup", "plate", "hat", "shoe", "car", "tree", "house", "chair", "lamp"]
+    colours = ["red", "blue", "green", "yellow", "black", "white", "brown", "gray", "orange"]
+    kinds = ["The {t} is {c}.", "There are {n} {c} {t}s.", "The {t} stands on the {c} mat."]
+    made = [kinds[i % 3].format(t=things[i % 11], c=colours[i % 9], n=i + 2) for i in range(2 * n)]
+    builtin = judge("builtin")
+    for again in ("first", "again"):
+        start = time.process_time()
+        run_sync(builtin.match(made[:n], made[n:]))
+        matched = time.process_time() - start
+        start = time.process_time()
+        run_sync(builtin.verify(made[:n], reference=" ".join(made[n:])))
+        verified = time.process_time() - start
+        yield f"{again}: {n} x {n} matched in {matched:.2f} s, {n} verified in {verified:.2f} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART")
+    parser.add_argument("--limit", type=int, default=181)
+    parser.add_argument("--resamples", type=int, default=1000)
+    given = parser.parse_args()
+    tables = {
+        "facts": lambda: facts(given.limit, random.Random(12345)),
+        "verify": lambda: verify(given.limit, random.Random(12345)),
+        "match": lambda: match(given.limit, random.Random(12345)),
+        "people": lambda: people(given.resamples),
+        "speed": speed,
+    }
+    for part in given.parts or PARTS:
+        for line in tables[part]():
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

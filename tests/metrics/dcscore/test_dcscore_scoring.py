@@ -1,0 +1,239 @@
+"""DCScore from ready verdicts: hand-calculated, and the public script's values where they are."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder import DCScore
+from beholder.errors import ConfigError
+from beholder.metrics.dcscore import score_trials, score_units
+
+YES = [1, 1, 1]
+# Names in the vectors, which are the script's, and ours.
+NAMES = {
+    "precision": "precision",
+    "recall": "recall",
+    "f1_score": "f1",
+    "precision_relevant": "relevant_precision",
+    "recall_relevant": "relevant_recall",
+    "f1_score_relevant": "relevant_f1",
+    "dcscore": "dcscore",
+}
+
+
+def score(*given: Any, **options: Any) -> dict[str, Any]:
+    return score_units(*given, **options)
+
+
+def arrays(case: Mapping[str, Any]) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
+    predicted = case["predicted"]
+    return (
+        [fact["verification"] for fact in predicted],
+        [fact["match"] for fact in predicted],
+        [fact.get("relevance") for fact in predicted],
+        [fact["relevance"] for fact in case["reference"]],
+    )
+
+
+def as_the_script_sees(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The script keys by text: rows that both answers lack vanish, and of equal texts the last
+    match and any relevance hold. ``score_units`` keys by index and knows no texts."""
+    changes = case.get("perturbation", {})
+    lost = set(changes.get("drop_ver", ())) & set(changes.get("drop_map", ()))
+    rows = [fact for fact in case["predicted"] if fact["fact"] not in lost]
+    last = {fact["fact"]: fact["match"] for fact in rows}
+    visible = {fact["fact"] for fact in rows if fact.get("relevance") == 1}
+    rows = [
+        fact | {"match": last[fact["fact"]], "relevance": int(fact["fact"] in visible)}
+        for fact in rows
+    ]
+    return {**case, "predicted": rows}
+
+
+def vectors(shared: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((shared / "vectors/dcscore.json").read_text("utf-8"))
+    return found
+
+
+def test_values_are_those_of_the_public_script(shared_data: Path) -> None:
+    checked = 0
+    for case in vectors(shared_data)["cases"]:
+        expected = case["expected_code"]
+        if "error" in expected:
+            continue
+        found = score(*arrays(as_the_script_sees(case)), rules="code")
+        for theirs, ours in NAMES.items():
+            assert found[ours] == pytest.approx(expected[theirs], abs=1e-9), (case["id"], ours)
+        counts = found["counts"]
+        assert counts["references"] + counts["extra"] == expected["total_atomic_facts"]
+        relevant = counts["references_relevant"] + counts["relevant_extra"]
+        assert relevant == expected["total_atomic_facts_relevant"]
+        checked += 1
+    assert checked >= 30
+
+
+@pytest.mark.parametrize("rules", ["eq2_pairs", "eq2_distinct"])
+def test_values_are_those_of_the_papers_equations(rules: Any, shared_data: Path) -> None:
+    for case in vectors(shared_data)["cases"]:
+        expected = case["expected_paper"]
+        found = score(*arrays(case), rules=rules)
+        for theirs, ours in (
+            ("precision", "precision"),
+            (f"recall_{rules}", "recall"),
+            (f"f1_{rules}", "f1"),
+            ("hallucination_rate", "hallucination_rate"),
+            ("omission_rate", "omission_rate"),
+            ("omission_rate_verified_only", "omission_rate_verified"),
+        ):
+            if expected[theirs] is None:
+                assert math.isnan(found[ours]), (case["id"], ours)
+            else:
+                assert found[ours] == pytest.approx(expected[theirs], abs=1e-9), (case["id"], ours)
+
+
+def test_nine_trials_average_to_the_scripts_means(shared_data: Path) -> None:
+    for case in vectors(shared_data)["aggregate_cases"]:
+        found = score_trials(
+            case["verifications"], case["matches"], case["relevance"], [1] * case["n_reference"]
+        )
+        for theirs, ours in NAMES.items():
+            expected = case["expected_mean_over_9_trials"][theirs]
+            assert found[ours] == pytest.approx(expected, abs=1e-9), case["id"]
+
+
+# Three facts on reference 0, one of them verified, and one verified extra; |T| = 2. By hand:
+# code (1/3 + 1) / 3, distinct (1 + 1) / 3, pairs (3 + 1) / 3.
+@pytest.mark.parametrize(
+    ("rules", "recall"),
+    [("code", 4 / 9), ("code_fixed", 4 / 9), ("eq2_distinct", 2 / 3), ("eq2_pairs", 4 / 3)],
+)
+def test_rules_count_several_facts_on_one_reference_differently(rules: Any, recall: float) -> None:
+    found = score([1, 0, 0, 1], [0, 0, 0, None], [1] * 4, [1, 1], rules=rules)
+    assert found["recall"] == pytest.approx(recall, abs=1e-12)
+    assert found["precision"] == 0.5
+    assert found["hallucination_rate"] == 0.5
+    assert found["omission_rate"] == 0.5
+    f1 = 2 * 0.5 * recall / (0.5 + recall)
+    assert found["f1"] == pytest.approx(f1, abs=1e-8 if rules == "code" else 1e-12)
+
+
+def test_fixed_rules_weigh_the_relevant_half_by_relevant_facts_alone() -> None:
+    # One relevant and two irrelevant facts on reference 0: the script gives it 1/3.
+    given = ([1, 1, 1], [0, 0, 0], [1, 0, 0], [1])
+    assert score(*given)["relevant_recall"] == pytest.approx(1 / 3)
+    assert score(*given, rules="code_fixed")["relevant_recall"] == 1.0
+
+
+def test_relevant_recall_above_one_is_the_scripts_and_not_the_fixed_rules() -> None:
+    given = ([1, 1, 1], [0, 1, 2], YES, [0, 0, 1])
+    assert score(*given)["relevant_recall"] == 3.0
+    assert score(*given, rules="code_fixed")["relevant_recall"] == 1.0
+    assert score(*given, rules="eq2_distinct")["relevant_recall"] == 1.0
+
+
+@pytest.mark.parametrize("odd", [99, -1, "", "none", "null", "a", 0.5, True, []])
+def test_ids_that_no_reference_has_are_no_match(odd: object) -> None:
+    found = score([1, 1], [odd, 0], [1, 1], [1, 1], rules="code_fixed")
+    # One reference covered and one extra: 2 / 3.
+    assert found["recall"] == pytest.approx(2 / 3)
+    assert found["omission_rate"] == 0.5
+
+
+def test_an_id_that_does_not_exist_is_flagged() -> None:
+    assert score([1], [7], [1], [1])["flags"] == ["1 matches name a reference that does not exist"]
+    assert score([1], [None], [1], [1])["flags"] == []
+
+
+@pytest.mark.parametrize("same", [0, "0", " 0 ", 0.0, [0], [0, 1]])
+def test_one_id_written_differently_is_one_reference(same: object) -> None:
+    found = score([1, 1], [same, 0], [1, 1], [1, 1], rules="code_fixed")
+    assert found["recall"] == 0.5
+    assert found["counts"]["references_matched"] == 1
+
+
+def test_verdicts_may_be_words_and_truth_values() -> None:
+    plain = score([1, 0, 1, 0], [0, 1, None, None], [1] * 4, [1, 1], rules="code_fixed")
+    words = score(
+        ["1", "false", True, 0.0], [0, 1, None, "None"], [None] * 4, [1, 1], rules="code_fixed"
+    )
+    assert words == plain
+
+
+def test_no_predicted_fact_scores_zero_and_says_so() -> None:
+    found = score([], [], [], [1, 1])
+    assert (found["recall"], found["f1"], found["dcscore"], found["omission_rate"]) == (0, 0, 0, 1)
+    assert math.isnan(found["precision"])
+    assert math.isnan(found["hallucination_rate"])
+    assert math.isnan(found["relevant_f1"])
+    assert "no predicted fact" in found["flags"]
+    zero = score([], [], [], [1, 1], on_empty="zero")
+    assert (zero["precision"], zero["relevant_f1"]) == (0, 0)
+    with pytest.raises(ConfigError, match=r"precision.*not defined"):
+        score([], [], [], [1, 1], on_empty="error")
+
+
+def test_no_reference_fact_has_a_recall_only_with_verified_extras() -> None:
+    nothing = score([0, 0], [None, None], [1, 1], [])
+    assert math.isnan(nothing["recall"])
+    assert math.isnan(nothing["f1"])
+    some = score([1, 0], [None, None], [1, 1], [])
+    assert (some["recall"], some["precision"]) == (1.0, 0.5)
+    assert math.isnan(some["omission_rate"])
+    assert "no reference fact" in some["flags"]
+
+
+def test_no_relevant_fact_leaves_f1_for_dcscore() -> None:
+    found = score([1, 1], [0, 1], [0, 0], [1, 1], rules="code_fixed")
+    assert math.isnan(found["relevant_f1"])
+    assert found["dcscore"] == found["f1"] == 1.0
+    assert "no relevant half: dcscore is f1" in found["flags"]
+
+
+def test_all_unmatched_counts_extras_and_omits_all() -> None:
+    found = score([1, 1], [None, None], [1, 1], YES, rules="code_fixed")
+    assert found["recall"] == pytest.approx(2 / 5)
+    assert found["omission_rate"] == 1.0
+
+
+def test_lengths_rules_and_verdicts_are_checked() -> None:
+    with pytest.raises(ConfigError, match="verified 2, match 1"):
+        score([1, 1], [0], [1, 1], [1])
+    with pytest.raises(ConfigError, match="eq3"):
+        score([1], [0], [1], [1], rules="eq3")
+    with pytest.raises(ConfigError, match="maybe"):
+        score(["maybe"], [0], [1], [1])
+
+
+def test_order_of_facts_does_not_matter() -> None:
+    rng = random.Random(7)
+    for rules in ("code", "code_fixed", "eq2_distinct", "eq2_pairs"):
+        verified = [rng.random() < 0.6 for _ in range(30)]
+        match = [rng.choice([None, *range(12)]) for _ in range(30)]
+        relevant = [rng.random() < 0.8 for _ in range(30)]
+        order = rng.sample(range(30), 30)
+        straight = score(verified, match, relevant, [1] * 12, rules=rules)
+        turned = score(
+            *([column[i] for i in order] for column in (verified, match, relevant)),
+            [1] * 12,
+            rules=rules,
+        )
+        for name, value in straight.items():
+            assert turned[name] == pytest.approx(value), name
+
+
+def test_variance_is_over_trials() -> None:
+    # Two verification samples: precision 1 and 0, so the variance is 1/4.
+    found = score_trials([[1], [0]], [[0]], [1], [1], "code_fixed")
+    assert found["precision"] == 0.5
+    assert found["variance"]["precision"] == 0.25
+
+
+def test_score_units_hangs_on_the_metric_too() -> None:
+    assert DCScore.score_units([1], [0], [1], [1], rules="code_fixed")["f1"] == 1.0
