@@ -228,6 +228,30 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
         assert "<script" not in figure.read_text("utf-8")
 
 
+@pytest.mark.parametrize("as_items", [False, True])
+def test_speakers_are_merged_be_they_references_of_one_item_or_items(
+    tmp_path: Path, as_items: bool
+) -> None:
+    # speakers say things 1, 3 and 1, 2; the model says 2, 1, 4: content 1 has two speakers
+    speakers = [
+        "A thing_1 is there. A thing_3 is there.",
+        "A thing_1 is there. A thing_2 is there.",
+    ]
+    said = "A thing_2 is there. A thing_1 is there. A thing_4 is there."
+    references = [(text,) for text in speakers] if as_items else [tuple(speakers)]
+    items = [
+        beholder.Item(str(i), said, texts, images=(), group={"system": "a"}, video="v")
+        for i, texts in enumerate(references)
+    ]
+    run = beholder.score(items, METRICS[:1], judge="reader:m", out=tmp_path / "run")
+    found = study(observe(run.path))
+    (row,) = table(found, "consensus")
+    assert (row["n"], row["speakers"]) == (3, 2.0)
+    assert row["consensus"] == pytest.approx(4 / 3)
+    alone = {str(r["text"]): r["side"] for r in table(found, "selectivity_contents")}
+    assert alone == {"A thing_3 is there": "people", "A thing_4 is there": "models"}
+
+
 def test_a_run_without_both_directions_says_how_to_score_it(tmp_path: Path) -> None:
     made = make_world(tmp_path, n_images=1)
     beholder.score(made.data, ["length"], out=tmp_path / "run")

@@ -392,7 +392,15 @@ def test_units_of_a_run_become_facts_with_places_over_all_references() -> None:
     model, human = facts(
         [
             unit("candidate", 0, against=1, verified=True, matched=[0, 0, None], subject="dog_0"),
-            unit("candidate", 1, against=1, verified=False, matched=[None, 1, 0], subject=None),
+            unit(
+                "candidate",
+                1,
+                against=1,
+                verified=False,
+                matched=[None, 1, 0],
+                subject=None,
+                elsewhere={"0": [0, 0, 0]},
+            ),
             unit("reference", 0, 0, verified=True, matched=[None]),
             unit("reference", 0, 1, verified=True, matched=[1]),
             unit("reference", 1, 1, verified=True, matched=[0]),
@@ -400,7 +408,8 @@ def test_units_of_a_run_become_facts_with_places_over_all_references() -> None:
     )
     assert [fact.voice for fact in human] == [0, 1, 1]
     assert model[0].matches == (1,)  # fact 0 of the second reference is the second of all
-    assert model[1].matches == ()  # each named by one of three samples only
+    # in its own reference each fact is named by one of three samples only; elsewhere by all
+    assert model[1].matches == (0,)
     assert [fact.matches for fact in human] == [(), (1,), (0,)]
     assert (model[0].subject, model[1].subject, model[1].verified) == ("dog_0", "", False)
 

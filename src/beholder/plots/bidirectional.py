@@ -76,7 +76,7 @@ def boxes_figure(
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     widest = max(len(panel.boxes) for panel in panels)
-    width = min(15.0, columns * max(3.4, 0.72 * widest + 1.0))
+    width = min(15.0, columns * max(3.4, 0.86 * widest + 1.0))
     figure = Figure(figsize=(width, 3.3 * rows), layout="constrained")
     shared: Axes | None = None
     for place, panel in enumerate(panels):
@@ -117,7 +117,7 @@ def _boxes(axes: Axes, panel: Panel) -> None:
         )
     _style(axes, panel.title)
     labels = [_box_label(box) for box in panel.boxes]
-    axes.set_xticks(range(len(labels)), labels, fontsize=8)
+    axes.set_xticks(range(len(labels)), labels, fontsize=7.5)
     axes.set_xlim(-0.6, len(labels) - 0.4)
     for label, box in zip(axes.get_xticklabels(), panel.boxes, strict=True):
         label.set_parse_math(False)

@@ -125,13 +125,18 @@ def facts(units: Iterable[Unit]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
     kept = [unit for unit in units if unit.kind == "statement"]
     model = [unit for unit in kept if unit.side == "candidate"]
     human = [unit for unit in kept if unit.side == "reference"]
-    place_of = {
+    human_places = {
         (unit.reference_index or 0, unit.detail["index"]): place for place, unit in enumerate(human)
     }
-    model_place = {(0, unit.detail["index"]): place for place, unit in enumerate(model)}
+    model_places = {(0, unit.detail["index"]): place for place, unit in enumerate(model)}
 
-    def read(unit: Unit, places: Mapping[tuple[int, int], int], other: int) -> Fact:
+    def read(unit: Unit, places: Mapping[tuple[int, int], int]) -> Fact:
         detail = unit.detail
+        matched = {int(other): ids for other, ids in detail.get("elsewhere", {}).items()}
+        if unit.side == "candidate":
+            matched[detail.get("against", 0)] = detail.get("matched") or ()
+        else:
+            matched[0] = detail.get("matched") or ()
         return Fact(
             text=unit.text,
             subject=str(detail.get("subject") or ""),
@@ -139,15 +144,16 @@ def facts(units: Iterable[Unit]) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:
             verified=detail.get("verified"),
             matches=tuple(
                 places[other, index]
-                for index in _usual(detail.get("matched") or ())
+                for other, ids in sorted(matched.items())
+                for index in _usual(ids)
                 if (other, index) in places
             ),
             voice=unit.reference_index or 0,
         )
 
     return (
-        tuple(read(unit, place_of, unit.detail.get("against", 0)) for unit in model),
-        tuple(read(unit, model_place, 0) for unit in human),
+        tuple(read(unit, human_places) for unit in model),
+        tuple(read(unit, model_places) for unit in human),
     )
 
 

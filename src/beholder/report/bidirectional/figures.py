@@ -18,7 +18,7 @@ from beholder.benchmarks.bidirectional.pairs import (
     strata,
 )
 from beholder.benchmarks.bidirectional.ratings import rated_texts
-from beholder.benchmarks.bidirectional.selectivity import consensus_by_image
+from beholder.benchmarks.bidirectional.selectivity import ALL, consensus_by_image
 from beholder.benchmarks.bidirectional.study import Study
 
 if TYPE_CHECKING:
@@ -159,15 +159,14 @@ def _consensus(study: Study) -> dict[str, Figure]:
     if study.table("consensus") is None:
         return {}
     panels = []
+    names = [ALL, *ordered(pair.category for pair in study.pairs if pair.category)]
     for place, some in strata(study.pairs):
         found = contents(some)
-        names = ["all", *ordered(pair.category for pair in some if pair.category)]
         boxes = [
-            _consensus_box(name, [c for c in found if name in ("all", c.category)])
-            for name in names
+            _consensus_box(name, [c for c in found if name in (ALL, c.category)]) for name in names
         ]
         panels.append(Panel(f"Consensus{_place(place)}", boxes))
-    return {"consensus": boxes_figure(panels, "speakers per content", columns=1, unit=False)}
+    return {"consensus": boxes_figure(panels, "speakers per content", unit=False)}
 
 
 def _consensus_box(name: str, found: Sequence[Any]) -> Box:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from beholder.report.pages import TEMPLATES, content_hash, environment, svg_uri,
 from beholder.run import manifest
 
 MAX_ROWS = 25
-"""Rows of a ranked table in the page; its file has all."""
+"""Rows of a ranked table in the page, per data set and language; its file has all."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,18 @@ def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> 
     )
 
 
+def _first_of_each_set(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first rows of each data set and language."""
+    seen: Counter[tuple[str, str]] = Counter()
+    shown = []
+    for row in rows:
+        place = (row["dataset"], row["language"])
+        seen[place] += 1
+        if seen[place] <= MAX_ROWS:
+            shown.append(row)
+    return shown
+
+
 def _views(table: Table) -> list[View]:
     if table.name in ("scores", "tests"):
         return _parted(table, "value", "F1", "precision, recall, DCScore")
@@ -223,8 +236,7 @@ def _view(
     folded: bool = False,
     bars: bool = False,
 ) -> View:
-    ranked = table.name.startswith("selectivity_")
-    shown = rows[:MAX_ROWS] if ranked else rows
+    shown = _first_of_each_set(rows) if table.name.startswith("selectivity_") else rows
     return View(
         title=title,
         file=f"tables/{table.name}.csv",

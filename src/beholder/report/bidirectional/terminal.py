@@ -42,7 +42,10 @@ def _drawn(table: Table, keys: tuple[str, ...]) -> RichTable:
     for column in columns:
         words = column.kind in ("text", "direction", "mark")
         heading = _SHORT.get(column.key, column.heading)
-        made.add_column(heading, justify="left" if words else "right", no_wrap=True)
+        if words:
+            made.add_column(heading, overflow="fold")
+        else:
+            made.add_column(heading, justify="right", no_wrap=True)
         if column.interval:
             made.add_column("95 %", justify="right", no_wrap=True)
     for row in table.rows:

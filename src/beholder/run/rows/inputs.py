@@ -93,7 +93,7 @@ def word_limits(text: str, items: Sequence[Item]) -> tuple[int, int]:
 
 
 def _around(most: int) -> tuple[int, int]:
-    return max(1, round(0.8 * most)), max(1, most)
+    return max(1, round(0.8 * most)), most
 
 
 def _from_folder(source: str) -> Iterator[Item | DataError]:
