@@ -10,7 +10,7 @@ import pytest
 from scipy import stats as sps
 
 from beholder.benchmarks.bidirectional.categories import category_table
-from beholder.benchmarks.bidirectional.contents import contents, stem
+from beholder.benchmarks.bidirectional.contents import Content, contents, stem
 from beholder.benchmarks.bidirectional.difficulty import difficulty_table, tertiles
 from beholder.benchmarks.bidirectional.languages import language_table
 from beholder.benchmarks.bidirectional.observe import facts
@@ -336,6 +336,27 @@ def test_contents_merge_units_that_were_matched_both_ways_across_speakers() -> N
     assert (who["a sky"], found["a sky"].gap) == ((["two"], []), 0.5)
     assert (who["a car"], found["a car"].gap) == (([], ["a"]), -0.5)
     assert found["a car"].supported is False
+
+
+def test_units_in_the_same_words_are_one_content_without_any_match() -> None:
+    pairs = [
+        told("i0", system, [Fact(said)], [Fact("Blue  sky.")], references=(said,))
+        for system, said in (("a", "A red  kite!"), ("b", "a red kite"))
+    ]
+    kite, sky = contents(pairs)
+    assert (len(kite.people), kite.systems) == (2, frozenset())
+    assert (sky.people, sorted(sky.systems)) == (frozenset(), ["a", "b"])
+
+
+def test_few_texts_rank_below_many() -> None:
+    def content(people: int, n_people: int) -> Content:
+        names = frozenset(map(str, range(people)))
+        return Content("i", "", "x", "", names, frozenset(), n_people, 4, True, None)
+
+    # (1 + .5) / 2 - .5 / 5 = 0.65; (4 + .5) / 6 - .1 = 0.65; 5 of 5: 5.5 / 6 - .1
+    assert content(1, 1).weight == pytest.approx(0.65)
+    assert content(4, 5).weight == pytest.approx(0.65)
+    assert content(5, 5).weight == pytest.approx(5.5 / 6 - 0.1)
 
 
 def test_consensus_is_the_mean_number_of_speakers_per_content_of_people() -> None:

@@ -2,10 +2,10 @@
 
 No judge is asked: the matches of both directions are in the run. A unit of a person and one of a
 model are **the same content** when each was matched to the other (the symmetric part of the two
-matchings); people's units are merged with each other through the models' units that both equal. A
-text **mentions** a content when a unit of it is in the content, or was matched in either direction
-to one that is. People's units that no model says cannot be merged across people, so counts of
-speakers per content are a lower bound.
+matchings), and so are units in the same words; people's units are merged with each other through
+the models' units that both equal. A text **mentions** a content when a unit of it is in the
+content, or was matched in either direction to one that is. People's units that no model says are
+merged across people by their words alone, so counts of speakers per content are a lower bound.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ Node: TypeAlias = tuple[str, str, int]
 """``people`` or ``model``; the person's text or the system; place of the unit in that text."""
 
 PEOPLE, MODEL = "people", "model"
+_WORDS = re.compile(r"[^\s.,;:!?\u0964\"'()]+")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,15 @@ class Content:
     def gap(self) -> float:
         """Share of people who mention it minus share of systems that do, in -1..1."""
         return len(self.people) / self.n_people - len(self.systems) / self.n_systems
+
+    @property
+    def weight(self) -> float:
+        """Size of the gap with half a text added for and half against on each side, in 0..1.
+
+        So a content that the only person mentions ranks below one that all of five do.
+        """
+        people = (len(self.people) + 0.5) / (self.n_people + 1)
+        return abs(people - (len(self.systems) + 0.5) / (self.n_systems + 1))
 
 
 def contents(pairs: Sequence[Pair]) -> list[Content]:
@@ -112,9 +122,17 @@ class _Told:
         for node, fact in zip(human, pair.human_facts, strict=True):
             self.from_people |= {(model[place], node) for place in fact.matches}
 
+    def _same_words(self) -> set[tuple[Node, Node]]:
+        first: dict[tuple[str, ...], Node] = {}
+        return {
+            (first.setdefault(tuple(_WORDS.findall(fact.text.casefold())), node), node)
+            for node, fact in self.facts.items()
+        }
+
     def contents(self, image: str, category: str) -> Iterator[Content]:
         """The merged units."""
-        groups = _groups(self.facts, self.from_models & self.from_people)
+        links = (self.from_models & self.from_people) | self._same_words()
+        groups = _groups(self.facts, links)
         group_of = {node: number for number, nodes in enumerate(groups) for node in nodes}
         people: list[set[str]] = [set() for _ in groups]
         systems: list[set[str]] = [set() for _ in groups]

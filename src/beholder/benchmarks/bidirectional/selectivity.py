@@ -20,8 +20,9 @@ from beholder.benchmarks.bidirectional.table import (
 
 ALL = "all"
 MERGING = (
-    "A person's and a model's unit are the same content when each was matched to the other;"
-    " people's units are merged through the models' units that equal both. No judge was asked anew."
+    "A person's and a model's unit are the same content when each was matched to the other,"
+    " and so are units in the same words; people's units are merged through the models' units that"
+    " equal both. No judge was asked anew."
 )
 MAX_SUBJECTS = 200
 _CATEGORY = Column("category", "Category", "text")
@@ -75,7 +76,7 @@ def consensus_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
         (
             "Mean over the contents of a picture, then over pictures with several speakers.",
             MERGING,
-            "What no model says cannot be merged across speakers, so this is a lower bound.",
+            "What no model says is merged across speakers by its words alone: a lower bound.",
         ),
     )
 
@@ -176,7 +177,7 @@ def content_table(pairs: Sequence[Pair]) -> Table:
     rows = []
     for place, some in strata(pairs):
         alone = [c for c in contents(some) if not (c.people and c.systems)]
-        for content in sorted(alone, key=lambda c: (-abs(c.gap), -len(c.people | c.systems))):
+        for content in sorted(alone, key=lambda c: (-c.weight, not c.supported)):
             rows.append(
                 {
                     **place,
@@ -209,7 +210,10 @@ def content_table(pairs: Sequence[Pair]) -> Table:
             Column("supported", "Supported", "mark"),
         ),
         tuple(rows),
-        ("Ranked by the share of the one side that mentions it.",),
+        (
+            "Ranked by the difference of the shares of both sides, each with half a text added for"
+            " and half against, so that one of one ranks below five of five.",
+        ),
     )
 
 
