@@ -13,6 +13,7 @@ from beholder.backends import Answer, Image, Sampling
 from beholder.errors import ItemError
 from beholder.judges.asking import Ask, Asker
 from beholder.judges.base import Category, Clause, Rating, Shot
+from beholder.judges.fences import neutral
 from beholder.judges.reading import (
     BadAnswer,
     get_integer,
@@ -241,7 +242,7 @@ def _read_clauses(answer: Answer, text: str) -> list[Clause]:
     if not rows:
         raise BadAnswer("'clauses' is empty; the text has at least one clause")
     clauses = [Clause(get_text(row, "source"), get_text(row, "translation")) for row in rows]
-    words = Counter(_WORD.findall(text))
+    words = Counter(_WORD.findall(neutral(text)))  # as the judge was shown it
     left_out = words - Counter(_WORD.findall(" ".join(clause.source for clause in clauses)))
     if left_out.total() > _MAY_BE_LEFT_OUT * words.total():
         raise BadAnswer(
