@@ -5,7 +5,8 @@
 facts   Built-in facts of captions against human-written ones, matched one to one by content words
         (``benchmarks/oracle_statements.py``), with examples of what is missed.
 verify  Human facts against their own caption (should hold), the same with one word replaced by
-        another of its kind (should not), and facts of another caption (should not).
+        another of its kind, built-in relations with another thing of the caption at their end, and
+        facts of another caption (should not).
 match   Built-in facts against human facts of one caption: how far the judge's matches are those by
         content words.
 people  IIW-400 and DOCCI side by side: Spearman of precision with hallucination and of recall with
@@ -21,16 +22,19 @@ import argparse
 import random
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from beholder import DCScore, PoSh, stats
 from beholder.aio import run_sync
 from beholder.judges import judge
+from beholder.language import graph_statements, parse, scene_graph
 from beholder.metrics import Metric, Tools
 from beholder.records import ItemFailure
+from beholder.text import words
 from benchmarks import agreement, oracle_statements
 from benchmarks.granular import SWAPS
 
@@ -63,15 +67,29 @@ def replaced(fact: str, rng: random.Random) -> str | None:
     return fact[:start] + other + fact[end:]
 
 
+def bent_relations(text: str, rng: random.Random) -> Iterator[str]:
+    """Relations of a text with another of its things at their end; few are true by chance."""
+    graph = scene_graph(parse(text))
+    names = sorted({entity.name for entity in graph.entities if entity.kind == "thing"})
+    for found in graph_statements(graph):
+        if found.kind == "relation":
+            end = graph.entities[found.entities[1]].name
+            others = [name for name in names if name != end]
+            if others and end in found.text:
+                yield rng.choice(others).join(found.text.rsplit(end, 1))
+
+
 def verify(limit: int, rng: random.Random) -> Iterator[str]:
     """Shares of facts that the judge takes for true, with examples of errors."""
     rows = oracle_statements.read(ORACLE)[:limit]
     cleaned = [[oracle_statements.cleaned(fact) for fact in own] for _, own in rows]
     shifted = cleaned[1:] + cleaned[:1]
     wrong = [[other for f in own if (other := replaced(f, rng))] for own in cleaned]
+    bent = [list(bent_relations(text, rng)) for text, _ in rows]
     told = (
         ("own facts", cleaned, True),
         ("replaced", wrong, False),
+        ("other end", bent, False),
         ("other caption", shifted, False),
     )
     builtin = judge("builtin")
@@ -117,10 +135,10 @@ def people(resamples: int) -> Iterator[str]:
         items = agreement.items_of(rows)
         labels = {k: np.array([r["judgments"][k] for r in rows]) for k in rows[0]["judgments"]}
         ratio = agreement.length(items) / np.array(
-            [len(agreement.words(item.references[0])) for item in items]
+            [len(words(item.references[0])) for item in items]
         )
         told = labels["comprehensiveness"] + labels["specificity"]
-        metrics: Sequence[Metric] = (DCScore(), DCScore(rules="eq2_distinct"), PoSh())
+        metrics: Sequence[Metric[Any]] = (DCScore(), DCScore(rules="eq2_distinct"), PoSh())
         for metric in metrics:
             scores = metric.score(items, tools=Tools())
             failed = [s.message for s in scores if isinstance(s, ItemFailure)]
@@ -164,7 +182,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=181)
     parser.add_argument("--resamples", type=int, default=1000)
     given = parser.parse_args()
-    tables = {
+    tables: dict[str, Callable[[], Iterator[str]]] = {
         "facts": lambda: facts(given.limit, random.Random(12345)),
         "verify": lambda: verify(given.limit, random.Random(12345)),
         "match": lambda: match(given.limit, random.Random(12345)),

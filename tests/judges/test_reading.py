@@ -12,6 +12,7 @@ from beholder.judges.reading import (
     BadAnswer,
     get_flag,
     get_integer,
+    parse_facts,
     read_json,
 )
 
@@ -70,3 +71,47 @@ def test_flags_are_true_false_or_their_plain_spellings() -> None:
     for bad in strange:
         with pytest.raises(BadAnswer, match="true or false"):
             get_flag({"x": bad}, "x")
+
+
+@pytest.mark.skipif(not VECTORS.exists(), reason="shared vectors are not here")
+def test_recorded_facts_are_those_of_the_public_dcscore_parser() -> None:
+    checked = 0
+    for case in json.loads(VECTORS.read_text("utf-8"))["parse_cases"]:
+        if isinstance(case["output"], list):
+            assert parse_facts(case["input"]) == case["output"], case
+            checked += 1
+    assert checked >= 6
+
+
+A, B = {"fact": "a"}, {"fact": "b"}
+
+
+@pytest.mark.parametrize(
+    ("said", "facts"),
+    [
+        ('Here is: [{"fact": "a"}]', [A]),
+        ('See [1]. [{"fact": "a"}] Hope this helps [2].', [A]),
+        ('```\n[{"fact": "a"}]\n```', [A]),
+        ('```JSON\n[{"fact": "a"}]\n```', [A]),
+        ('```json\n[{"fact": "a", "id": null}]\n``` as asked.', [{"fact": "a", "id": None}]),
+        ('```json\n[{"fact": "b"}]\n``` No:\n```json\n[{"fact": "a"}]\n```', [A]),
+        ("[{'fact': 'a',}, {'fact': 'b'},]", [A, B]),
+        ('```json\n[{"fact": "a"},\n```', [A]),
+        ('[{"fact": "a"}, {"fact": "b"}, {"fact": "c and', [A, B]),
+        ("[{'fact': 'a'}, {'fact': 'x } y'}, {'fa", [A, {"fact": "x } y"}]),
+        ('{"fact": "a"}', [A]),
+        ('{"facts": [{"fact": "a"}]}', [A]),
+        ('{"fact": "a", "ids": [0, 1]}', [{"fact": "a", "ids": [0, 1]}]),
+        ('<think>[{"fact": "b"}]</think>[{"fact": "a"}]', [A]),
+        ('[{"fact": "लाल स्कूटर।"}]', [{"fact": "लाल स्कूटर।"}]),
+        ("[]", []),
+    ],
+)
+def test_facts_that_the_public_parser_loses_are_read(said: str, facts: Any) -> None:
+    assert parse_facts(said) == facts
+
+
+@pytest.mark.parametrize("said", ["", "none", "42", "[1, 2]", '["a"]', "no facts here", "```json"])
+def test_answers_without_facts_are_refused(said: str) -> None:
+    with pytest.raises(BadAnswer):
+        parse_facts(said)

@@ -90,24 +90,30 @@ def parse_facts(text: str) -> list[dict[str, Any]]:
         BadAnswer: No list of objects can be found.
     """
     answer = without_thinking(text)
-    fences = [m.end() for m in _FENCE_START.finditer(answer)]
-    marked = [end for end in fences if answer[:end].lower().endswith("json")]
-    starts = [marked[-1]] if marked else fences[:1]
-    bodies = [answer[start:].partition("```")[0] for start in starts]
-    for body in (*bodies, answer):
-        begin = _LIST_START.search(body)
-        outer = body[begin.start() : body.rfind("]") + 1] if begin else ""
-        for candidate in (body.strip(), outer):
-            rows = _fact_rows(_value(candidate, strict=True))
-            rows = rows or _fact_rows(_value(candidate.replace("\n", "")))
-            if rows:
+    bodies = [*_blocks(answer), answer]
+    for body in bodies:
+        for candidate in (body.strip(), _list_in(body)):
+            read = (_value(candidate, strict=True), _value(candidate.replace("\n", "")))
+            if rows := next(filter(None, map(_fact_rows, read)), None):
                 return rows
-    for body in (*bodies, answer):
-        if whole := list(_whole_objects(body)):
-            return whole
-    if any(_value(body.strip()) == [] for body in (*bodies, answer)):
+    for body in bodies:
+        if rows := list(_whole_objects(body)):
+            return rows
+    if any(_value(body.strip()) == [] for body in bodies):
         return []
     raise BadAnswer("the answer holds no list of facts")
+
+
+def _blocks(answer: str) -> list[str]:
+    """The last block that is marked as JSON, or else the first block."""
+    starts = [m.end() for m in _FENCE_START.finditer(answer)]
+    marked = [start for start in starts if answer[:start].lower().endswith("json")]
+    return [answer[start:].partition("```")[0] for start in marked[-1:] or starts[:1]]
+
+
+def _list_in(text: str) -> str:
+    begin = _LIST_START.search(text)
+    return text[begin.start() : text.rfind("]") + 1] if begin else ""
 
 
 def _fact_rows(value: Any) -> list[dict[str, Any]]:

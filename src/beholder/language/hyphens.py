@@ -84,16 +84,15 @@ def _joined(words: Sequence[Word], index: int) -> bool:
 
 
 def _top(words: Sequence[Word], group: Sequence[int]) -> int:
-    """The piece nearest to the root; of several the last one, for it names the kind.
+    """The piece that leads out of the compound; of several the last one, for it names the kind."""
+    pieces = [i for i in group if words[i].text != "-"]
+    leading = [i for i in pieces if words[i].head == i or _leads_out(words, i, set(group))]
+    return leading[-1] if leading else group[-1]
 
-    Any other could hang on a word that hangs on the compound: a circle, which no rule can walk.
-    """
-    return min(reversed(group), key=lambda i: (words[i].text == "-", _depth(words, i)))
 
-
-def _depth(words: Sequence[Word], index: int) -> int:
-    depth = 0
-    while words[index].head != index:
-        index = words[index].head
-        depth += 1
-    return depth
+def _leads_out(words: Sequence[Word], piece: int, group: set[int]) -> bool:
+    """Whether no word above a piece hangs on the compound again, which would make a circle."""
+    at = words[piece].head
+    while at not in group and words[at].head != at:
+        at = words[at].head
+    return at not in group

@@ -7,8 +7,10 @@ import pytest
 from beholder.aio import run_sync
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Question, judge
+from beholder.judges.builtin import claims
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.predicates import normal
+from beholder.judges.builtin.view import View
 
 JUDGE = judge("builtin")
 
@@ -45,6 +47,54 @@ def test_verify_supports_what_the_reference_says() -> None:
     reference = "A young woman in a red coat walks a dog."
     claims = ["The woman is young.", "The coat is green.", "There is a dog.", "There is a horse."]
     assert run_sync(JUDGE.verify(claims, reference=reference)) == [True, False, True, False]
+
+
+def test_verify_reads_wording_where_the_parse_hides_it_but_not_the_wrong_thing() -> None:
+    reference = (
+        "A close-up view of a brick wall with long slits in it. A red bus stands behind a white"
+        " house, and the fence is brown."
+    )
+    claims = [
+        "The image shows a close-up view of a brick wall.",
+        "The slits are long.",
+        "The house is red.",
+        "The bus is behind the fence.",
+        "The wall is not brick.",
+    ]
+    assert run_sync(JUDGE.verify(claims, reference=reference)) == [True, True, False, False, False]
+
+
+def test_statements_of_a_text_hold_in_it_and_match_themselves() -> None:
+    text = "A boy brings her coffee. Two old men in hats sit on a bench; one of them smokes."
+    own = [statement.text for statement in run_sync(JUDGE.decompose(text))]
+    assert len(own) >= 6
+    assert all(run_sync(JUDGE.verify(own, reference=text)))
+    assert run_sync(JUDGE.match(own, own)) == list(range(len(own)))
+
+
+def test_statements_know_their_place() -> None:
+    text = "A red cup is on the table."
+    places = {s.text: s.spans for s in run_sync(JUDGE.decompose(text))}
+    assert [text[a:b] for a, b in places["The cup is red."]] == ["red"]
+
+
+def test_300_facts_are_matched_with_300_in_less_work_than_all_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = 0
+    real = claims.grade
+
+    def counted(claim: View, source: claims.Source) -> float:
+        nonlocal compared
+        compared += 1
+        return real(claim, source)
+
+    monkeypatch.setattr(claims, "grade", counted)
+    left = [f"There are {n} red cups." for n in range(2, 302)]
+    right = [f"There are {n} blue plates." for n in range(2, 302)]
+    assert run_sync(JUDGE.match(left, right)) == [None] * 300
+    assert run_sync(JUDGE.match(left, left[::-1])) == list(range(299, -1, -1))
+    assert compared <= 2 * 300 * 5 * 2
 
 
 def test_what_it_cannot_judge_names_who_can() -> None:

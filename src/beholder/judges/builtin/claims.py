@@ -15,6 +15,8 @@ from beholder.judges.builtin.settings import settings
 from beholder.judges.builtin.vectors import vectors
 from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language import graph_statements
+from beholder.language.lexicon import PICTURES
+from beholder.language.units import GraphUnit
 from beholder.text import RuleSplitter, frequency
 from beholder.text import words as word_spans
 
@@ -30,6 +32,7 @@ _ALIKE = 0.5
 """Word alignment below which two statements are not looked at more closely."""
 _CLOSE = 5
 """Statements that are looked at more closely for each claim."""
+_SHOWING = PICTURES | {"shows", "features", "depicts", "displays", "presents"}
 _SPLITTER = RuleSplitter()
 
 
@@ -99,7 +102,7 @@ def grade(claim: View, source: Source) -> float:
     """The lowest grade of a claim's units in a text, but no less than ``PRESENT`` if it is worded.
 
     A claim is worded where one sentence has its words, nothing contradicts it, and its colours,
-    sides and the like are not said of other things only: what a wrong parse hides, words still
+    sides and relations are not said of other things only: what a wrong parse hides, words still
     tell.
     """
     found = find(claim, source.view, settings())
@@ -123,7 +126,10 @@ def _worded(claim: View, source: Source) -> float:
         return 0.0
     similarity = np.clip(claim.word_vectors @ source.view.word_vectors.T, 0.0, 1.0)
     lower_excluded(similarity, claim.word_values, source.view.word_values, settings().excluded)
-    weights = np.array([frequency.weight(word) for word in claim.words])
+    # Words that mean the picture itself ("the image shows") need not be there.
+    weights = np.array(
+        [0.0 if word in _SHOWING else frequency.weight(word) for word in claim.words]
+    )
     best = [
         float(similarity[:, part].max(axis=1) @ weights)
         for part in source.sentences
@@ -133,22 +139,41 @@ def _worded(claim: View, source: Source) -> float:
 
 
 def _of_others(claim: View, text: View) -> bool:
-    """Whether the text says a colour, side or the like of the claim only of other things."""
+    """Whether the text says a colour, side or relation of the claim only of other things."""
     for place, _ in claim.word_values:
         word = claim.words[place]
         owners = {p.entity for p in text.properties if word in _words(f"{p.value} {p.text}")}
-        for _, unit, _ in text.relations:
-            if word in _words(unit.text) and unit.object is not None:
-                owners |= {unit.subject, unit.object}
-        names = [n for e in owners for m in text.graph.entities[e].mentions for n in _words(m.text)]
-        others = [
-            other
-            for i, other in enumerate(claim.words)
-            if i != place and frequency.weight(other) > _SAYS
-        ]
-        if names and others and float((vectors(others) @ vectors(names).T).max()) < _NAMESAKE:
+        for unit in _related(text, [word]):
+            owners |= {unit.subject, unit.object or unit.subject}
+        others = _telling(claim.words[:place] + claim.words[place + 1 :])
+        if owners and others and not any(_named(owner, others, text) for owner in owners):
+            return True
+    for _, relation, _ in claim.relations:
+        said = _telling(_words(relation.text))
+        told = _related(text, said) if said else []
+        ends = _telling(claim.words)
+        if told and not any(
+            _named(unit.subject, ends, text) and _named(unit.object or unit.subject, ends, text)
+            for unit in told
+        ):
             return True
     return False
+
+
+def _related(text: View, wanted: Sequence[str]) -> list[GraphUnit]:
+    """The relations of a text that have these words."""
+    return [unit for _, unit, _ in text.relations if set(wanted) <= set(_words(unit.text))]
+
+
+def _named(entity: int, among: Sequence[str], text: View) -> bool:
+    """Whether words name an entity of the text."""
+    mentions = text.graph.entities[entity].mentions
+    names = [name for mention in mentions for name in _words(mention.text)]
+    return bool(names) and float((vectors(among) @ vectors(names).T).max()) >= _NAMESAKE
+
+
+def _telling(words: Sequence[str]) -> list[str]:
+    return [word for word in words if frequency.weight(word) > _SAYS]
 
 
 def _alignment(views: Sequence[View], others: Sequence[View]) -> FloatArray:
