@@ -17,7 +17,7 @@ def bidirectional(
     run: Annotated[Path, typer.Argument(help="A run with dcscore(direction='both').")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder to write. [default: RUN/bidirectional]"),
+        typer.Option("--out", "-o", help="Folder to write. (default: RUN/bidirectional)"),
     ] = None,
     metric: Annotated[
         str | None, typer.Option("--metric", "-m", help="The metric, where a run has several.")
@@ -26,7 +26,7 @@ def bidirectional(
         str, typer.Option(help="Category of the random sample; rest: all other pictures.")
     ] = "random",
     cuts: Annotated[
-        str | None, typer.Option(help="Hard below, easy from: 0.5,0.8. [default: tertiles]")
+        str | None, typer.Option(help="Hard below, easy from: 0.5,0.8 (default: tertiles).")
     ] = None,
     system: Annotated[str, typer.Option(help="Group column of systems.")] = "system",
     category: Annotated[str, typer.Option(help="Group column of categories.")] = "category",
