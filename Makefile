@@ -13,7 +13,9 @@ test: $(VENV)/.dev
 
 # The tests that need torch, in an environment of their own; everything else stays free of it.
 test-hf: .venv-hf/.ready
-	.venv-hf/bin/python -m pytest tests/backends/test_hf.py tests/embed/test_sentence_transformers.py
+	.venv-hf/bin/python -m pytest tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
+	    tests/embed/test_image_embedders.py tests/metrics/classical/test_clipscore.py \
+	    tests/metrics/classical/test_bertscore.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -32,6 +34,7 @@ bench: .venv-bench/.ready
 	$(BENCH) benchmarks/narratives.py --quick
 	$(BENCH) benchmarks/judge_throughput.py
 	$(BENCH) benchmarks/posh_builtin.py
+	$(BENCH) benchmarks/posh_calls.py
 	if [ -d $(DATA) ]; then \
 	    $(BENCH) -m benchmarks.language --data $(DATA) && \
 	    $(BENCH) benchmarks/agreement_vcs.py && \

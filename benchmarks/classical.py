@@ -42,9 +42,10 @@ with contextlib.redirect_stdout(io.StringIO()):
     found["tokenizer"] = time.perf_counter() - start
     makers = {"bleu": lambda: Bleu(4), "rouge": Rouge, "cider_d": Cider, "meteor": Meteor}
     for name, make in makers.items():
-        start = time.perf_counter()
-        make().compute_score(g, c)
-        found[name] = time.perf_counter() - start
+        for _ in range(1 if name == "meteor" else 3):  # best of three, as ours; meteor is slow
+            start = time.perf_counter()
+            make().compute_score(g, c)
+            found[name] = min(found.get(name, 1e9), time.perf_counter() - start)
 json.dump(found, open(sys.argv[2], "w"))
 """
 

@@ -1,7 +1,8 @@
-"""Requests per second of a judge against a bare httpx loop at the same concurrency.
+"""Requests per second of a judge against bare loops of httpx and httpx2 at the same concurrency.
 
-A local server in a process of its own answers after 20 ms. Printed: the ratio of the two rates (1.0
-would be no cost at all; median of rounds), CPU time per request of the judge, and peak memory at
+A local server in a process of its own answers after 20 ms. Printed: the ratios of the rates (1.0
+would be no cost at all; median of rounds; the judge sends by httpx2, whose pool is the quicker one
+where many calls run at once), CPU time per request of the judge, and peak memory at
 1,000 and at 20,000 requests. Run: ``python benchmarks/judge_throughput.py``.
 """
 
@@ -22,6 +23,7 @@ from statistics import median
 from typing import Any
 
 import httpx
+import httpx2
 
 from beholder import judges
 from beholder.aio import bounded
@@ -54,8 +56,8 @@ def serve(port: int) -> None:
     uvicorn.run(app, port=port, log_level="critical", lifespan="off", ws="none")
 
 
-async def bare(url: str, n: int, concurrency: int) -> float:
-    """Requests per second of httpx alone, with a body like the judge's."""
+async def bare(library: Any, url: str, n: int, concurrency: int) -> float:
+    """Requests per second of httpx or httpx2 alone, with a body like the judge's."""
     body = {
         "model": "m",
         "messages": [{"role": "user", "content": TEXT + " A question of the usual length." * 20}],
@@ -64,8 +66,8 @@ async def bare(url: str, n: int, concurrency: int) -> float:
         "logprobs": True,
         "top_logprobs": 20,
     }
-    limits = httpx.Limits(max_connections=concurrency)
-    async with httpx.AsyncClient(limits=limits, timeout=60) as client:
+    limits = library.Limits(max_connections=concurrency)
+    async with library.AsyncClient(limits=limits, timeout=60) as client:
 
         async def one(i: int) -> None:
             response = await client.post(f"{url}/chat/completions", json=body | {"seed": i})
@@ -133,19 +135,24 @@ def main() -> None:
         time.sleep(0.05)
     print(f"answers after {DELAY * 1000:.0f} ms; Python {sys.version.split()[0]}")
     for concurrency in args.concurrency:
-        ratios, costs = [], []
+        ratios: dict[str, list[float]] = {"httpx": [], "httpx2": []}
+        costs = []
         for _ in range(args.rounds):  # side by side, so that a busy machine slows both
-            plain = asyncio.run(bare(url, args.requests, concurrency))
+            plain = {
+                library.__name__: asyncio.run(bare(library, url, args.requests, concurrency))
+                for library in (httpx, httpx2)
+            }
             with tempfile.TemporaryDirectory() as folder:
                 before = cpu()
                 ours = asyncio.run(judged(url, range(args.requests), concurrency, Path(folder)))
                 costs.append((cpu() - before) / args.requests)
-            ratios.append(ours / plain)
-        print(
-            f"concurrency {concurrency}: judge / httpx = {median(ratios):.2f}"
-            f" ({min(ratios):.2f} to {max(ratios):.2f}),"
-            f" CPU {1000 * median(costs):.2f} ms a request"
+            for name, rate in plain.items():
+                ratios[name].append(ours / rate)
+        told = ", ".join(
+            f"judge / {name} = {median(found):.2f} ({min(found):.2f} to {max(found):.2f})"
+            for name, found in ratios.items()
         )
+        print(f"concurrency {concurrency}: {told}, CPU {1000 * median(costs):.2f} ms a request")
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(judged(url, range(1000), 16, Path(folder)))
         at_1000 = peak()

@@ -57,6 +57,7 @@ def score(
         limit: Score only the first so many items.
         skip_bad_rows: Go on without rows that are wrong, and count them.
         media_root: Folder that image paths may reach; None keeps them in the data file's folder.
+            Pictures of items given in Python are relative to it, or else to the current directory.
         workers: Worker processes; None decides from the number of items. Results do not depend
             on it.
         concurrency: How many items wait for remote tools at once.

@@ -257,12 +257,14 @@ def test_another_picture_changes_perplexity_and_it_is_encoded_once(
 
 
 def towards_digits(path: str, folder: Path) -> str:
-    """The Llama with its output biased towards digits, so that some are among the likeliest."""
+    """The Llama with digits on both sides of one direction: some are always among the likeliest."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
     model = transformers.AutoModelForCausalLM.from_pretrained(path)
     digits = [tokenizer.convert_tokens_to_ids(str(d)) for d in range(1, 6)]
     with torch.no_grad():
-        model.lm_head.weight[digits] *= 3.0
+        direction = 30.0 * model.lm_head.weight[digits[0]].clone()
+        for digit, factor in zip(digits, (1.0, -1.0, 0.99, -0.99, 0.98), strict=True):
+            model.lm_head.weight[digit] = factor * direction
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(folder)
@@ -281,9 +283,7 @@ def test_grade_is_the_expectation_over_the_models_own_distribution(
     from beholder.judges.templates import Templates
 
     for question, grade in zip(questions, grades, strict=True):
-        system, user = render(
-            Templates()["presence"], question, "A tall man holds a red cup.", None
-        )
+        system, user = render(Templates()["presence"], question, "A tall man holds a red cup.")
         text = f"<|system|>{system.text}<end><|user|>{user.text}<end><|assistant|>"
         ids = tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
         with torch.no_grad():
@@ -349,8 +349,28 @@ def test_text_model_refuses_pictures_and_long_prompts_are_not_cut(llama: str) ->
     with pytest.raises(ConfigError, match="does not take pictures"):
         asyncio.run(backend.chat(seen))
     long = Request((Message("user", ("word " * 2000,)),), Sampling(max_tokens=8))
-    with pytest.raises(ItemError, match=r"takes 1024\. It is not cut"):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(llama)
+    prompt = f"<|user|>{'word ' * 2000}<end><|assistant|>"
+    whole = len(tokenizer(prompt, add_special_tokens=False)["input_ids"]) + 8
+    with pytest.raises(ItemError, match=rf"has {whole} tokens.*takes 1024\. It is not cut"):
         asyncio.run(backend.chat(long))
+
+
+def test_question_about_a_text_that_is_too_long_fails_and_the_others_do_not(
+    llama: str, tmp_path: Path
+) -> None:
+    judge = judges.judge(f"hf:{towards_digits(llama, tmp_path)}", batch_size=2)
+    cup = [Question("entity", "a cup")]
+
+    async def ask() -> list[Any]:
+        texts = ("A cup. " * 400, "A tall man holds a red cup.")
+        asked = [judge.presence(cup, text) for text in texts]
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    failed, graded = asyncio.run(ask())
+    assert isinstance(failed, ItemError)
+    assert "shorten the text" in str(failed)
+    assert 1.0 <= graded[0].value <= 5.0
 
 
 def test_model_is_named_with_a_digest_of_its_weights(llama: str, llava: str) -> None:

@@ -126,6 +126,9 @@ def test_prompt_too_long_fails_alone(engine: type[Engine]) -> None:
     long, short = asyncio.run(go())
     assert isinstance(long, ItemError)
     assert "longer than the maximum" in str(long)
+    # 99 words of 5 bytes and 12 more, 3 bytes to a token, and 5 tokens to answer.
+    assert "it has about 174 tokens" in str(long)
+    assert "not cut: shorten the text or use a judge with more room" in str(long)
     assert short.text == "3"
 
 

@@ -140,7 +140,8 @@ HUB_ROWS = {
     "docent_granular": {"uuid": "u", "model": "m", "generation": "a b", "reference": "r",
                         "mistakes": '[{"start": 0, "end": 1}]', "omissions": "[]"},
     "polaris": {"refs": ["r"], "cand": "a", "human_score": 0.75},
-    "detailcaps": {"image": "p", "source": "s", "GT_Caption_X": "r", "modelA": "a", "modelA_score": 4.0},
+    "detailcaps": {"image": "p", "source": "s", "GT_Caption_GPT4O": "r", "GT_Caption_GPT4V": "q",
+                   "CogVLM": "a", "GPT4_Eval": '{"CogVLM": 4}', "binary": b"picture"},
     "wiki_imagereview": {"id": "p", "genre": "g", **{f"sentence_{i}": f"s{i}" for i in range(1, 6)},
                          "annotator_1": [1, 2, 3, 4, 5], "annotator_2": [5, 4, 3, 2, 1],
                          "annotator_3": [1, 2, 3, 5, 4]},
@@ -166,6 +167,16 @@ def test_tables_of_the_hub_are_read_from_a_local_folder(name: str, tmp_path: Pat
     found = load(name, str(tmp_path)).items
     assert found[0].judgments == HUB_JUDGMENTS[name]
     assert len(found) == (5 if name == "wiki_imagereview" else 1)
+
+
+def test_detailcaps_has_an_item_per_scored_system_and_none_without_scores(tmp_path: Path) -> None:
+    row = {"image": "p", "source": "s", "GT_Caption_GPT4O": "r", "GT_Caption_GPT4V": None,
+           "CogVLM": "a", "LLaVA_v15": "b", "GPT4_Eval": '{"CogVLM": 4, "LLaVA_v15": "2.5", "note": 1}'}  # fmt: skip
+    rows = [{**row, "GPT4_Eval": None}, row]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "d.parquet")
+    first, second = load("detailcaps", str(tmp_path)).items
+    assert (first.id, first.candidate, first.references) == ("1/CogVLM", "a", ("r",))
+    assert (second.candidate, second.judgments) == ("b", {"score": 2.5})
 
 
 def test_every_set_says_where_it_is_and_can_be_read() -> None:

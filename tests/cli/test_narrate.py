@@ -253,6 +253,17 @@ def test_one_unreadable_picture_is_a_counted_failure_that_names_frame_and_file(c
     assert cli(*arguments, "--allow-failed", "8").code == 0
 
 
+def test_a_wrong_picture_folder_is_told_where_no_score_needs_the_pictures(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 3)
+    Path("elsewhere").mkdir()
+    done = cli(
+        "compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
+        "--images", "elsewhere",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "pictures could not be read (is --images right?); the first: p0" in done.err
+
+
 def test_unusable_answers_are_failures_with_the_judges_words(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 1)
     done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:broken", "--by", "sight", "-o", "r")  # fmt: skip

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import importlib.machinery
 import io
 import json
 import lzma
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +20,7 @@ from hypothesis import strategies as st
 from beholder.data import from_row, read_items, to_row
 from beholder.data.read import MAX_ROW_BYTES
 from beholder.data.row import RowError
-from beholder.errors import DataError
+from beholder.errors import DataError, MissingExtraError
 from beholder.records import Item
 
 GOOD = {"id": "1", "candidate": "A dog.", "references": ["A cat."]}
@@ -281,6 +284,63 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", stdin)
     (item,) = read_items("-")
     assert isinstance(item, Item)
+
+
+class Image:
+    """A feature of the hub's library that is no text."""
+
+
+class HubRows:
+    def __init__(self, rows: list[dict[str, object]], features: dict[str, object]) -> None:
+        self.rows, self.features = rows, features
+
+    def remove_columns(self, names: list[str]) -> list[dict[str, object]]:
+        return [{k: v for k, v in row.items() if k not in names} for row in self.rows]
+
+
+def _hub(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """A stand-in for the package datasets; gives what it was asked for."""
+    asked = []
+
+    def load_dataset(name: str, *, split: str, streaming: bool) -> HubRows:
+        assert streaming
+        asked.append((name, split))
+        if split == "none":
+            raise ValueError("Bad split: none. Available splits: ['test']")
+        rows: list[dict[str, object]] = [
+            {"caption": "a", "references": ["r"], "image": b"picture", "extra": None},
+            {"caption": "", "references": [""], "image": b"picture", "extra": 1},
+        ]
+        return HubRows(rows, {"caption": "", "image": Image()})
+
+    module = ModuleType("datasets")
+    module.__spec__ = importlib.machinery.ModuleSpec("datasets", loader=None)
+    module.load_dataset = load_dataset  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "datasets", module)
+    return asked
+
+
+def test_a_set_of_the_hub_is_read_by_the_same_names_without_its_pictures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = _hub(monkeypatch)
+    good, bad = read_items("hf:org/name")
+    assert good == Item("1", "a", ("r",), meta={"extra": None})
+    assert str(bad).startswith("hf:org/name:2: references")
+    list(read_items("hf:org/name@train"))
+    assert asked == [("org/name", "test"), ("org/name", "train")]
+
+
+def test_a_set_that_the_hub_has_not_is_named_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _hub(monkeypatch)
+    with pytest.raises(DataError, match=r"hf:org/name@none: .*Available splits: \['test'\]"):
+        list(read_items("hf:org/name@none"))
+    monkeypatch.delitem(sys.modules, "datasets")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"beholder\[datasets\]"):
+        list(read_items("hf:org/name"))
 
 
 @given(st.binary(max_size=300))

@@ -109,8 +109,8 @@ def test_unsteady_judge_and_length_bias_are_seen() -> None:
             return json.dumps({"ranks": [order.index(text) + 1 for text in texts]})
         if request.sampling.temperature > 0:
             return graded(rng.randint(1, 5))
-        longer = len(request.messages[-1].text) > len(SCENE) + 800
-        return graded(4 if longer else 3)
+        shown = re.search(r"<target>\n(.*)\n</target>", request.messages[-1].text, re.DOTALL)
+        return graded(4 if shown is not None and len(shown[1]) > len(SCENE) else 3)
 
     found = asyncio.run(check_steadiness(LLMJudge(Scripted(moody, top_logprobs=20))))
     assert found.agreement.single.value is not None

@@ -15,7 +15,8 @@ import pytest
 
 from beholder import judges
 from beholder.backends import Message, Request, Sampling
-from beholder.backends.openai import OpenAI, retry_after
+from beholder.backends.openai import OpenAI
+from beholder.backends.openai_http import retry_after
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Question
 from servers.faults import FaultServer, Refusal, completion, serving
@@ -193,7 +194,7 @@ def test_retry_after_is_waited_for() -> None:
         ("0.5", 0.5, 0.5),
         ("-1", 0, 0),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),  # long ago: at once
-        (email.utils.formatdate(time.time() + 3600, usegmt=True), 3500, 3600),
+        (email.utils.formatdate(time.time() + 86400, usegmt=True), 80000, 86400),  # slow suites
         ("soon", None, None),
     ],
 )
@@ -251,21 +252,66 @@ def test_errors_that_concern_all_calls_end_the_run(
         assert len(server.bodies) == 1
 
 
-def test_prompt_too_long_for_the_server_is_a_failure_of_the_item() -> None:
-    def short(body: dict[str, Any]) -> dict[str, Any]:
-        if len(body["messages"][-1]["content"]) > 1000:
-            raise Refusal(400, "This model's maximum context length is 100 tokens.")
+def short_of_room(body: dict[str, Any]) -> dict[str, Any]:
+    """A server whose model has little room."""
+    if len(body["messages"][-1]["content"]) > 1000:
+        raise Refusal(400, "This model's maximum context length is 100 tokens.")
+    return clever(body)
+
+
+@pytest.mark.parametrize(
+    ("models", "takes"),
+    [
+        ({"data": [{"id": "m", "max_model_len": 100}]}, "takes 100"),  # as vLLM and SGLang tell it
+        ({"data": [{"id": "other"}, {"id": "m", "context_length": 100}]}, "takes 100"),
+        ({"data": [{"id": "m"}]}, "takes fewer"),
+        (None, "takes fewer"),
+    ],
+)
+def test_prompt_too_long_for_the_server_is_a_failure_that_tells_length_and_room(
+    models: dict[str, Any] | None, takes: str
+) -> None:
+    with serving(FaultServer(short_of_room, models=models)) as server:
+        backend = OpenAI("m", base_url=server.url)
+        # 2000 bytes and 12 for the turn, 3 to a token, and 48 tokens for the answer
+        wanted = (
+            rf"with its answer it has about 718 tokens, and openai:m@.* {takes}\. It is not cut"
+        )
+        with pytest.raises(ItemError, match=rf"{wanted}.*maximum context length is 100") as caught:
+            asyncio.run(backend.chat(plain_request("x" * 2000, max_tokens=48)))
+        assert "shorten the text or use a judge with more room" in str(caught.value)
+        sent = [b["messages"][-1]["content"] for b in server.bodies]
+        assert sent[1:] == ["x" * 2000], "sent once, whole"
+
+
+def test_prompt_beyond_the_room_that_the_user_told_is_never_sent() -> None:
+    with serving(FaultServer(clever)) as server:
+        backend = OpenAI("m", base_url=server.url, context=300)
+        with pytest.raises(ItemError, match=r"about 314 tokens, and openai:m@.* takes 300\."):
+            asyncio.run(backend.chat(plain_request("x" * 900, max_tokens=10)))
+        assert len(server.bodies) == 1, "only the probe was sent"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the request exceeds the available context size, try increasing it",  # llama.cpp
+        "Prompt contains 33000 tokens, too large for model with 32768 maximum context length",
+        "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000",  # TGI
+        "prompt is too long: 210000 tokens > 200000 maximum",
+    ],
+)
+def test_every_servers_way_to_say_too_long_is_understood(said: str) -> None:
+    def refuse(body: dict[str, Any]) -> dict[str, Any]:
+        if "hello" in str(body["messages"]):
+            raise Refusal(400, said)
         return clever(body)
 
-    with serving(FaultServer(short)) as server:
-        backend = OpenAI("m", base_url=server.url)
-        with pytest.raises(ItemError, match="the prompt does not fit"):
-            asyncio.run(backend.chat(plain_request("x" * 2000)))
-        told = OpenAI("m", base_url=server.url, context=300)
-        n_before = len(server.bodies)
-        with pytest.raises(ItemError, match="takes 300"):
-            asyncio.run(told.chat(plain_request("x" * 900, max_tokens=10)))
-        assert len(server.bodies) == n_before + 1, "only the probe was sent"
+    with (
+        serving(FaultServer(refuse)) as server,
+        pytest.raises(ItemError, match="the prompt does not fit"),
+    ):
+        asyncio.run(OpenAI("m", base_url=server.url).chat(plain_request()))
 
 
 def test_parameters_that_the_server_does_not_know_are_left_out() -> None:

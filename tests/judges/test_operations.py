@@ -48,11 +48,13 @@ def test_presence_reads_one_token_and_shares_the_beginning_of_its_prompts() -> N
     grades = asyncio.run(judge.presence(questions, "A long text.", "Another text."))
     assert [grade.value for grade in grades] == pytest.approx([4.5] * 3)
     assert {request.sampling.max_tokens for request in backend.requests} == {1}
+    assert {(r.sampling.n, r.sampling.top_logprobs) for r in backend.requests} == {(1, 20)}
+    assert len({request.messages[0].text for request in backend.requests}) == 1
     prompts = [prompt(request) for request in backend.requests]
-    shared = prompts[0][: prompts[0].index("</source>")]
+    shared = prompts[0][: prompts[0].index("</target>")]
     assert "A long text." in shared
-    assert shared.index("<target>") < shared.index("<source>"), "the target comes first"
     assert all(p.startswith(shared) for p in prompts)
+    assert not any("Another text." in p for p in prompts), "only the target is sent"
 
 
 def test_decompose_keeps_script_subject_and_relevance() -> None:
@@ -288,3 +290,33 @@ class Nothing(Judge):
 def test_judge_without_an_operation_names_those_that_have_it(call: Callable[[Judge], Any]) -> None:
     with pytest.raises(ConfigError, match=r"nothing cannot .* judge='openai:MODEL'"):
         asyncio.run(call(Nothing()))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda j: j.assess("A cat.", ("overall",)), "by a picture or by references"),
+        (lambda j: j.assess("A cat.", (), references=["A cat."]), "aspects"),
+        (lambda j: j.assess("A cat.", ("style",), references=["A cat."]), "aspects"),
+        (lambda j: j.grade("A cat.", images=[]), "grade needs a picture"),
+    ],
+)
+def test_a_description_without_evidence_or_aspect_is_not_asked_about(
+    call: Callable[[Judge], Any], message: str
+) -> None:
+    judge, backend = says("{}")
+    with pytest.raises(ItemError, match=message):
+        asyncio.run(call(judge))
+    assert backend.requests == []
+
+
+def test_grade_counts_whole_digits_only() -> None:
+    def answer(request: Request) -> Answer:
+        first = (("10", math.log(0.5)), ("7", math.log(0.25)), ("3", math.log(0.25)))
+        return Answer((Sample("10", "length", first),), "m")
+
+    judge = LLMJudge(Scripted(answer, top_logprobs=20))
+    grade = asyncio.run(judge.grade("A cat.", images=[PICTURE]))
+    assert grade.value == pytest.approx(5.0)
+    assert grade.mass == pytest.approx(0.5)
+    assert len(grade.probabilities) == 10

@@ -116,3 +116,23 @@ def test_specs_that_cannot_be_built_say_why(text: str, message: str) -> None:
 def test_unknown_judge_is_an_unknown_name() -> None:
     with pytest.raises(UnknownNameError):
         judges.judge("nobody:x")
+
+
+def test_assessments_are_averaged_by_aspect_with_all_reasons() -> None:
+    kept = InMemory()
+    said = [
+        {"reason": "a", "overall": 2, "mistakes": 5},
+        {"reason": "b", "overall": 5, "mistakes": 5},
+    ]
+    panel = Panel([judge_who_says(value) for value in said], kept)
+    found = asyncio.run(panel.assess("A cat.", ("overall", "mistakes"), references=["A cat."]))
+    assert found.grades == {"overall": 3.5, "mistakes": 5.0}
+    assert found.reason == "a | b"
+    assert sorted(kept.ratings.values()) == [2.0, 5.0, 5.0, 5.0]
+
+
+def test_a_panel_sees_only_if_all_its_members_do() -> None:
+    sees, blind = (LLMJudge(Scripted(lambda request: "5", images=eyes)) for eyes in (True, False))
+    Panel([sees, sees], InMemory()).check_can("grade", images=True)
+    with pytest.raises(ConfigError, match="does not take pictures"):
+        Panel([sees, blind], InMemory()).check_can("grade", images=True)

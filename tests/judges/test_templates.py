@@ -37,6 +37,18 @@ CALLS: dict[str, Any] = {
     "rate_sequence_words": lambda j: j.rate_sequence(WORDS),
     "rate_transition": lambda j: j.rate_transition(*WORDS),
     "rank": lambda j: j.rank(["good", "bad"], images=[PICTURE], language="Japanese"),
+    "assess_reference": lambda j: j.assess(
+        "A <cat>.", ("overall", "mistakes", "omissions"), references=["A cat.", "A tabby."]
+    ),
+    "assess_both_plain": lambda j: j.assess(
+        "A cat.", ("mistakes",), references=["A cat."], images=[PICTURE], high=10, rubric=False
+    ),
+    "assess_picture_overall": lambda j: j.assess("A cat.", ("overall",), images=[PICTURE]),
+    "assess_same_picture": lambda j: j.assess(
+        "A cat.", ("same_picture",), references=["A cat."], low=0, high=100
+    ),
+    "grade_picture": lambda j: j.grade("A <cat>.", images=[PICTURE]),
+    "grade_both": lambda j: j.grade("A cat.", images=[PICTURE], references=["A cat."]),
     "classify": lambda j: j.classify({"nature": "Land."}, text="A tree."),
     "translate": lambda j: j.translate("Ein Hund.", source="German", target="English"),
 }

@@ -10,6 +10,7 @@ import pytest
 from beholder.api import Run, configure, score
 from beholder.metrics import METRICS
 from beholder.records import Item
+from beholder.run.compare import compare
 from beholder.run.plan import plan
 from beholder.run.store import Store
 from toy.metric import Asked
@@ -66,3 +67,18 @@ def test_a_dry_run_counts_the_questions_and_asks_nobody(judge: str, tmp_path: Pa
     assert metric.judge is not None
     assert metric.judge.n_calls == 2
     assert not (tmp_path / "run").exists()
+
+
+def test_values_that_an_item_does_not_have_count_nowhere(tmp_path: Path) -> None:
+    # "Hm." names nothing, so that its precision is not defined: of two items one counts.
+    items = [
+        Item("a", "Hm.", ("A dog runs.",), group={"system": "x"}),
+        Item("b", "A dog runs.", ("A dog runs.",), group={"system": "x"}),
+    ]
+    runs = [score(items, ["dcscore"], out=tmp_path / name) for name in ("one", "two")]
+    (result,) = runs[0].summary.values()
+    assert (result.n_scored, result.values["f1"].n, result.values["precision"].n) == (2, 2, 1)
+    assert result.values["precision"].mean == 1.0
+    with Store.read(tmp_path / "one") as one, Store.read(tmp_path / "two") as two:
+        compared = {d.value: d.paired for d in compare(one, two).differences}
+    assert {"f1", "precision"} <= set(compared)

@@ -77,6 +77,7 @@ class FaultServer:
         delay: float = 0.0,
         hang: float = 3.0,
         most_in_a_row: int = 4,
+        models: Mapping[str, Any] | None = None,
     ) -> None:
         self.reply = reply
         self.fault_rate = fault_rate
@@ -84,6 +85,7 @@ class FaultServer:
         self.delay = delay
         self.hang = hang
         self.most_in_a_row = most_in_a_row
+        self.models = models
         self.paid: Counter[str] = Counter()
         self.tries: Counter[str] = Counter()
         self.shown: Counter[str] = Counter()
@@ -100,6 +102,10 @@ class FaultServer:
             raw += event.get("body", b"")
             if not event.get("more_body"):
                 break
+        if scope["path"].endswith("/models"):
+            known = self.models is not None
+            await _send(send, 200 if known else 404, json.dumps(self.models or {}).encode())
+            return
         self.keys |= {v.decode() for k, v in scope["headers"] if k == b"authorization"}
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)

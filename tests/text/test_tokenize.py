@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beholder.text import words
+from beholder.text.tokenize import folded_words
 
 # One row a case: the text, an arrow, the words with bars between them; all by hand.
 CASES = """
@@ -73,3 +74,8 @@ def test_plain_ascii_is_cut_as_any_text(text: str) -> None:
 @pytest.mark.parametrize("text", ["3.5km 10:30", "1,000.5x", "a-b-c'd", "_x_y 3-legged", "1/2/3a"])
 def test_hard_ascii_cases_are_cut_as_any_text(text: str) -> None:
     assert words(text) == words(text + " \u4e00")[:-1]
+
+
+@given(st.one_of(st.text(), st.text(alphabet=st.characters(max_codepoint=127))))
+def test_folded_words_are_the_words_case_folded(text: str) -> None:
+    assert folded_words(text) == tuple(text[a:b].casefold() for a, b in words(text))

@@ -6,7 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from beholder.backends.money import Price
@@ -101,7 +101,8 @@ class Request:
             [m.role, [p if isinstance(p, str) else {"image": p.digest} for p in m.parts]]
             for m in self.messages
         ]
-        whole = [messages, asdict(self.sampling), self.schema, self.replicate]
+        sampling = {name: getattr(self.sampling, name) for name in Sampling.__slots__}
+        whole = [messages, sampling, self.schema, self.replicate]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode("utf-8")).hexdigest()
 
     def estimated_tokens(self) -> int:
@@ -175,7 +176,7 @@ class Answer:
             ],
             "model": self.model,
             "fingerprint": self.fingerprint,
-            "usage": asdict(self.usage),
+            "usage": {name: getattr(self.usage, name) for name in Usage.__slots__},
             "seconds": round(self.seconds, 4),
             "price_factor": self.price_factor,
         }

@@ -26,6 +26,7 @@ from beholder.backends.base import (
     Usage,
     in_words,
 )
+from beholder.backends.room import too_long
 from beholder.errors import ConfigError, ItemError
 
 MOST_LOGPROBS = 20
@@ -304,12 +305,9 @@ class HFModel:
         if not self.context:
             return
         n_tokens = len(self.tokenizer(prompt, add_special_tokens=False)["input_ids"])
-        if n_tokens + request.sampling.max_tokens > self.context:
-            raise ItemError(
-                f"the prompt has {n_tokens} tokens and room for {request.sampling.max_tokens} more"
-                f" is needed; {self.able.model} takes {self.context}. It is not cut: shorten the"
-                " text or use a judge with more room"
-            )
+        whole = n_tokens + request.sampling.max_tokens
+        if whole > self.context:
+            raise too_long(self.able.model, str(whole), self.context)
 
 
 def _with_schema(request: Request) -> tuple[Message, ...]:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import json
-import os
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
-
-import openai
 
 from beholder.backends.base import (
     Answer,
@@ -32,6 +26,7 @@ from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.loops import PerLoop
 from beholder.backends.money import Price, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
+from beholder.backends.openai_http import HOSTED, Connection, public_address
 from beholder.backends.openai_probe import (
     Refused,
     probe_images,
@@ -40,9 +35,11 @@ from beholder.backends.openai_probe import (
 )
 from beholder.backends.openai_wire import Dialect, read_samples, read_usage, to_body
 from beholder.backends.prompt_logprobs import perplexities
-from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError
+from beholder.backends.room import SAYS_TOO_LONG, too_long
+from beholder.errors import ConfigError, ItemError, ModelChangedError
 
-_HOSTED = "https://api.openai.com/v1"
+_ROOM = ("max_model_len", "context_length", "max_context_length", "context_window")
+"""What servers call the room of a model in their list of models."""
 
 
 class OpenAI(Backend):
@@ -81,23 +78,26 @@ class OpenAI(Backend):
         **limits: Any,
     ) -> None:
         self.model = model
-        self.base_url = (base_url or _HOSTED).rstrip("/")
-        self.key_env = key_env
         self.extra = dict(extra or {})
         self.variant = mark(self.extra)
         self.context = context
-        self.name = f"openai:{model}" if base_url is None else f"openai:{model}@{self._address()}"
+        self.name = f"openai:{model}"
+        if base_url is not None:
+            self.name += f"@{public_address(base_url)}"
         try:
-            self._caller = Caller(Limits(**limits), self.name)
+            bounds = Limits(**limits)
         except TypeError as error:
             raise ConfigError(f"{self.name}: {error}") from error
+        self._http = Connection(self.name, base_url or HOSTED, key_env, bounds.timeout + 5)
+        self._caller = Caller(bounds, self.name)
         self._notes = notes or NoteBook()
         self._prices = load_prices(None if prices is None else Path(prices))
         self._dialect: Dialect | None = None
-        self._clients = PerLoop(self._make_client)
+        self._told_room: int | None = None
+        self._looked_for_room = False
         self._probing = PerLoop(_make_lock)
         self.batch = batch
-        service = OpenAIBatches(self._clients.get, self._called)
+        service = OpenAIBatches(self._http, self._caller.call)
         self._batches = PerLoop(
             lambda: batch_queue(service, self._notes, self.name, batch_quiet, batch_poll)
         )
@@ -170,10 +170,23 @@ class OpenAI(Backend):
                 return await (await self._batches.get()).ask({**body, **self.extra})
             return await self._post(body, tokens=request.estimated_tokens())
         except Refused as refusal:
-            words = str(refusal).lower()
-            if "context" in words or "too long" in words or "maximum" in words:
-                raise ItemError(f"{self.name}: the prompt does not fit: {refusal}") from refusal
+            if SAYS_TOO_LONG.search(str(refusal)):
+                tokens = f"about {_tokens(request)}"
+                room = await self._room()
+                raise too_long(self.name, tokens, room, str(refusal)) from refusal
             raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
+
+    async def _room(self) -> int | None:
+        """Tokens that fit, where the server's list of models tells (vLLM, SGLang and others do)."""
+        if self.context is None and not self._looked_for_room:
+            self._looked_for_room = True
+            try:
+                rows = (await self._http.read("GET", "/models"))["data"]
+                row = next((r for r in rows if r["id"] == self.model), rows[0])
+                self._told_room = next((int(row[name]) for name in _ROOM if row.get(name)), None)
+            except (CallFailed, Refused, ConfigError, LookupError, TypeError, ValueError):
+                self._told_room = None  # no such list: only the message is poorer
+        return self.context or self._told_room
 
     def _check(self, request: Request, dialect: Dialect) -> None:
         if request.images and not dialect.images:
@@ -181,80 +194,18 @@ class OpenAI(Backend):
                 f"{self.name} does not take pictures; choose a judge that can see, or a metric that"
                 " needs no picture"
             )
-        tokens = request.estimated_tokens() + request.sampling.max_tokens
-        if self.context is not None and tokens > self.context:
-            raise ItemError(
-                f"the prompt has about {tokens} tokens and {self.name} takes {self.context}"
-                " (option context); it is not cut, shorten the text or use a judge with more room"
-            )
+        if self.context is not None and _tokens(request) > self.context:
+            raise too_long(self.name, f"about {_tokens(request)}", self.context)
 
     async def _post(self, body: dict[str, Any], tokens: int = 0) -> dict[str, Any]:
         full = {**body, **self.extra}
 
         async def attempt() -> dict[str, Any]:
-            data = await self._send(full)
+            data: dict[str, Any] = await self._http.post("/chat/completions", full)
             read_samples(data)  # an answer without a choice is a failed call, to be tried again
             return data
 
         return await self._caller.call(attempt, tokens)
-
-    async def _send(self, body: dict[str, Any]) -> dict[str, Any]:
-        client = await self._clients.get()
-        with self._translated():
-            # cast_to=object: the plain JSON. Building the SDK's records would double the work.
-            return await client.post("/chat/completions", body=body, cast_to=object)  # type: ignore[no-any-return]
-
-    async def _called(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        async def attempt() -> Any:
-            with self._translated():
-                return await call()
-
-        return await self._caller.call(attempt)
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Errors of the SDK as ours."""
-        try:
-            yield
-        except openai.APITimeoutError as error:
-            raise CallFailed("the server took too long", strain=True) from error
-        except openai.APIConnectionError as error:
-            cause = self._redacted(str(error.__cause__ or error))
-            if self._dialect is None and type(error.__cause__).__name__ == "ConnectError":
-                raise ConfigError(
-                    f"{self.name} cannot be reached ({cause}); is the server running, and is"
-                    f" {self._address()} its address?"
-                ) from None
-            raise CallFailed(f"no connection ({cause})") from None
-        except openai.APIStatusError as error:
-            raise self._failure(error) from None
-        except (openai.APIError, ValueError) as error:
-            raise CallFailed(f"the server's answer is broken ({type(error).__name__})") from None
-
-    def _failure(self, error: Any) -> Exception:
-        """What an HTTP error means."""
-        status, reason = error.status_code, self._redacted(error.message)
-        if status == 402 or (status == 429 and "insufficient_quota" in reason):
-            return RunError(f"{self.name}: the account has no quota left: {reason}")
-        if status in (401, 403):
-            return ConfigError(f"{self.name} refused the key in {self.key_env}: {reason}")
-        if status == 404:
-            return ConfigError(f"{self.name} is not there: {reason}")
-        if status in (408, 409, 425, 429) or status >= 500:
-            wait = retry_after(error.response.headers)
-            return CallFailed(
-                f"HTTP {status}: {reason}", strain=status in (408, 429), retry_after=wait
-            )
-        return Refused(reason)
-
-    def _redacted(self, text: str) -> str:
-        key = os.environ.get(self.key_env)
-        return (text.replace(key, "[key]") if key else text)[:500]
-
-    def _address(self) -> str:
-        """The base address without any user name or password in it."""
-        parts = urlsplit(self.base_url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
     @property
     def _note(self) -> str:
@@ -264,26 +215,13 @@ class OpenAI(Backend):
         text = self._notes.get_note(self._note)
         return None if text is None else Dialect(**json.loads(text))
 
-    async def _make_client(self) -> AsyncGenerator[Any, None]:
-        key = os.environ.get(self.key_env)
-        if not key and self.base_url == _HOSTED:
-            raise ConfigError(
-                f"{self.name} needs a key: set the environment variable {self.key_env}"
-            )
-        client = openai.AsyncOpenAI(
-            api_key=key or "none",
-            base_url=self.base_url,
-            max_retries=0,  # calls.py retries, and knows why
-            timeout=self._caller.limits.timeout + 5,
-        )
-        try:
-            yield client
-        finally:
-            await client.close()
-
 
 async def _make_lock() -> AsyncGenerator[asyncio.Lock, None]:
     yield asyncio.Lock()
+
+
+def _tokens(request: Request) -> int:
+    return request.estimated_tokens() + request.sampling.max_tokens
 
 
 def _complete(dialect: Dialect, schema: bool, images: bool) -> bool:
@@ -294,18 +232,3 @@ def _sum(a: Usage, b: Usage) -> Usage:
     return Usage(
         a.prompt + b.prompt, a.cached + b.cached, a.completion + b.completion, a.image + b.image
     )
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait: a number, or a date."""
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None

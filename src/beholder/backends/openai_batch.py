@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, Protocol
 
 from beholder.backends.base import Notes
+from beholder.backends.openai_http import Connection
 from beholder.backends.openai_probe import Refused
 from beholder.errors import TransientError
 
@@ -177,47 +178,52 @@ class BatchQueue:
 
 
 class OpenAIBatches:
-    """The batch calls over the SDK's client.
+    """The batch calls over HTTP.
 
     Args:
-        client: Gives the client of the running loop.
-        call: Makes a call with retries; translates errors.
+        http: The address.
+        call: Makes a call with retries.
     """
 
     def __init__(
         self,
-        client: Callable[[], Awaitable[Any]],
+        http: Connection,
         call: Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]],
     ) -> None:
-        self._client = client
+        self._http = http
         self._call = call
 
     async def start(self, lines: bytes) -> str:
         """Upload requests and start a batch; gives its id."""
-        client = await self._client()
         file = await self._call(
-            lambda: client.files.create(file=("requests.jsonl", lines), purpose="batch")
-        )
-        batch = await self._call(
-            lambda: client.batches.create(
-                input_file_id=file.id,
-                endpoint="/v1/chat/completions",
-                completion_window="24h",
+            lambda: self._http.read(
+                "POST",
+                "/files",
+                files={"file": ("requests.jsonl", lines)},
+                data={"purpose": "batch"},
             )
         )
-        return str(batch.id)
+        batch = await self._call(
+            lambda: self._http.post(
+                "/batches",
+                {
+                    "input_file_id": file["id"],
+                    "endpoint": "/v1/chat/completions",
+                    "completion_window": "24h",
+                },
+            )
+        )
+        return str(batch["id"])
 
     async def status(self, batch: str) -> tuple[str, list[str]]:
         """Status of a batch, and the ids of its result files."""
-        client = await self._client()
-        found = await self._call(lambda: client.batches.retrieve(batch))
-        files = [found.output_file_id, found.error_file_id]
-        return str(found.status), [file for file in files if file]
+        found = await self._call(lambda: self._http.read("GET", f"/batches/{batch}"))
+        files = [found.get("output_file_id"), found.get("error_file_id")]
+        return str(found["status"]), [file for file in files if file]
 
     async def content(self, file: str) -> str:
         """The lines of a result file."""
-        client = await self._client()
-        found = await self._call(lambda: client.files.content(file))
+        found = await self._call(lambda: self._http.request("GET", f"/files/{file}/content"))
         return str(found.text)
 
 

@@ -27,6 +27,7 @@ from beholder.backends.base import (
 from beholder.backends.batching import Batcher
 from beholder.backends.money import Price
 from beholder.backends.openai_wire import to_message
+from beholder.backends.room import SAYS_TOO_LONG, too_long
 from beholder.errors import ItemError
 from beholder.optional import require
 
@@ -108,10 +109,17 @@ class VLLM(Backend):
             )
         except ValueError as error:  # the engine refuses all for one that is too long
             if len(requests) == 1:
-                return [ItemError(f"{self.name} refused the request: {error}")]
+                return [self._refusal(requests[0], str(error))]
             return [answer for request in requests for answer in self._answer([request])]
         seconds = (time.monotonic() - start) / len(requests)
         return [read_output(output, self._able.model, seconds) for output in outputs]
+
+    def _refusal(self, request: Request, said: str) -> ItemError:
+        if SAYS_TOO_LONG.search(said):
+            tokens = request.estimated_tokens() + request.sampling.max_tokens
+            room = self._engine_options.get("max_model_len")
+            return too_long(self.name, f"about {tokens}", room, said)
+        return ItemError(f"{self.name} refused the request: {said}")
 
     def _perplexities(self, question: Message, texts: Sequence[str]) -> list[Perplexity]:
         if not all(texts):

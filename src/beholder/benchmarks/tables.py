@@ -27,7 +27,10 @@ DOCENT_LABELS = (
 def docent_coarse(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     """DOCENT, coarse: which of two descriptions is better, in three respects.
 
-    Labels 2 (first much better) .. -2 (second much better).
+    Labels 2 (first much better) .. -2 (second much better). Published at
+    huggingface.co/datasets/amitha/docent-eval-coarse, without a licence of its own that we know of
+    (pictures and references, amitha/docent, are CC0); the columns are those that the authors' code
+    reads (``evaluate_posh_coarse.py`` in github.com/amith-ananthram/posh).
     """
     labels = {
         question: 2 - DOCENT_LABELS.index(row[question])
@@ -44,7 +47,12 @@ def docent_coarse(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
 
 
 def docent_granular(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
-    """DOCENT, granular: spans of mistakes in the description, of omissions in the reference."""
+    """DOCENT, granular: spans of mistakes in the description, of omissions in the reference.
+
+    Spans are ranges of characters, in JSON. Published at
+    huggingface.co/datasets/amitha/docent-eval-granular, licence as of ``docent_coarse``; the
+    columns are those that the authors' code reads (``evaluate_posh_granular.py``, as there).
+    """
     spans = {
         label: [[span["start"], span["end"]] for span in json.loads(row[label])]
         for label in ("mistakes", "omissions")
@@ -60,7 +68,12 @@ def docent_granular(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
 
 
 def polaris(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
-    """Polaris: a caption with the mean score that people gave it."""
+    """Polaris: a caption with the mean score that people gave it.
+
+    Published at huggingface.co/datasets/yuwd/Polaris under a BSD licence (the Clear BSD of
+    github.com/keio-smilab24/Polos), with the columns ``refs``, ``cand``, ``img`` and
+    ``human_score`` on its card.
+    """
     references = tuple(row["refs"])
     yield Item(
         id=str(number),
@@ -72,32 +85,38 @@ def polaris(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
 
 
 def detailcaps(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
-    """DetailCaps-4870: long captions of several models with an expert score each.
+    """DetailCaps-4870: long captions of three systems with the score that GPT-4 gave each.
 
-    Columns ``GT_Caption_*`` are references; a text column X with a numeric column ``X_score`` is
-    the caption of a system X with its score.
+    Columns ``GT_Caption_*`` are references, written by models, too; ``GPT4_Eval`` holds the scores
+    by the column of the system, in JSON, and is empty in some rows, which are left out. No person
+    took part. Published at huggingface.co/datasets/foundation-multimodal-models/DetailCaps-4870
+    under CC BY-NC-SA 4.0; the columns are those of public code that reads it.
     """
+    if not row["GPT4_Eval"]:
+        return
     references = tuple(
         str(text) for name, text in row.items() if name.startswith("GT_Caption") and text
     )
-    for name, text in row.items():
-        score = row.get(f"{name}_score")
-        if isinstance(text, str) and score is not None:
-            yield Item(
-                id=f"{number}/{name}",
-                candidate=text,
-                references=references,
-                images=(str(row["image"]),),
-                group={"system": name, "source": str(row.get("source", ""))},
-                judgments={"score": float(score)},
-            )
+    for name, score in json.loads(row["GPT4_Eval"]).items():
+        if name not in row:
+            continue  # it may say more than the scores
+        yield Item(
+            id=f"{number}/{name}",
+            candidate=row[name],
+            references=references,
+            images=(str(row["image"]),),
+            group={"system": name, "source": str(row.get("source", ""))},
+            judgments={"score": float(score)},
+        )
 
 
 def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     """Wiki-ImageReview: five reviews of a picture, ranked 1 (best) to 5 by three people.
 
     Each review keeps its ranks by the two people who agree best, as ``ranks``, negated so that
-    more is better.
+    more is better. Published at huggingface.co/datasets/naist-nlp/Wiki-ImageReview1.0 with the
+    columns of its card, whose licence is "other": the reviews stand under OpenAI's terms of use,
+    each picture under its own licence.
     """
     people = [list(row[name]) for name in sorted(row) if name.startswith("annotator_")]
     spearman = coefficient("spearman")

@@ -14,6 +14,8 @@ from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
     from beholder.benchmarks.agree import Report
+    from beholder.benchmarks.load import Judged
+    from beholder.run.config import RunConfig
 
 
 def agree(
@@ -61,6 +63,10 @@ def agree(
     resamples: Annotated[
         int, typer.Option(help="Bootstrap resamples over sources; 0 for no intervals.")
     ] = 1000,
+    media_root: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the pictures. [default: that of the data]"),
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Worker processes.")] = None,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Draw no figures.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
@@ -88,16 +94,20 @@ def agree(
     if limit is not None:
         judged = Judged(judged.name, judged.known, judged.items[:limit])
     own = judged.known and not label
-    measures = protocol(judged.name) if own else generic(judged.items, label, kind)
     defaults = {"embedder": embedder} if embedder else {}
-    metrics = [asked(text, **defaults) for text in metric or []]
     config = configure(
         judged.name,
         [],
         base_url=base_url,
         out=out or default_out(judged.name),
+        media_root=media_root or _folder(data or source),
         workers=workers,
     )
+    if own and judged.name == "docent_granular":
+        _print_granular(judged, metric, defaults, config, resamples, as_json)
+        return
+    measures = protocol(judged.name) if own else generic(judged.items, label, kind)
+    metrics = [asked(text, **defaults) for text in metric or []]
     with TerminalProgress() as progress:
         report = hold_against(
             judged,
@@ -117,6 +127,12 @@ def agree(
 
         paths = write_agreement_figures(report, config.out / "agreement")
         typer.echo(f"figures: {config.out / 'agreement'} ({len(paths)} files)", err=True)
+
+
+def _folder(data: str) -> Path | None:
+    """Where the pictures of a set are looked for if nothing is said."""
+    path = Path(data)
+    return path.parent if path.is_file() else path if path.is_dir() else None
 
 
 def _print_report(report: Report, as_json: bool) -> None:
@@ -175,6 +191,34 @@ def _as_json(report: Report) -> dict[str, Any]:
         ],
         "extra": {name: dict(figures) for name, figures in report.extra.items()},
     }
+
+
+def _print_granular(
+    judged: Judged,
+    names: list[str] | None,
+    defaults: dict[str, str],
+    config: RunConfig,
+    resamples: int,
+    as_json: bool,
+) -> None:
+    from dataclasses import asdict
+
+    from beholder.benchmarks.granular import granular
+    from beholder.metrics import metric
+    from beholder.report.agreement import granular_table
+
+    if not names:
+        raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
+    metrics = [metric(name, **defaults) for name in names]
+    with TerminalProgress() as progress:
+        report = granular(judged, metrics, config, progress, n_resamples=resamples)
+    if as_json:
+        typer.echo(json.dumps(asdict(report), ensure_ascii=False, indent=2))
+    else:
+        Console().print(granular_table(report))
+    say = f"{progress.scored_now} scored now, {progress.failed_now} failed now"
+    typer.echo(f"{say}, {progress.reused} reused, {progress.seconds:.1f} s", err=True)
+    typer.echo(f"run: {config.out}", err=True)
 
 
 def _print_reliability(

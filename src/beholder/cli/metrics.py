@@ -25,12 +25,24 @@ def metrics() -> None:
     Console().print(table)
 
 
-def show(metric: Annotated[str, typer.Argument(help="Name of a metric.")]) -> None:
-    """Explain a metric: formula, source, values, parameters, signature.
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A metric, or an operation of judges.")
+    ],
+) -> None:
+    """Explain a metric: formula, source, values, parameters, signature; or print a judge's prompt.
 
     Example: [bold]beholder show vcs[/bold]
     """
+    from beholder.judges.templates import Templates
     from beholder.metrics import METRICS
     from beholder.metrics.describe import describe
 
-    Console().print(Markdown(describe(METRICS.get(metric))))
+    prompts = Templates()
+    if name in prompts.names() and name not in METRICS.names():
+        prompt = prompts[name]
+        typer.echo(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
+        for section, text in prompt.sections.items():
+            typer.echo(f"\n[{section}]\n{text}")
+        return
+    Console().print(Markdown(describe(METRICS.get(name))))

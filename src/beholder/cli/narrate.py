@@ -317,14 +317,20 @@ def _run(given: dict[str, Any], parts: tuple[str, ...]) -> None:
         typer.echo(json.dumps({name: study[name] for name in _PRINTED}, ensure_ascii=False))
     else:
         print_study(study, Console())
-    _close(config, report, problems(study, given["allow_failed"]))
+    _close(config, report, study["unreadable"], problems(study, given["allow_failed"]))
 
 
 _PRINTED = ("tables", "steps", "cost", "hybrid", "theta", "judges")
 
 
-def _close(config: NarrateConfig, report: Path, problems: list[str]) -> None:
+def _close(config: NarrateConfig, report: Path, unreadable: list[str], problems: list[str]) -> None:
     typer.echo(f"run: {config.out}\nreport: {report}", err=True)
+    if unreadable:
+        typer.echo(
+            f"beholder: {len(unreadable)} pictures could not be read (is --images right?); "
+            f"the first: {unreadable[0]}",
+            err=True,
+        )
     for problem in problems:
         typer.echo(f"beholder: {problem}", err=True)
     if problems:

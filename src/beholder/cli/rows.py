@@ -148,5 +148,5 @@ def _print_estimate(config: RowsConfig, task: Task, items: Sequence[Item]) -> No
     typer.echo(f"{len(items)} rows, {len(config.judges)} judges: {task.operation}")
     for reason, count in lacking.items():
         typer.echo(f"  {count} would fail: {reason}")
-    typer.echo(f"  {show_estimate(tally)}, answers that are kept already not counted off")
+    typer.echo(f"  about {show_estimate(tally)}, answers that are kept already not counted off")
     typer.echo(f"output: {config.out} (nothing was written)")

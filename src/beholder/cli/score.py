@@ -166,8 +166,10 @@ def _print_plan(config: RunConfig) -> None:
         typer.echo(f"  {metric.signature}")
         for reason, count in metric.lacking.items():
             typer.echo(f"  {count} would fail: {reason}")
-        if metric.judge is not None:
-            typer.echo(f"  {show_estimate(metric.judge)}")
+        if metric.judge is not None and metric.judge_most is not None:
+            typer.echo(f"  about {show_estimate(metric.judge)}")
+            if metric.judge_most.n_calls > metric.judge.n_calls:
+                typer.echo(f"  at most {show_estimate(metric.judge_most)}")
     typer.echo(f"run directory: {config.out} (nothing was written)")
 
 
@@ -175,4 +177,4 @@ def show_estimate(tally: Tally) -> str:
     """What judges would be asked, as one line."""
     cost = "cost unknown (no price for this model)" if tally.cost is None else f"${tally.cost:.4f}"
     tokens = f"{tally.prompt_tokens:,} prompt and {tally.completion_tokens:,} answer tokens"
-    return f"about {tally.n_calls:,} judge calls, {tokens}, {cost}"
+    return f"{tally.n_calls:,} judge calls, {tokens}, {cost}"

@@ -14,6 +14,7 @@ from typing import IO, Any, TypeAlias, cast
 
 from beholder.data.row import ALIASES, RowError, from_row
 from beholder.errors import DataError
+from beholder.optional import require
 from beholder.records import Item
 
 MAX_ROW_BYTES = 16 * 2**20
@@ -23,6 +24,7 @@ Row: TypeAlias = tuple[int, Any]
 """Row number, and the parsed row or the DataError that stands for it."""
 
 _PACKED = (".gz", ".xz")
+_HUB = "hf:"
 
 
 def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterator[Item | DataError]:
@@ -30,7 +32,9 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
 
     Args:
         source: A ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` file, the text ones also as ``.gz``
-            or ``.xz``; ``"-"`` reads JSONL from standard input.
+            or ``.xz``; ``"-"`` reads JSONL from standard input; ``hf:NAME`` or ``hf:NAME@SPLIT``
+            a data set of the Hugging Face hub (extra ``datasets``; the split ``test`` if none is
+            named), without columns that hold pictures or sound.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
 
     Yields:
@@ -67,6 +71,9 @@ def read_rows(source: str | Path, name: str) -> Iterator[Row]:
     if str(source) == "-":
         yield from _jsonl(sys.stdin.buffer, name)
         return
+    if str(source).startswith(_HUB):
+        yield from _hub(name)
+        return
     path = Path(source)
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes.pop() if suffixes and suffixes[-1] in _PACKED else None
@@ -82,6 +89,22 @@ def read_rows(source: str | Path, name: str) -> Iterator[Row]:
             "its ending does not tell the format: expected .jsonl, .csv or .tsv (also .gz, .xz)"
             " or .parquet",
         )
+
+
+def _hub(name: str) -> Iterator[Row]:
+    datasets = require("datasets", extra="datasets", purpose=f"the data set {name!r}")
+    repository, _, split = name.removeprefix(_HUB).partition("@")
+    try:
+        rows = datasets.load_dataset(repository, split=split or "test", streaming=True)
+    except (OSError, ValueError) as error:
+        raise DataError(name, f"cannot be fetched; is there such a split? {error}") from error
+    features = rows.features or {}
+    media = [
+        column
+        for column, feature in features.items()
+        if type(feature).__name__ in ("Image", "Audio", "Video")
+    ]
+    yield from enumerate(rows.remove_columns(media), start=1)
 
 
 @contextmanager

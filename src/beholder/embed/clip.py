@@ -1,7 +1,8 @@
-"""Image vectors by a CLIP model on this machine."""
+"""Vectors of pictures and of texts by one CLIP model on this machine."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,10 @@ _BATCH = 32
 
 
 class Clip(ImageEmbedder):
-    """The image half of a CLIP model (spec ``clip:NAME_OR_PATH``, extra ``hf``).
+    """A CLIP model (spec ``clip:NAME_OR_PATH``, extra ``hf``), loaded on first use.
+
+    As an image embedder it gives the vectors of pictures; ``embed_texts`` gives those of texts in
+    the same space. Both may be called from several threads; one batch runs at a time.
 
     Args:
         name: Name on the model hub, such as ``openai/clip-vit-base-patch32``, or folder of a model.
@@ -36,32 +40,89 @@ class Clip(ImageEmbedder):
         self._transformers: Any = require("transformers", extra="hf", purpose=purpose)
         self._device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
         self._loaded: tuple[Any, Any] | None = None
+        self._tokenizer: Any = None
+        self._identity: str | None = None
+        self._lock = threading.RLock()
 
     @property
     def identity(self) -> str:
         """``clip:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
+        with self._lock:
+            if self._identity is None:
+                self._identity = self._find_identity()
+            return self._identity
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a text that the model reads, its two special ones included; 77 as published."""
+        model, _ = self._model()
+        return int(model.config.text_config.max_position_embeddings)
+
+    def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
+        """See ``ImageEmbedder.embed``."""
+        return self.embed_pictures([frame_file(frame, root) for frame in frames])
+
+    def embed_pictures(self, paths: Sequence[Path]) -> FloatArray:
+        """Vectors (n, D) of length 1 of picture files.
+
+        Raises:
+            ItemError: A file is missing or no picture that can be read; names it.
+        """
+        rows = []
+        with self._lock:
+            model, processor = self._model()
+            for start in range(0, len(paths), _BATCH):
+                images = [load_image(path) for path in paths[start : start + _BATCH]]
+                pixels = processor(images=images, return_tensors="pt")["pixel_values"]
+                with self._torch.inference_mode():
+                    seen = model.vision_model(pixel_values=pixels.to(self._device))
+                    rows.append(self._array(model.visual_projection(seen.pooler_output)))
+        return unit_rows(np.concatenate(rows))
+
+    def embed_texts(self, texts: Sequence[str]) -> FloatArray:
+        """Vectors (n, D) of length 1; what a text has beyond ``max_tokens`` is not read."""
+        rows = []
+        with self._lock:
+            model, _ = self._model()
+            for start in range(0, len(texts), _BATCH):
+                tokens = self._tokens()(
+                    list(texts[start : start + _BATCH]),
+                    padding=True,
+                    truncation=True,
+                    max_length=self.max_tokens,
+                    return_tensors="pt",
+                ).to(self._device)
+                with self._torch.inference_mode():
+                    read = model.text_model(
+                        input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]
+                    )
+                    rows.append(self._array(model.text_projection(read.pooler_output)))
+        return unit_rows(np.concatenate(rows))
+
+    def is_cut(self, text: str) -> bool:
+        """Whether a text is longer than the model reads."""
+        with self._lock:
+            return len(self._tokens()(text, verbose=False)["input_ids"]) > self.max_tokens
+
+    def _array(self, rows: Any) -> FloatArray:
+        return np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
+
+    def _find_identity(self) -> str:
         folder = Path(self.name)
         if folder.is_dir():
             return f"clip:{folder.name}@{folder_hash(folder)}"
         model, _ = self._model()
         return f"clip:{self.name}@{getattr(model.config, '_commit_hash', None) or 'unversioned'}"
 
-    def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
-        """See ``ImageEmbedder.embed``."""
-        model, processor = self._model()
-        rows = []
-        for start in range(0, len(frames), _BATCH):
-            images = [load_image(frame_file(f, root)) for f in frames[start : start + _BATCH]]
-            pixels = processor(images=images, return_tensors="pt")["pixel_values"]
-            with self._torch.inference_mode():
-                seen = model.vision_model(pixel_values=pixels.to(self._device))
-                projected = model.visual_projection(seen.pooler_output)
-            rows.append(projected.float().cpu().numpy())
-        return unit_rows(np.concatenate(rows))
+    def _tokens(self) -> Any:
+        if self._tokenizer is None:
+            self._tokenizer = self._transformers.AutoTokenizer.from_pretrained(self.name)
+        return self._tokenizer
 
     def _model(self) -> tuple[Any, Any]:
-        if self._loaded is None:
-            model = self._transformers.CLIPModel.from_pretrained(self.name)
-            processor = self._transformers.CLIPImageProcessor.from_pretrained(self.name)
-            self._loaded = model.to(self._device).eval(), processor
-        return self._loaded
+        with self._lock:
+            if self._loaded is None:
+                model = self._transformers.CLIPModel.from_pretrained(self.name)
+                processor = self._transformers.CLIPImageProcessor.from_pretrained(self.name)
+                self._loaded = model.to(self._device).eval(), processor
+            return self._loaded

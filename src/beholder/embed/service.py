@@ -62,7 +62,7 @@ class EmbeddingService:
     ) -> None:
         self.embedder = embedder
         self._vectors = None if embedder.cheap else vectors
-        self._known = _Recent(memory)
+        self._known = Recent(memory)
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
@@ -185,7 +185,7 @@ def _fail(flight: _Flight, texts: list[str], error: Exception) -> None:
             outcome.exception()  # seen: no warning when nobody waits any more
 
 
-class _Recent:
+class Recent:
     """The vectors used last, up to a number of bytes; safe in threads."""
 
     def __init__(self, memory: int) -> None:
@@ -195,6 +195,7 @@ class _Recent:
         self._lock = threading.Lock()
 
     def get(self, text: str) -> FloatArray | None:
+        """The array under a text, or None."""
         with self._lock:
             row = self._rows.get(text)
             if row is not None:
@@ -202,6 +203,7 @@ class _Recent:
             return row
 
     def put(self, text: str, row: FloatArray) -> None:
+        """Keep an array under a text."""
         with self._lock:
             if text in self._rows:
                 return

@@ -12,6 +12,8 @@ from beholder.backends.money import Budget
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.judges.answers import AnswerFile, Answers, AnswerStore
 from beholder.judges.base import (
+    Aspect,
+    Assessment,
     Category,
     Clause,
     Judge,
@@ -31,6 +33,8 @@ __all__ = [
     "AnswerFile",
     "AnswerStore",
     "Answers",
+    "Aspect",
+    "Assessment",
     "Budget",
     "Category",
     "Clause",

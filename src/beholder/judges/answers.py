@@ -11,7 +11,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -46,6 +46,8 @@ class Record:
         replicate: Index of the repeat.
         answer: What came back.
         cost: US dollars, or None when the price is not known.
+        key: SHA-256 over all that affects the answer: the request's digest covers the rendered
+            prompt, the pictures' bytes, the sampling parameters, the schema and the replicate.
     """
 
     request: str
@@ -56,16 +58,12 @@ class Record:
     replicate: int
     answer: Answer
     cost: float | None
+    key: str = field(init=False)
 
-    @property
-    def key(self) -> str:
-        """SHA-256 over all that affects the answer.
-
-        The request's digest covers the rendered prompt, the pictures' bytes, the sampling
-        parameters, the schema and the replicate.
-        """
+    def __post_init__(self) -> None:
         whole = [self.backend, self.model, self.operation, self.template, self.request]
-        return hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
+        key = hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
+        object.__setattr__(self, "key", key)
 
 
 class AnswerStore(Notes, Protocol):

@@ -43,6 +43,7 @@ class Ask(Generic[T]):
         schema: JSON schema of the answer, or None.
         replicate: Index of the repeat.
         whole: Whether the answer must be complete: False where only its first token is read.
+        costly: An answer that leads to the most further questions, where ``typical`` does not.
     """
 
     operation: str
@@ -54,6 +55,7 @@ class Ask(Generic[T]):
     schema: Mapping[str, Any] | None = None
     replicate: int = 0
     whole: bool = True
+    costly: str = ""
 
 
 class Asker:

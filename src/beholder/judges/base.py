@@ -14,6 +14,9 @@ from beholder.records import Span
 
 QuestionKind: TypeAlias = Literal["entity", "attribute", "relation"]
 
+Aspect: TypeAlias = Literal["overall", "mistakes", "omissions", "same_picture"]
+"""In what respect a description is assessed; high is good in each, so few mistakes are high."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -76,6 +79,14 @@ class Rating:
 
 
 @dataclass(frozen=True, slots=True)
+class Assessment:
+    """Numbers for a description by aspect, with the judge's reason."""
+
+    grades: Mapping[str, float]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Category:
     """A category with how clearly it applies."""
 
@@ -124,7 +135,7 @@ class Judge(ABC):
         Args:
             questions: The units.
             target: The text in which they are looked for.
-            source: The text they come from, shown below the target where it helps; or None.
+            source: The text they come from, for judges that read both (the built-in one); or None.
             replicate: Index of the repeat.
             temperature: Instead of the judge's own.
         """
@@ -282,6 +293,59 @@ class Judge(ABC):
     ) -> list[Clause]:
         """A text clause by clause in another language."""
         self._cannot("translate")
+
+    async def assess(
+        self,
+        candidate: str,
+        aspects: Sequence[Aspect],
+        *,
+        references: Sequence[str] = (),
+        images: Sequence[Image] = (),
+        low: int = 1,
+        high: int = 5,
+        rubric: bool = True,
+        replicate: int = 0,
+        temperature: float | None = None,
+    ) -> Assessment:
+        """How good a description is, by its pictures, by trusted texts, or by both.
+
+        Args:
+            candidate: The description.
+            aspects: In what respects, each at most once.
+            references: Trusted texts about the same pictures.
+            images: The pictures.
+            low: Worst number.
+            high: Best number.
+            rubric: Whether to say what the ends and the middle of the scale mean.
+            replicate: Index of the repeat.
+            temperature: Instead of the judge's own.
+        """
+        self._cannot("assess")
+
+    async def grade(
+        self,
+        candidate: str,
+        *,
+        images: Sequence[Image],
+        references: Sequence[str] = (),
+        replicate: int = 0,
+        temperature: float | None = None,
+    ) -> Grade:
+        """Grade from 0 to 9 of a description by its pictures, read from probabilities."""
+        self._cannot("grade")
+
+    def check_can(self, operation: str, *, images: bool = False) -> None:
+        """Refuse, before any work, what this judge cannot do.
+
+        Args:
+            operation: Name of an operation.
+            images: Whether it will be shown pictures.
+
+        Raises:
+            ConfigError: It has no such operation, or takes no pictures; names who can.
+        """
+        if getattr(type(self), operation) is getattr(Judge, operation):
+            self._cannot(operation)
 
     def _cannot(self, operation: str) -> NoReturn:
         raise ConfigError(

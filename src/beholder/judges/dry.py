@@ -31,12 +31,14 @@ class Tally:
         prompt_tokens: Tokens sent.
         completion_tokens: Tokens answered.
         cost: US dollars, or None when some model's price is not known.
+        most: Whether questions get the answer that leads to the most further questions.
     """
 
     n_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = 0.0
+    most: bool = False
     seen: set[str] = field(default_factory=set, repr=False)
 
     def add(self, backend: str, request: Request, said: str, price: Price | None) -> None:
@@ -80,18 +82,19 @@ class Unprobed(Backend):
 
 
 class DryAsker(Asker):
-    """Counts questions and gives each its typical answer."""
+    """Counts questions and gives each a likely answer."""
 
     def __init__(self, backend: Backend, tally: Tally) -> None:
         super().__init__(Unprobed(backend), Answers(), Budget())
         self._tally = tally
 
     async def ask(self, ask: Ask[T]) -> T:
-        """The value of the typical answer."""
+        """The value of the typical answer, or of the costly one."""
         request = Request(ask.messages, ask.sampling, ask.schema, ask.replicate)
-        self._tally.add(self.backend.name, request, ask.typical, self.backend.price())
-        first = ((ask.typical, 0.0),) if ask.sampling.top_logprobs else None
-        samples = (Sample(ask.typical, "stop", first),) * ask.sampling.n
+        said = (self._tally.most and ask.costly) or ask.typical
+        self._tally.add(self.backend.name, request, said, self.backend.price())
+        first = ((said, 0.0),) if ask.sampling.top_logprobs else None
+        samples = (Sample(said, "stop", first),) * ask.sampling.n
         return ask.parse(Answer(samples, "dry"))
 
     async def perplexity(self, texts: Any, *, prompt: str, images: Any) -> list[Perplexity]:

@@ -9,10 +9,20 @@ from beholder.aio import run_sync
 from beholder.backends import Backend, Image, Perplexity
 from beholder.backends.money import Budget
 from beholder.errors import ConfigError
-from beholder.judges import pictures, presence, statements
+from beholder.judges import assessing, pictures, presence, statements
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Asker
-from beholder.judges.base import Category, Clause, Judge, Question, Rating, Shot, Statement
+from beholder.judges.base import (
+    Aspect,
+    Assessment,
+    Category,
+    Clause,
+    Judge,
+    Question,
+    Rating,
+    Shot,
+    Statement,
+)
 from beholder.judges.dry import DryAsker, Tally
 from beholder.judges.grades import Grade
 from beholder.judges.templates import Templates
@@ -82,13 +92,12 @@ class LLMJudge(Judge):
         replicate: int = 0,
         temperature: float | None = None,
     ) -> list[Grade]:
-        """See ``Judge.presence``."""
+        """See ``Judge.presence``. Only the target is sent: questions say what they ask for."""
         return await presence.presence(
             self._asker,
             self.templates["presence"],
             questions,
             target,
-            source,
             samples=self._samples,
             temperature=self._own(temperature),
             replicate=replicate,
@@ -299,6 +308,63 @@ class LLMJudge(Judge):
             temperature=self._own(temperature),
             replicate=replicate,
         )
+
+    async def assess(
+        self,
+        candidate: str,
+        aspects: Sequence[Aspect],
+        *,
+        references: Sequence[str] = (),
+        images: Sequence[Image] = (),
+        low: int = 1,
+        high: int = 5,
+        rubric: bool = True,
+        replicate: int = 0,
+        temperature: float | None = None,
+    ) -> Assessment:
+        """See ``Judge.assess``."""
+        return await assessing.assess(
+            self._asker,
+            self.templates["assess"],
+            candidate,
+            aspects,
+            references=references,
+            images=images,
+            low=low,
+            high=high,
+            rubric=rubric,
+            temperature=self._own(temperature),
+            replicate=replicate,
+        )
+
+    async def grade(
+        self,
+        candidate: str,
+        *,
+        images: Sequence[Image],
+        references: Sequence[str] = (),
+        replicate: int = 0,
+        temperature: float | None = None,
+    ) -> Grade:
+        """See ``Judge.grade``."""
+        return await assessing.grade(
+            self._asker,
+            self.templates["grade"],
+            candidate,
+            references=references,
+            images=images,
+            samples=self._samples,
+            temperature=self._own(temperature),
+            replicate=replicate,
+        )
+
+    def check_can(self, operation: str, *, images: bool = False) -> None:
+        """See ``Judge.check_can``; asks the server whether it takes pictures, the first time."""
+        if images and run_sync(self._asker.backend.capabilities(images=True)).images is False:
+            raise ConfigError(
+                f"{self.backend.name} does not take pictures, and {operation} shows them here;"
+                " choose a judge that can see, such as a vision-language model"
+            )
 
     def _own(self, temperature: float | None) -> float:
         return self._temperature if temperature is None else temperature

@@ -14,7 +14,17 @@ from typing import Any, TypeVar
 from beholder.backends import Image, Perplexity
 from beholder.errors import ConfigError
 from beholder.judges.answers import AnswerStore
-from beholder.judges.base import Category, Clause, Judge, Question, Rating, Shot, Statement
+from beholder.judges.base import (
+    Aspect,
+    Assessment,
+    Category,
+    Clause,
+    Judge,
+    Question,
+    Rating,
+    Shot,
+    Statement,
+)
 from beholder.judges.grades import Grade
 
 T = TypeVar("T")
@@ -23,9 +33,10 @@ T = TypeVar("T")
 class Panel(Judge):
     """Judges whose ratings are averaged.
 
-    Grades and ratings are the mean, yes-or-no answers and matches the majority (a tie counts as no
-    match, not supported), ranks the order of the mean ranks. What cannot be averaged (statements,
-    captions, phrases, categories, translations, perplexity) comes from the first judge.
+    Grades, ratings and assessments are the mean, yes-or-no answers and matches the majority (a tie
+    counts as no match, not supported), ranks the order of the mean ranks. What cannot be averaged
+    (statements, captions, phrases, categories, translations, perplexity) comes from the first
+    judge.
 
     Args:
         members: The judges; the same one several times gives replicates.
@@ -177,6 +188,40 @@ class Panel(Judge):
             self._note("rank", (text, texts, shown), [float(rank) for rank in column])
         order = sorted(range(len(texts)), key=lambda i: fmean(columns[i]))
         return [order.index(i) + 1 for i in range(len(texts))]
+
+    async def assess(self, candidate: str, aspects: Sequence[Aspect], **options: Any) -> Assessment:
+        """Mean number per aspect; the reasons of all."""
+        replicate = options.pop("replicate", 0)
+        found = await self._all(
+            lambda judge, seat: judge.assess(candidate, aspects, replicate=seat, **options),
+            replicate,
+        )
+        shown = [image.digest for image in options.get("images", ())]
+        told = list(options.get("references", ()))
+        for aspect in aspects:
+            self._note(
+                "assess", (aspect, candidate, told, shown), [one.grades[aspect] for one in found]
+            )
+        means: dict[str, float] = {
+            aspect: fmean(one.grades[aspect] for one in found) for aspect in aspects
+        }
+        return Assessment(means, " | ".join(one.reason for one in found))
+
+    async def grade(self, candidate: str, **options: Any) -> Grade:
+        """Mean grade of the judges."""
+        replicate = options.pop("replicate", 0)
+        found = await self._all(
+            lambda judge, seat: judge.grade(candidate, replicate=seat, **options), replicate
+        )
+        shown = [image.digest for image in options["images"]]
+        told = list(options.get("references", ()))
+        self._note("grade", (candidate, told, shown), [one.value for one in found])
+        return _mean_grade(found)
+
+    def check_can(self, operation: str, *, images: bool = False) -> None:
+        """See ``Judge.check_can``; all members must."""
+        for member in self._members:
+            member.check_can(operation, images=images)
 
     async def rewrite(
         self, phrase: str, *, replicate: int = 0, temperature: float | None = None

@@ -21,7 +21,6 @@ async def presence(
     template: Template,
     questions: Sequence[Question],
     target: str,
-    source: str | None,
     *,
     samples: int,
     temperature: float,
@@ -31,7 +30,8 @@ async def presence(
 
     Where the server tells log-probabilities, one new token per question is drawn and its
     distribution read. Elsewhere the grade is the mean of ``samples`` answers at temperature 1.
-    All prompts about one text begin alike, so that servers can reuse what they computed.
+    All prompts about one text begin alike and are sent one after the other, so that servers can
+    reuse what they computed.
     """
     able = await asker.backend.capabilities()
     if able.top_logprobs:
@@ -45,10 +45,11 @@ async def presence(
         return Ask(
             operation="presence",
             template=template,
-            messages=render(template, question, target, source),
+            messages=render(template, question, target),
             sampling=sampling,
             parse=parse,
             typical="5",
+            costly="4",  # present, but not so surely that no other name need be tried
             replicate=replicate,
             whole=False,
         )
@@ -56,19 +57,15 @@ async def presence(
     return list(await asyncio.gather(*(asker.ask(ask(question)) for question in questions)))
 
 
-def render(
-    template: Template, question: Question, target: str, source: str | None
-) -> tuple[Message, ...]:
-    """The prompt of one question: the texts first, then what differs between questions."""
+def render(template: Template, question: Question, target: str) -> tuple[Message, ...]:
+    """The prompt of one question: the text first, then what differs between questions."""
     texts = {
         "target": target,
-        "source": source or "",
         "text": question.text,
         "subject": question.subject,
         "object": question.object,
     }
-    parts = {"question": question.kind, "source_note": "source" if source else None}
-    return template.render(texts, parts=parts)
+    return template.render(texts, parts={"question": question.kind})
 
 
 def _by_first_token(answer: Answer) -> Grade:

@@ -60,12 +60,14 @@ class Metric(ABC, Generic[E]):
         values: Its values; the first is the headline, shown first.
         corpus_values: Values of the whole data set that are no mean over items; usually none.
         needs: Fields of an item it cannot do without.
+        operations: What it asks of a judge by prompts that ``beholder show`` displays.
     """
 
     registered_name: ClassVar[str]
     values: ClassVar[tuple[ValueInfo, ...]]
     corpus_values: ClassVar[tuple[ValueInfo, ...]] = ()
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    operations: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     async def gather(self, item: Item, tools: Tools) -> E:

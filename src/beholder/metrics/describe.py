@@ -18,11 +18,13 @@ def describe(cls: type[Metric[Any]]) -> str:
     """A metric in Markdown: what it is, its values, its parameters, its signature."""
     lines = [f"# {cls.registered_name}", "", inspect.getdoc(cls) or "", ""]
     lines += [
-        f"Needs of each item: candidate, {', '.join(sorted(cls.needs))}.",
-        "",
-        "## Values",
+        f"Needs of each item: {', '.join(['candidate', *sorted(cls.needs)])}.",
         "",
     ]
+    if cls.operations:
+        named = ", ".join(f"`{name}`" for name in cls.operations)
+        lines += [f"Asks a judge: {named} (`beholder show OPERATION` prints the prompt).", ""]
+    lines += ["## Values", ""]
     lines += ["| name | what | range | better |", "|---|---|---|---|"]
     lines += [_value_row(value) for value in cls.values]
     if cls.corpus_values:

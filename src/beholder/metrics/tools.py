@@ -1,24 +1,30 @@
-"""What a metric may use while it gathers evidence: embeddings, sentence splitters, judges.
+"""What a metric may use while it gathers evidence: embeddings, splitters, judges, pictures.
 
 One ``Tools`` serves a whole run. All metrics share it, so each distinct text is embedded once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beholder import embed, judges, text
 from beholder.backends import Image
+from beholder.backends.images import load_image
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
+from beholder.records import Item
 from beholder.text.split import Splitter
 
-_LONGEST_SIDE = 2048
-"""Pixels of a picture's longer side, at most, as judges get it."""
+if TYPE_CHECKING:
+    from beholder.embed.contextual import TokenService
+    from beholder.embed.image_text import ImageTextService
+
+    _Tool: TypeAlias = Embedder | Splitter | Judge | ImageTextService | TokenService
 
 
 class Tools:
@@ -31,7 +37,7 @@ class Tools:
         answers: Where answers of judges are kept; None keeps them in memory.
         budget: What judges may spend; None for no limit.
         tally: Counts what judges would be asked, and asks nobody.
-        media: Folder that relative paths of pictures start from; the current one if None.
+        folder: What the items' pictures are relative to; None takes the current directory.
     """
 
     def __init__(
@@ -41,7 +47,7 @@ class Tools:
         answers: AnswerStore | None = None,
         budget: Budget | None = None,
         tally: Tally | None = None,
-        media: Path | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._vectors = vectors
         self._options = options or {}
@@ -51,7 +57,9 @@ class Tools:
         self._budget = budget
         self._tally = tally
         self._judges: dict[str, Judge] = {}
-        self._media = media or Path()
+        self._folder = folder or Path()
+        self._image_texts: dict[str, ImageTextService] = {}
+        self._encoders: dict[str, TokenService] = {}
 
     def embedder(self, spec: str) -> Embedder:
         """The embedder of a spec such as ``static`` or ``st:NAME``."""
@@ -72,17 +80,41 @@ class Tools:
             )
         return self._judges[spec]
 
-    def picture(self, path: str) -> Image:
-        """A picture of an item, as judges get it.
+    def image_text(self, spec: str) -> ImageTextService:
+        """The model of pictures and texts of a spec such as ``clip:NAME`` (extra ``hf``)."""
+        if spec not in self._image_texts:
+            from beholder.embed.image_text import ImageTextService
+
+            self._image_texts[spec] = ImageTextService(spec, self._vectors)
+        return self._image_texts[spec]
+
+    def encoder(self, spec: str) -> TokenService:
+        """The encoder of tokens in their context of a spec such as ``hf:NAME`` (extra ``hf``)."""
+        if spec not in self._encoders:
+            from beholder.embed.contextual import TokenService
+
+            self._encoders[spec] = TokenService(spec)
+        return self._encoders[spec]
+
+    def picture_files(self, item: Item) -> list[Path]:
+        """The files of an item's pictures.
 
         Raises:
-            ItemError: It is missing, damaged, no picture, or an address instead of a file.
+            ItemError: A picture is named by a web address.
         """
-        from beholder.backends.images import load_image
+        for name in item.images:
+            if "://" in name or name.startswith("data:"):
+                raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
+        return [self._folder / name for name in item.images]
 
-        if "://" in path or path.startswith("data:"):
-            raise ItemError(f"the picture {path[:60]!r} is no file; download it and name the file")
-        return load_image(self._media / path, _LONGEST_SIDE)
+    async def pictures(self, item: Item) -> list[Image]:
+        """An item's pictures as judges get them.
+
+        Raises:
+            ItemError: A picture is missing or cannot be read.
+        """
+        files = self.picture_files(item)
+        return await asyncio.to_thread(lambda: [load_image(file) for file in files])
 
     def identity(self, kind: str, spec: str) -> str:
         """The identity of a tool, as signatures state it."""
@@ -96,10 +128,15 @@ class Tools:
         """Vectors of texts, in order; equal texts are embedded once and shared between items."""
         return await self._service(spec).embed(texts)
 
-    def _tool(self, kind: str, spec: str) -> Embedder | Splitter | Judge:
-        if kind == "judge":
-            return self.judge(spec)
-        return self.embedder(spec) if kind == "embedder" else self.splitter(spec)
+    def _tool(self, kind: str, spec: str) -> _Tool:
+        makers: Mapping[str, Callable[[str], _Tool]] = {
+            "judge": self.judge,
+            "embedder": self.embedder,
+            "splitter": self.splitter,
+            "image_text": self.image_text,
+            "encoder": self.encoder,
+        }
+        return makers[kind](spec)
 
     def _service(self, spec: str) -> EmbeddingService:
         if spec not in self._embedders:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from beholder.benchmarks.agree import Report, Section
+from beholder.benchmarks.granular import Finding, GranularReport, Share
 from beholder.benchmarks.leaderboard import Board
 from beholder.benchmarks.reliability import Reliability
 from beholder.report.numbers import show_number
@@ -72,6 +73,59 @@ def significance_table(section: Section) -> Table:
         table.add_row(cell(label), *cells)
     note = "p: paired bootstrap over sources, Holm-corrected over the pairs; bold under 0.05"
     return _captioned(table, [f"{section.data.name}; {note}"])
+
+
+def granular_table(report: GranularReport) -> Table:
+    """What each metric finds of the spans that people marked, per side."""
+    table = plain_table("marked", "metric")
+    for name in ("figure", "value", "95 % interval", "n", "no score"):
+        table.add_column(name, justify="left" if name == "figure" else "right", no_wrap=True)
+    shown = ""
+    for found in report.findings:
+        label = "" if found.label == shown else found.label
+        if shown:
+            table.add_section()
+        shown = found.label
+        counts = (f"{found.n_items:,}", f"{found.n_missing:,}")
+        if found.alerts is None:
+            table.add_row(cell(label, "bold"), cell(found.metric), "", DASH, DASH, *counts)
+        for place, (name, share) in enumerate(_granular_figures(found)):
+            table.add_row(
+                cell(label, "bold") if place == 0 else "",
+                cell(found.metric) if place == 0 else "",
+                name,
+                Text(DASH if share.value is None else show_number(share.value), style="bold"),
+                show_interval(share.interval),
+                *(counts if place == 0 else ("", "")),
+            )
+        if found.reason:
+            table.add_row("", cell(found.reason, "yellow"), "", "", "", "", "")
+    lines = [
+        f"{report.name}: {report.n_items:,} judged; intervals over sources,"
+        f" {report.n_resamples:,} resamples",
+        "macro F1: words marked and not, at the best threshold of these data, an upper bound; held"
+        " out: each half by the other's threshold",
+        "precision, recall, F1: of the marked words, at the best threshold; span F1: runs of words,"
+        " from half of their words on",
+        *(signature for signature in report.signatures.values() if signature),
+    ]
+    return _captioned(table, lines)
+
+
+def _granular_figures(found: Finding) -> list[tuple[str, Share]]:
+    if found.alerts is None or found.spans is None:
+        return []
+    held_out = Share(None, None)
+    if found.held_out is not None:
+        held_out = Share(found.held_out.f1, found.held_out.interval)
+    return [
+        ("macro F1", Share(found.alerts.f1, found.alerts.interval)),
+        ("held out", held_out),
+        ("precision", found.precision),
+        ("recall", found.recall),
+        ("F1", found.f1),
+        ("span F1", Share(found.spans.f1, found.spans.interval)),
+    ]
 
 
 def reliability_table(reliability: Reliability) -> Table:

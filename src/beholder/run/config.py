@@ -41,7 +41,12 @@ class RunConfig:
     tool_options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     @property
-    def media(self) -> Path:
-        """Folder that relative paths of pictures start from: the data file's."""
-        path = Path(self.data)
-        return path.parent if path.is_file() else Path()
+    def folder(self) -> Path:
+        """What the items' pictures are relative to.
+
+        The folder of the data file; for items given otherwise ``media_root``, else the current
+        directory.
+        """
+        if Path(self.data).is_file():
+            return Path(self.data).parent
+        return self.media_root or Path()

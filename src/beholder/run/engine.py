@@ -95,10 +95,10 @@ def _prepared(
 @contextmanager
 def _tools(config: RunConfig, store: Store) -> Iterator[Tools]:
     if not any(metric.asks_judge() for metric in config.metrics):
-        yield Tools(vectors=store, options=config.tool_options)
+        yield Tools(vectors=store, options=config.tool_options, folder=config.folder)
         return
     with run_answers(config.out, config.cache, config.max_cost) as (answers, budget):
-        yield Tools(store, config.tool_options, answers, budget, media=config.media)
+        yield Tools(store, config.tool_options, answers, budget, folder=config.folder)
 
 
 def check(config: RunConfig) -> None:

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from threadpoolctl import threadpool_limits
@@ -106,7 +107,7 @@ def _in_processes(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
-        initargs=(config.metrics, config.tool_options),
+        initargs=(config.metrics, config.tool_options, config.folder),
     )
     try:
         while True:
@@ -138,13 +139,15 @@ _worker: tuple[tuple[Metric[Any], ...], Tools] | None = None
 
 
 def _start_worker(
-    metrics: tuple[Metric[Any], ...], tool_options: Mapping[str, Mapping[str, object]]
+    metrics: tuple[Metric[Any], ...],
+    tool_options: Mapping[str, Mapping[str, object]],
+    folder: Path,
 ) -> None:
     global _worker  # one worker process serves one run
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what Ctrl-C means
     threading.Thread(target=_die_with_parent, daemon=True).start()
     threadpool_limits(1)
-    _worker = (metrics, Tools(options=tool_options))
+    _worker = (metrics, Tools(options=tool_options, folder=folder))
 
 
 def _die_with_parent() -> None:

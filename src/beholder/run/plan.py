@@ -25,6 +25,7 @@ class PlannedMetric:
         n_done: Items that the run directory has finished already.
         lacking: Count per reason of items that are sure to fail.
         judge: What its judge would be asked for the items not done; None if it asks no judge.
+        judge_most: The same if answers lead to as many further questions as they can.
     """
 
     name: str
@@ -33,6 +34,7 @@ class PlannedMetric:
     n_done: int
     lacking: dict[str, int]
     judge: Tally | None
+    judge_most: Tally | None
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,11 @@ def plan(config: RunConfig) -> Plan:
     """
     check(config)
     tallies = [Tally() if metric.asks_judge() else None for metric in config.metrics]
-    tools = [
-        Tools(options=config.tool_options, tally=tally, media=config.media) for tally in tallies
-    ]
+    most = [Tally(most=True) if metric.asks_judge() else None for metric in config.metrics]
+    tools, tools_most = (
+        [Tools(options=config.tool_options, tally=tally, folder=config.folder) for tally in kind]
+        for kind in (tallies, most)
+    )
     signatures = [
         metric.signature(metric.identities(tool))
         for metric, tool in zip(config.metrics, tools, strict=True)
@@ -75,8 +79,11 @@ def plan(config: RunConfig) -> Plan:
         for index, metric in enumerate(config.metrics):
             try:
                 metric.check_item(item)
-                if tallies[index] is not None and n_items - 1 in pending[index]:
+                tally = tallies[index]
+                if tally is not None and n_items - 1 in pending[index]:
                     run_sync(metric.gather(item, tools[index]))  # asks nobody, counts
+                    if tally.n_calls:
+                        run_sync(metric.gather(item, tools_most[index]))
             except ItemError as error:
                 lacking[index][str(error)] += 1
     reader.check_any(n_items)
@@ -91,6 +98,7 @@ def plan(config: RunConfig) -> Plan:
                 n_done=n_done,
                 lacking=dict(lacking[index]),
                 judge=tallies[index],
+                judge_most=most[index],
             )
         )
     return Plan(n_items, tuple(reader.bad_rows), tuple(planned))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, at_least, resampling
+from beholder.stats.checks import Floats, Ints, at_least, cluster_codes, resampling
 
 Macro: TypeAlias = Literal["classes", "documents"]
 
@@ -51,6 +51,7 @@ def alert_f1(
     *,
     threshold: float | None = None,
     macro: Macro = "classes",
+    clusters: Sequence[Hashable] | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 12345,
@@ -68,7 +69,8 @@ def alert_f1(
         labels: Per document, (n_tokens,) 1 for a token that gold marks as an error, else 0.
         threshold: Alert threshold; None chooses the best on these documents.
         macro: What to average over.
-        n_resamples: Bootstrap resamples of documents, at the threshold used.
+        clusters: What each document belongs to (its picture); whole clusters are resampled.
+        n_resamples: Bootstrap resamples, at the threshold used.
         level: Confidence level.
         seed: Seed of the resampling.
 
@@ -83,7 +85,8 @@ def alert_f1(
     used = best_threshold(s, g, macro) if threshold is None else threshold
     counts = np.array([_counts(x, y, used) for x, y in zip(s, g, strict=True)])
     chosen = "maximum" if threshold is None else "given"
-    return _result(counts, used, chosen, macro, (n_resamples, level, seed))
+    codes = cluster_codes(clusters, len(s))
+    return _result(counts, used, chosen, macro, codes, (n_resamples, level, seed))
 
 
 def held_out_alert_f1(
@@ -92,6 +95,7 @@ def held_out_alert_f1(
     *,
     n_folds: int = 2,
     macro: Macro = "classes",
+    clusters: Sequence[Hashable] | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 12345,
@@ -104,9 +108,10 @@ def held_out_alert_f1(
     Args:
         scores: As in :func:`alert_f1`.
         labels: As in :func:`alert_f1`.
-        n_folds: Folds, at least 2 and at most the number of documents.
+        n_folds: Folds, at least 2 and at most the number of clusters.
         macro: What to average over.
-        n_resamples: Bootstrap resamples of documents, with these thresholds.
+        clusters: What each document belongs to; whole clusters go to a fold and are resampled.
+        n_resamples: Bootstrap resamples, with these thresholds.
         level: Confidence level.
         seed: Seed of folds and resampling.
 
@@ -115,16 +120,19 @@ def held_out_alert_f1(
     """
     s, g = _documents(scores, labels, macro)
     resampling(n_resamples, level)
-    if not 2 <= n_folds <= len(s):
-        raise ConfigError(f"n_folds: expected 2 to {len(s)} (the documents), got {n_folds}")
-    fold = np.random.default_rng(seed).permutation(len(s)) % n_folds
+    codes = cluster_codes(clusters, len(s))
+    n_clusters = int(codes.max()) + 1
+    if not 2 <= n_folds <= n_clusters:
+        what = "documents" if clusters is None else "clusters"
+        raise ConfigError(f"n_folds: expected 2 to {n_clusters} (the {what}), got {n_folds}")
+    fold = (np.random.default_rng(seed).permutation(n_clusters) % n_folds)[codes]
     counts = np.zeros((len(s), 4))
     for i in range(n_folds):
         rest = np.flatnonzero(fold != i)
         used = best_threshold([s[j] for j in rest], [g[j] for j in rest], macro)
         for j in np.flatnonzero(fold == i):
             counts[j] = _counts(s[j], g[j], used)
-    return _result(counts, None, "held-out", macro, (n_resamples, level, seed))
+    return _result(counts, None, "held-out", macro, codes, (n_resamples, level, seed))
 
 
 def best_threshold(scores: Sequence[Floats], labels: Sequence[Ints], macro: str) -> float:
@@ -173,10 +181,10 @@ def _result(
     threshold: float | None,
     chosen: str,
     macro: str,
+    codes: Ints,
     resamples: tuple[int, float, int],
 ) -> AlertF1:
     n_resamples, level, seed = resamples
-    documents = np.arange(len(counts))
     f1 = _macro_f1(counts, macro)
     reason = None
     interval = None
@@ -185,7 +193,7 @@ def _result(
     else:
         interval = cluster_bootstrap(
             lambda rows: _macro_f1(counts[rows], macro),
-            documents,
+            codes,
             n_resamples=n_resamples,
             level=level,
             seed=seed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, resampling
+from beholder.stats.checks import Floats, Ints, cluster_codes, resampling
 
 TokenSpan: TypeAlias = tuple[int, int]
 """Half-open range of token positions."""
@@ -50,6 +50,7 @@ def relaxed_f1(
     *,
     overlap: float = 0.5,
     of: Share = "own",
+    clusters: Sequence[Hashable] | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 12345,
@@ -67,7 +68,8 @@ def relaxed_f1(
         gold: Per document, those of the other.
         overlap: Least share of tokens, above 0 up to 1.
         of: Share of what.
-        n_resamples: Bootstrap resamples of documents.
+        clusters: What each document belongs to (its picture); whole clusters are resampled.
+        n_resamples: Bootstrap resamples.
         level: Confidence level.
         seed: Seed of the resampling.
 
@@ -96,7 +98,11 @@ def relaxed_f1(
         None
         if f1 is None
         else cluster_bootstrap(
-            statistic, np.arange(len(table)), n_resamples=n_resamples, level=level, seed=seed
+            statistic,
+            cluster_codes(clusters, len(table)),
+            n_resamples=n_resamples,
+            level=level,
+            seed=seed,
         )
     )
     reason = None if interval else "too few documents have spans for a bootstrap interval"

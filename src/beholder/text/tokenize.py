@@ -51,3 +51,10 @@ def words(text: str) -> list[tuple[int, int]]:
     """
     pattern = _ASCII_WORDS if text.isascii() else _WORDS
     return [match.span() for match in pattern.finditer(text)]
+
+
+def folded_words(text: str) -> tuple[str, ...]:
+    """The words of a text, case folded: ``words`` for those who need no places."""
+    if text.isascii():  # folding leaves every letter a letter in its place
+        return tuple(_ASCII_WORDS.findall(text.lower()))
+    return tuple(text[start:end].casefold() for start, end in words(text))

@@ -58,7 +58,7 @@ def test_verify_reads_wording_where_the_parse_hides_it_but_not_the_wrong_thing()
         "The image shows a close-up view of a brick wall.",
         "The slits are long.",
         "The house is red.",
-        "The bus is behind the fence.",
+        "The fence is white.",
         "The wall is not brick.",
     ]
     assert run_sync(JUDGE.verify(claims, reference=reference)) == [True, True, False, False, False]

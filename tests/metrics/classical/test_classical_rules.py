@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,60 @@ class TestCider:
         # lengths in pairs 2 and 1: exp(-1 / 72); three empty orders.
         expected = 10 * (1 / (3 * math.sqrt(2))) * math.exp(-1 / 72) / 4
         assert found.values["cider_d"] == pytest.approx(expected)
+
+    @pytest.mark.parametrize("name", ["cider", "cider_d"])
+    def test_repeats_rare_words_and_new_words_follow_the_formula(self, name: str) -> None:
+        """The definition of Vedantam et al. 2015, one run of words at a time."""
+        rng = random.Random(0)
+        vocabulary = ["the", "a", "dog", "cat", "runs", "sits", "on", "red", "big"]
+
+        def text(words: list[str]) -> str:
+            return " ".join(rng.choices(words, k=rng.randint(1, 12)))
+
+        items = [
+            Item(
+                str(i),
+                text([*vocabulary, "new"]),
+                tuple(text(vocabulary) for _ in range(1 + i % 3)),
+            )
+            for i in range(40)
+        ]
+
+        def grams(text: str, n: int) -> Counter[tuple[str, ...]]:
+            words = text.split()
+            return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+        def idf(gram: tuple[str, ...]) -> float:
+            n = len(gram)
+            having = sum(any(gram in grams(r, n) for r in item.references) for item in items)
+            return math.log(len(items) / max(1, having))
+
+        def formula(candidate: str, reference: str) -> float:
+            total = 0.0
+            for n in (1, 2, 3, 4):
+                ours = {g: c * idf(g) for g, c in grams(candidate, n).items()}
+                theirs = {g: c * idf(g) for g, c in grams(reference, n).items()}
+                dot = sum(
+                    (min(w, theirs[g]) if name == "cider_d" else w) * theirs[g]
+                    for g, w in ours.items()
+                    if g in theirs
+                )
+                norms = [math.sqrt(sum(w * w for w in v.values())) for v in (ours, theirs)]
+                if norms[0] and norms[1]:
+                    total += dot / norms[0] / norms[1]
+            gap = len(candidate.split()) - len(reference.split())
+            return total / 4 * (math.exp(-(gap**2) / 72) if name == "cider_d" else 1.0)
+
+        expected = [
+            10 * sum(formula(item.candidate, r) for r in item.references) / len(item.references)
+            for item in items
+        ]
+        found = [
+            outcome.values[name]
+            for outcome in metric(name).score(items)
+            if isinstance(outcome, ItemScore)
+        ]
+        assert found == pytest.approx(expected, abs=1e-9)
 
     def test_one_image_scores_0_with_a_warning(self) -> None:
         with pytest.warns(UserWarning, match="over one image is 0"):

@@ -9,7 +9,7 @@ from typing import Any
 
 from beholder.benchmarks.bidirectional.pairs import Direction, Fact, Pair
 from beholder.errors import ConfigError
-from beholder.metrics import Tools, metric
+from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit
 from beholder.run import manifest
 from beholder.run.store import Store
@@ -193,7 +193,7 @@ def _with_swapped(pairs: list[Pair], others: Mapping[str, str]) -> list[Pair]:
     found: dict[str, dict[str, float]] = {}
     for name, value in others.items() if rated else ():
         made = metric(name)
-        if not Tools().is_cheap(made.tool_specs()):
+        if not all(_is_built_in(kind, spec) for kind, spec in made.tool_specs()):
             continue
         for item, score in zip(swapped, made.score(swapped), strict=True):
             if isinstance(score, ItemScore) and value in score.values:
@@ -202,3 +202,8 @@ def _with_swapped(pairs: list[Pair], others: Mapping[str, str]) -> list[Pair]:
         replace(pair, others={**pair.others, "mar": found[pair.id]}) if pair.id in found else pair
         for pair in pairs
     ]
+
+
+def _is_built_in(kind: str, spec: str) -> bool:
+    """Whether a tool needs no model, package or server of its own (``static``, not ``st:NAME``)."""
+    return kind in ("embedder", "splitter") and ":" not in spec

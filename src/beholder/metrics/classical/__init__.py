@@ -1,8 +1,10 @@
 """The metrics every paper compares with, and the length baseline."""
 
+from beholder.metrics.classical.bertscore import BERTScore
 from beholder.metrics.classical.bleu import BLEU
 from beholder.metrics.classical.chrf import ChrF
 from beholder.metrics.classical.cider import CIDEr, CIDErD
+from beholder.metrics.classical.clipscore import CLIPScore, RefCLIPScore
 from beholder.metrics.classical.embedding import Cosine, TokenF1
 from beholder.metrics.classical.frequencies import Frequencies
 from beholder.metrics.classical.granular import NGramEmbed
@@ -19,13 +21,16 @@ __all__ = [
     "ROUGE",
     "SPICE",
     "TER",
+    "BERTScore",
     "CIDEr",
     "CIDErD",
+    "CLIPScore",
     "ChrF",
     "Cosine",
     "Frequencies",
     "Length",
     "NGramEmbed",
+    "RefCLIPScore",
     "SGEmbed",
     "SoftSPICE",
     "TokenF1",

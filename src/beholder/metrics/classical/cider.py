@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple
+
+import numpy as np
 
 from beholder.metrics.base import ValueInfo
-from beholder.metrics.classical.frequencies import ORDERS, Frequencies, FrequencyMetric
-from beholder.metrics.classical.tokens import TokenizedTexts, Words, ngrams
+from beholder.metrics.classical.frequencies import ORDERS, Frequencies, FrequencyMetric, gram_lists
+from beholder.metrics.classical.tokens import TokenizedTexts, Words
 from beholder.records import Item, ItemScore
-
-Weights: TypeAlias = dict[str, float]
 
 SCALE = 10.0
 SIGMA = 6.0
@@ -46,14 +47,10 @@ class CIDEr(FrequencyMetric):
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Compare with each reference and take the mean."""
         weigh = self._weigher
-        candidate = weigh(evidence.candidate)
+        candidate = weigh.candidate(evidence.candidate)
         total = 0.0
         for words in evidence.references:
-            reference = weigh(words)
-            similar = sum(
-                _similarity(ours, our_norm, theirs, their_norm, self.clips)
-                for (ours, our_norm), (theirs, their_norm) in zip(candidate, reference, strict=True)
-            )
+            similar = weigh.similarity(candidate, words, self.clips)
             if self.clips:
                 # Differences are counted in pairs of words, as the published code does.
                 gap = max(0, len(evidence.candidate) - 1) - max(0, len(words) - 1)
@@ -90,39 +87,98 @@ class CIDErD(CIDEr):
     clips: ClassVar[bool] = True
 
 
+class _Runs(NamedTuple):
+    """The runs of a candidate of one length.
+
+    Attributes:
+        squares: The square of what each weighs when it stands there once.
+        counts: How often each stands there; None when each stands there once.
+        norm: Length of the tf-idf vector.
+    """
+
+    squares: Mapping[str, float]
+    counts: Mapping[str, int] | None
+    norm: float
+
+
+class _Squares(dict[str, float]):
+    """The square of what a run weighs when it stands there once; of one in no document ``new``."""
+
+    new: float = 0.0
+
+    def __missing__(self, gram: str) -> float:
+        return self.new
+
+
 class _Weigher:
-    """tf-idf vectors of texts with their lengths; those of references are met again and kept."""
+    """Cosines of tf-idf vectors.
+
+    No vector of a reference is built: of its runs those count that the candidate has, too, and the
+    length of its vector, which is kept. Runs that stand once on both sides, nearly all, add the
+    square of what they weigh. Loops over runs are those of C functions.
+    """
 
     def __init__(self, table: Frequencies) -> None:
-        self._table = table
-        self._known: dict[Words, tuple[tuple[Weights, float], ...]] = {}
+        n = max(1, table.n_documents)
+        documents = np.fromiter(table.counts.values(), np.float64, len(table.counts))
+        squares = np.log(n / np.maximum(1.0, documents)) ** 2
+        self._squares = _Squares(zip(table.counts, squares.tolist(), strict=True))
+        self._squares.new = math.log(n) ** 2
+        self._norms: dict[Words, list[tuple[float, bool]]] = {}
 
-    def __call__(self, words: Words) -> tuple[tuple[Weights, float], ...]:
-        found = self._known.get(words)
-        if found is None:
-            found = tuple(self._vector(words, order) for order in ORDERS)
-            if len(self._known) >= _CACHED:
-                self._known.clear()
-            self._known[words] = found
+    def candidate(self, words: Words) -> list[_Runs]:
+        """The runs of a candidate, per length."""
+        found = []
+        for grams in gram_lists(words):
+            squares = dict(zip(grams, map(self._squares.__getitem__, grams), strict=True))
+            if len(squares) == len(grams):
+                found.append(_Runs(squares, None, math.sqrt(sum(squares.values()))))
+            else:
+                counts = Counter(grams)
+                found.append(_Runs(squares, counts, math.sqrt(self._sum_of_squares(counts))))
         return found
 
-    def _vector(self, words: Words, order: int) -> tuple[Weights, float]:
-        counts, n = self._table.counts, self._table.n_documents
-        weights = {
-            gram: count * math.log(n / max(1, counts.get(gram, 0)))
-            for gram, count in Counter(map(" ".join, ngrams(words, order))).items()
-        }
-        return weights, math.sqrt(sum(weight * weight for weight in weights.values()))
+    def similarity(self, candidate: Sequence[_Runs], words: Words, clips: bool) -> float:
+        """Sum over the lengths of runs of the cosine of a candidate with a reference."""
+        norms = self._norms.get(words)
+        if norms is None:
+            if len(self._norms) >= _CACHED:
+                self._norms.clear()
+            norms = self._norms[words] = []
+        total = 0.0
+        for order, (ours, grams) in enumerate(zip(candidate, gram_lists(words), strict=True)):
+            shared = list(filter(ours.squares.__contains__, grams))
+            if not shared:
+                break  # a longer run in common would hold a shorter one
+            if order == len(norms):
+                norms.append(self._norm(grams, known_plain=order > 0 and norms[-1][1]))
+            norm, plain = norms[order]
+            if not (ours.norm and norm):
+                continue
+            if plain and ours.counts is None:
+                dot = sum(map(ours.squares.__getitem__, shared))
+            else:
+                dot = _repeated(ours, shared, clips)
+            total += dot / (ours.norm * norm)
+        return total
+
+    def _norm(self, grams: Sequence[str], *, known_plain: bool) -> tuple[float, bool]:
+        """Length of a reference's vector, and whether each run stands there once.
+
+        Where that is so of runs of one length, it is so of longer ones.
+        """
+        if known_plain or len(set(grams)) == len(grams):
+            return math.sqrt(sum(map(self._squares.__getitem__, grams))), True
+        return math.sqrt(self._sum_of_squares(Counter(grams))), False
+
+    def _sum_of_squares(self, counts: Mapping[str, int]) -> float:
+        return sum(n * n * self._squares[gram] for gram, n in counts.items())
 
 
-def _similarity(
-    ours: Weights, our_norm: float, theirs: Weights, their_norm: float, clips: bool
-) -> float:
-    if our_norm == 0 or their_norm == 0:
-        return 0.0
+def _repeated(ours: _Runs, shared: Iterable[str], clips: bool) -> float:
+    """Dot product over runs in common, of which some stand there several times."""
     dot = 0.0
-    for gram, weight in ours.items():
-        other = theirs.get(gram)
-        if other is not None:
-            dot += (min(weight, other) if clips else weight) * other
-    return dot / (our_norm * their_norm)
+    for gram, count in Counter(shared).items():
+        own = 1 if ours.counts is None else ours.counts[gram]
+        dot += (min(own, count) if clips else own) * count * ours.squares[gram]
+    return dot

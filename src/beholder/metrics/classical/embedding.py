@@ -11,6 +11,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.classical.matching import greedy_match
 from beholder.metrics.classical.rouge import f_beta
 from beholder.metrics.classical.tokens import (
     Words,
@@ -137,8 +138,7 @@ class TokenF1(Metric[Vectors]):
         best = (-1.0, 0.0, 0.0)
         for vectors, words in zip(evidence.references, evidence.words[1:], strict=True):
             similar = unit_range(evidence.candidate @ vectors.T)
-            precision = weighted_mean(similar.max(axis=1), ours)
-            recall = weighted_mean(similar.max(axis=0), self._weights(words))
+            precision, recall = greedy_match(similar, ours, self._weights(words))
             best = max(best, (f_beta(precision, recall), precision, recall))
         names = (value.name for value in self.values)
         return ItemScore(
@@ -154,8 +154,3 @@ class TokenF1(Metric[Vectors]):
 def unit_range(similarity: FloatArray) -> FloatArray:
     """Cosines clipped to 0..1, in float64."""
     return np.clip(similarity.astype(np.float64), 0.0, 1.0)
-
-
-def weighted_mean(values: FloatArray, weights: FloatArray) -> float:
-    """Mean of (n,) values in 0..1 with positive (n,) weights."""
-    return float(np.clip(values @ weights / weights.sum(), 0.0, 1.0))

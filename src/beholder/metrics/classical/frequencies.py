@@ -7,13 +7,14 @@ import hashlib
 import json
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import add
 from pathlib import Path
 from typing import Self
 
 from beholder.errors import ConfigError, DataError
-from beholder.metrics.classical.tokens import WordMetric, ngrams, tokenize
+from beholder.metrics.classical.tokens import WordMetric, Words, tokenize
 from beholder.metrics.params import param
 from beholder.records import Item
 
@@ -89,15 +90,27 @@ class Frequencies:
     @property
     def identity(self) -> str:
         """Number of documents and a hash of the counts."""
-        total = hashlib.sha256(f"{self.n_documents} {self.tokenizer}".encode())
-        for gram, count in sorted(self.counts.items()):
-            total.update(f"\n{gram}\t{count}".encode())
-        return f"{self.n_documents}docs@{total.hexdigest()[:8]}"
+        rows = [f"{gram}\t{self.counts[gram]}" for gram in sorted(self.counts)]
+        whole = "\n".join([f"{self.n_documents} {self.tokenizer}", *rows])
+        return f"{self.n_documents}docs@{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
 
 def _grams(texts: tuple[str, ...], tokenizer: str) -> set[str]:
-    split = [tokenize(text, tokenizer) for text in texts]
-    return {" ".join(gram) for words in split for n in ORDERS for gram in ngrams(words, n)}
+    lists = [grams for text in texts for grams in gram_lists(tokenize(text, tokenizer))]
+    return set().union(*lists)
+
+
+def gram_lists(words: Words) -> Iterator[Sequence[str]]:
+    """All runs of 1, 2, 3 and 4 words, in order, written with single spaces.
+
+    Each run is a shorter one and one word more; the loops are those of C functions.
+    """
+    following = list(map(" ".__add__, words))
+    grams: Sequence[str] = words
+    yield grams
+    for order in ORDERS[1:]:
+        grams = list(map(add, grams, following[order - 1 :]))
+        yield grams
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from beholder.metrics.base import Metric
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item
-from beholder.text.tokenize import IDENTITY, words
+from beholder.text.tokenize import IDENTITY, folded_words
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -32,7 +32,7 @@ def tokenize(text: str, tokenizer: str = "words") -> Words:
     """
     if tokenizer == "space":
         return tuple(text.split())
-    return tuple(text[start:end].casefold() for start, end in words(text))
+    return folded_words(text)
 
 
 def check_tokenizer(tokenizer: str) -> None:

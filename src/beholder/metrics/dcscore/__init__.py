@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from beholder.metrics.dcscore.metric import DCScore, DCScoreEvidence, Pairing
+from beholder.metrics.dcscore.evidence import DCScoreEvidence, Pairing
+from beholder.metrics.dcscore.metric import DCScore
 from beholder.metrics.dcscore.places import without_marks
 from beholder.metrics.dcscore.scoring import score_trials, score_units
 

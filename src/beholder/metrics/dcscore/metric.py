@@ -6,20 +6,19 @@ import asyncio
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import JUDGES, Judge, Statement
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
 from beholder.metrics.dcscore.places import without_marks
 from beholder.metrics.dcscore.scoring import VALUES, Rules, reference_id, score_trials, score_units
 from beholder.metrics.dcscore.units import fact_units
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
-
-Direction: TypeAlias = Literal["har", "mar"]
 
 _PUBLISHED_TEMPERATURES = {"match": 1.0, "verify": 0.3}
 
@@ -32,43 +31,8 @@ _VALUES = (
     ValueInfo("dcscore", "mean of f1 and relevant_f1"),
     ValueInfo("relevant_f1", "f1 over facts that say what can be seen"),
     ValueInfo("relevant_precision", "precision over these facts"),
-    ValueInfo("relevant_recall", "recall over these facts"),
+    ValueInfo("relevant_recall", "recall over these facts; rules='code' can exceed 1"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """The verdicts on one text's facts against another's.
-
-    Attributes:
-        direction: ``har``: the candidate's facts are predicted; ``mar``: the reference's.
-        reference: Index of the reference.
-        matches: Match samples: per predicted fact the index of a target fact, or None.
-        verified: Verification samples: per predicted fact whether it is right.
-        flags: What was unusual about the judge's answers, in words.
-    """
-
-    direction: Direction
-    reference: int
-    matches: tuple[tuple[int | None, ...], ...]
-    verified: tuple[tuple[bool, ...], ...]
-    flags: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DCScoreEvidence:
-    """All that scoring needs: the facts, the verdicts, what they were checked against, by whom."""
-
-    candidate: tuple[Statement, ...]
-    references: tuple[tuple[Statement, ...], ...]
-    pairings: tuple[Pairing, ...]
-    verified_by: str
-    identities: dict[str, str]
-
-    def sides(self, pairing: Pairing) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
-        """The predicted and the target facts of a pairing."""
-        both = (self.candidate, self.references[pairing.reference])
-        return both if pairing.direction == "har" else both[::-1]
 
 
 @dataclass(frozen=True)
@@ -187,7 +151,7 @@ class DCScore(Metric[DCScoreEvidence]):
         if self._looks_at(item):
             if not await judge.sees():
                 raise self._cannot_see()
-            images = [tools.picture(path) for path in item.images]
+            images = await tools.pictures(item)
         texts = [self._cleaned(text) for text in (item.candidate, *item.references)]
         language = self.language or None
         facts = await asyncio.gather(*(judge.decompose(text, language=language) for text in texts))

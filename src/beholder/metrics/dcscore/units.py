@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
 from beholder.metrics.dcscore.places import Places
 from beholder.records import Item, Side, Unit
-
-if TYPE_CHECKING:
-    from beholder.metrics.dcscore.metric import DCScoreEvidence, Direction, Pairing
 
 
 def fact_units(

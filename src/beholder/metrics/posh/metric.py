@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
@@ -124,13 +125,19 @@ class PoSh(Metric[PoShEvidence]):
             by_pair = defaultdict(list)
             for ask in asks:
                 by_pair[ask.side, ask.reference].append(ask)
-            for (side, reference), group in by_pair.items():
-                answers = await judge.presence(
-                    [ask.question for ask in group],
-                    plan.target(side, reference).text,
-                    plan.source(side, reference).text,
+            answers = await asyncio.gather(
+                *(
+                    judge.presence(
+                        [ask.question for ask in group],
+                        plan.target(side, reference).text,
+                        # Published identifiers stand alone; places in the source are ours.
+                        plan.source(side, reference).text if self.rules == "fixed" else None,
+                    )
+                    for (side, reference), group in by_pair.items()
                 )
-                grades.update(zip(group, answers, strict=True))
+            )
+            for group, given in zip(by_pair.values(), answers, strict=True):
+                grades.update(zip(group, given, strict=True))
         return PoShEvidence(plan, grades, self.identities(tools))
 
     def open_asks(self, plan: Plan, grades: Grades) -> list[Ask]:

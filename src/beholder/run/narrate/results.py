@@ -91,12 +91,15 @@ def cost_table(
 
 def write(
     folder: Path,
-    study: Mapping[str, Any],
+    study: dict[str, Any],
     measures: Measures | None,
     narratives: Sequence[Narrative],
     root: Path,
 ) -> None:
-    """Write a run's results into its folder; pictures that cannot be read have no thumbnail."""
+    """Write a run's results into its folder.
+
+    Pictures that cannot be read have no thumbnail; ``study["unreadable"]`` gets the reasons.
+    """
     if measures is not None:
         np.savez_compressed(
             folder / MATRIX,
@@ -106,15 +109,18 @@ def write(
     thumbs = folder / THUMBS
     thumbs.mkdir(exist_ok=True)
     frames = {f.id: f for narrative in narratives for f in narrative.frames}
+    unreadable: list[str] = []
     for number, frame in enumerate(frames.values()):
         path = thumbs / f"{number:06d}.jpg"
         if frame.image is None or path.is_file():
             continue
         try:
             picture = load_image(root / frame.image, max_side=THUMB_SIDE)
-        except ItemError:
-            continue  # its failure is in the study, where it was judged or measured
+        except ItemError as error:
+            unreadable.append(f"{frame.id}: {error}")
+            continue
         path.write_bytes(encode_jpeg(picture, quality=68))
+    study["unreadable"] = unreadable
     text = json.dumps(study, ensure_ascii=False, allow_nan=False)
     unfinished = folder / f".{STUDY}.part"
     unfinished.write_text(text, encoding="utf-8")

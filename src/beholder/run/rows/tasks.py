@@ -53,8 +53,7 @@ class Pictures:
         """
         if not item.images:
             raise ItemError("there is no picture to look at")
-        tools = Tools(media=self.root)
-        return [await asyncio.to_thread(tools.picture, image) for image in item.images]
+        return await Tools(folder=self.root).pictures(item)
 
 
 @dataclass(frozen=True)

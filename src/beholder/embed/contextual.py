@@ -1,0 +1,229 @@
+"""Token vectors in their context, by any encoder of the transformers library on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from beholder import spec
+from beholder.backends.batching import Batcher
+from beholder.embed.base import FloatArray
+from beholder.embed.images import unit_rows
+from beholder.embed.sentence_transformers import folder_hash
+from beholder.embed.service import Recent
+from beholder.errors import ConfigError
+from beholder.optional import require
+
+_BATCH = 32
+_MEMORY = 256 * 2**20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenVectors:
+    """A text as an encoder reads it.
+
+    Attributes:
+        ids: (n,) token ids, special tokens included.
+        special: (n,) True for the tokens that the tokenizer adds.
+        vectors: (n, D), float32, rows of length 1.
+        cut: Whether the text was longer than the encoder reads.
+    """
+
+    ids: npt.NDArray[np.int64]
+    special: npt.NDArray[np.bool_]
+    vectors: FloatArray
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """A text's tokens; attributes as of ``TokenVectors``."""
+
+    ids: npt.NDArray[np.int64]
+    special: npt.NDArray[np.bool_]
+    cut: bool
+
+
+class TokenEncoder:
+    """An encoder (spec ``hf:NAME_OR_PATH``, extra ``hf``); tokenizer and weights load on first use.
+
+    Args:
+        text: The spec.
+        device: As torch takes it; None uses a GPU where there is one.
+
+    Raises:
+        ConfigError: The spec is not of that form.
+        MissingExtraError: transformers or torch is not installed.
+    """
+
+    def __init__(self, text: str, *, device: str | None = None) -> None:
+        parsed = spec.parse(text)
+        if parsed.name != "hf" or parsed.argument is None:
+            raise ConfigError(f"{text!r}: expected an encoder, written hf:NAME_OR_PATH")
+        self.name = parsed.argument
+        self._torch: Any = require("torch", extra="hf", purpose=f"the encoder {text!r}")
+        self._transformers: Any = require(
+            "transformers", extra="hf", purpose=f"the encoder {text!r}"
+        )
+        self._device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        self._lock = threading.RLock()
+        self._tokenizer: Any = None
+        self._model: Any = None
+        self._config: Any = None
+        self._identity: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """``hf:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
+        with self._lock:
+            if self._identity is None:
+                folder = Path(self.name)
+                if folder.is_dir():
+                    self._identity = f"hf:{folder.name}@{folder_hash(folder)}"
+                else:
+                    commit = getattr(self._configuration(), "_commit_hash", None)
+                    self._identity = f"hf:{self.name}@{commit or 'unversioned'}"
+            return self._identity
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the model."""
+        return int(self._configuration().num_hidden_layers)
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a text that the model reads, special ones included."""
+        config = self._configuration()
+        limit = int(self._reader().model_max_length)
+        places = int(getattr(config, "max_position_embeddings", 0))
+        if places <= 0:  # positions are relative
+            return limit
+        # Models of the RoBERTa family count positions from 2.
+        return min(limit, places - (2 if "roberta" in config.model_type else 0))
+
+    def tokens(self, text: str) -> Tokens:
+        """The tokens of a text, cut where the model stops reading."""
+        with self._lock:
+            read = self._reader()(text, verbose=False, return_special_tokens_mask=True)
+            cut = len(read["input_ids"]) > self.max_tokens
+            if cut:
+                read = self._reader()(
+                    text,
+                    truncation=True,
+                    max_length=self.max_tokens,
+                    return_special_tokens_mask=True,
+                )
+        return Tokens(
+            np.array(read["input_ids"], dtype=np.int64),
+            np.array(read["special_tokens_mask"], dtype=np.bool_),
+            cut,
+        )
+
+    def encode(self, questions: Sequence[tuple[str, int]]) -> list[FloatArray]:
+        """Vectors (n, D) of length 1 of the tokens of texts, each at a layer.
+
+        Args:
+            questions: Texts with the layer whose output is taken, 0 for the embeddings below the
+                first.
+
+        Raises:
+            ConfigError: The model has no such layer.
+        """
+        for _, layer in questions:
+            if not 0 <= layer <= self.n_layers:
+                raise ConfigError(
+                    f"layer={layer}: {self.name} has layers 0 to {self.n_layers} (0 below the first"
+                    " one)"
+                )
+        with self._lock:
+            tokens = self._reader()(
+                [text for text, _ in questions],
+                padding=True,
+                truncation=True,
+                max_length=self.max_tokens,
+                return_tensors="pt",
+            ).to(self._device)
+            with self._torch.inference_mode():
+                states = self._weights()(**tokens, output_hidden_states=True).hidden_states
+        kept = tokens["attention_mask"].bool()
+        return [
+            unit_rows(states[layer][row][kept[row]].float().cpu().numpy())
+            for row, (_, layer) in enumerate(questions)
+        ]
+
+    def _configuration(self) -> Any:
+        if self._config is None:
+            self._config = self._transformers.AutoConfig.from_pretrained(self.name)
+        return self._config
+
+    def _reader(self) -> Any:
+        if self._tokenizer is None:
+            self._tokenizer = self._transformers.AutoTokenizer.from_pretrained(self.name)
+        return self._tokenizer
+
+    def _weights(self) -> Any:
+        if self._model is None:
+            loaded = self._transformers.AutoModel.from_pretrained(self.name)
+            self._model = loaded.to(self._device).eval()
+        return self._model
+
+
+class TokenService:
+    """Shares one encoder between all items of a run: each distinct text once, in batches.
+
+    Args:
+        text: Spec of the encoder.
+        memory: Bytes of vectors to keep; the least used go first.
+    """
+
+    cheap: ClassVar[bool] = False
+
+    def __init__(self, text: str, *, memory: int = _MEMORY) -> None:
+        self.encoder = TokenEncoder(text)
+        self._known = Recent(memory)
+        self._batcher: Batcher[tuple[str, int], FloatArray] = Batcher(
+            self.encoder.encode, _BATCH, lambda question: len(question[0])
+        )
+        self._flights: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, dict[str, asyncio.Task[FloatArray]]
+        ] = WeakKeyDictionary()
+
+    @property
+    def identity(self) -> str:
+        """The encoder's."""
+        return self.encoder.identity
+
+    async def encode(self, text: str, layer: int) -> TokenVectors:
+        """A text's tokens with their vectors at a layer.
+
+        Raises:
+            ConfigError: The model has no such layer.
+        """
+        read = self.encoder.tokens(text)
+        vectors = self._known.get(f"{layer} {text}")
+        if vectors is None:
+            vectors = await asyncio.shield(self._under_way(text, layer))
+        return TokenVectors(read.ids, read.special, vectors, read.cut)
+
+    def _under_way(self, text: str, layer: int) -> asyncio.Task[FloatArray]:
+        flights = self._flights.setdefault(asyncio.get_running_loop(), {})
+        key = f"{layer} {text}"
+        if key not in flights:
+            task = asyncio.ensure_future(self._batcher.ask((text, layer)))
+            flights[key] = task
+
+            def landed(done: asyncio.Task[FloatArray]) -> None:
+                del flights[key]
+                if not done.cancelled() and done.exception() is None:
+                    self._known.put(key, done.result())
+
+            task.add_done_callback(landed)
+        return flights[key]

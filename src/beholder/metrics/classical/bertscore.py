@@ -1,0 +1,255 @@
+"""BERTScore: greedy matching of token vectors in their context."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ConfigError, DataError, ItemError
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.classical.clipscore import CUT
+from beholder.metrics.classical.matching import greedy_match
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """A text: the tokens that the other text's may match.
+
+    Attributes:
+        ids: (n,) token ids.
+        counts: (n,) False for markers of the text's ends, which are matched but never count.
+        vectors: (n, D), rows of length 1.
+    """
+
+    ids: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.bool_]
+    vectors: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedTexts:
+    """An item as the encoder reads it.
+
+    Attributes:
+        candidate: The candidate.
+        references: Each reference.
+        n_cut: Texts that were longer than the encoder reads.
+        identities: Identity of each tool by the field that names it.
+    """
+
+    candidate: Side
+    references: tuple[Side, ...]
+    n_cut: int
+    identities: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Rarity:
+    """How rare tokens are among the references of a data set.
+
+    Attributes:
+        n_references: References counted, each once.
+        counts: References per token id.
+    """
+
+    n_references: int
+    counts: Mapping[int, int]
+
+    def weights(self, ids: npt.NDArray[np.int64]) -> FloatArray:
+        """``log((n + 1) / (references with the token + 1))`` of each token."""
+        n = self.n_references
+        return np.array([math.log((n + 1) / (self.counts.get(int(i), 0) + 1)) for i in ids])
+
+    @cached_property
+    def identity(self) -> str:
+        """Number of references and a hash of the counts."""
+        whole = f"{self.n_references} {sorted(self.counts.items())}"
+        return f"{self.n_references}refs@{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+
+
+@dataclass(frozen=True)
+class BERTScore(Metric[EncodedTexts]):
+    """BERTScore: each token finds its most similar token of the other text, by context vectors.
+
+    Precision is the mean over the candidate's tokens of the best cosine with a token of the
+    reference, recall the same the other way round, F1 their harmonic mean (0 unless both are above
+    0). Of several references the one with the best F1 counts. Range -1..1, in practice 0.7..1;
+    with a table of baselines, 0 is what unrelated texts reach, and values can lie below it. Higher
+    is better. ``special='match'`` lets tokens match the markers of the other text's ends, as the
+    published package does; markers never count themselves. What a text has beyond the encoder's
+    reach is not read, and the value ``cut`` counts that.
+
+    The default encoder and layer are those the authors recommend for English; with another encoder
+    name its layer, too.
+
+    Source: Zhang et al. 2020.
+
+    Raises:
+        ConfigError: A parameter is out of its range.
+        DataError: The table of baselines cannot be read.
+        MissingExtraError: torch or transformers is not installed.
+    """
+
+    model: str = param("hf:roberta-large", "encoder (extra hf)", tool="encoder")
+    layer: int = param(17, "layer whose output is compared, from 1; 0 is below the first")
+    idf: bool = param(False, "weigh tokens by how rare they are in the run's references")
+    special: Literal["exclude", "match"] = param(
+        "exclude", "markers of a text's ends: exclude, or match (as the published package)"
+    )
+    baseline: str = param("none", "table of baselines (LAYER,P,R,F) to rescale with, or none")
+
+    rarity: Rarity | None = field(default=None, repr=False, compare=False)
+
+    registered_name: ClassVar[str] = "bertscore"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("f1", "harmonic mean of both", low=-1.0),
+        ValueInfo("precision", "how well the reference covers the candidate's tokens", low=-1.0),
+        ValueInfo("recall", "how well the candidate covers the reference's tokens", low=-1.0),
+        CUT,
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.layer, int) or self.layer < 0:
+            raise ConfigError(f"layer={self.layer!r}: expected a whole number from 0")
+        if self.special not in ("exclude", "match"):
+            raise ConfigError(f"special={self.special!r}: expected 'exclude' or 'match'")
+        if self.baseline != "none":
+            read_baseline(self.baseline, self.layer)
+
+    def prepare(self, items: Iterable[Item]) -> Self:
+        """Count in how many references each token stands, if ``idf`` asks for it."""
+        if not self.idf:
+            return self
+        from beholder.embed.contextual import TokenEncoder
+
+        encoder = TokenEncoder(self.model)
+        counts: Counter[int] = Counter()
+        distinct = dict.fromkeys(text for item in items for text in item.references)
+        for text in distinct:
+            counts.update({int(i) for i in encoder.tokens(text).ids})
+        return replace(self, rarity=Rarity(len(distinct), dict(counts)))
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Encoder, what the token weights were counted on, and the table of baselines."""
+        found = super().identities(tools)
+        if self.rarity is not None:
+            found["idf"] = self.rarity.identity
+        if self.baseline != "none":
+            found["baseline"] = read_baseline(self.baseline, self.layer).identity
+        return found
+
+    async def gather(self, item: Item, tools: Tools) -> EncodedTexts:
+        """Encode candidate and references.
+
+        Raises:
+            ItemError: A text has no token.
+        """
+        if self.idf and self.rarity is None:
+            raise ConfigError(
+                "bertscore has no token weights yet: call prepare(items) first, as score,"
+                " score_text and runs do"
+            )
+        service = tools.encoder(self.model)
+        texts = (item.candidate, *item.references)
+        encoded = await asyncio.gather(*(service.encode(text, self.layer) for text in texts))
+        sides, n_cut = [], 0
+        for place, read in enumerate(encoded):
+            counts = ~read.special
+            if not counts.any():
+                raise ItemError(
+                    f"{f'reference {place}' if place else 'the candidate'} has no token"
+                )
+            kept = counts | (self.special == "match")
+            sides.append(Side(read.ids[kept], counts[kept], read.vectors[kept].astype(np.float64)))
+            n_cut += read.cut
+        return EncodedTexts(sides[0], tuple(sides[1:]), n_cut, self.identities(tools))
+
+    def score_item(self, item: Item, evidence: EncodedTexts) -> ItemScore:
+        """Match with each reference and keep the best.
+
+        Raises:
+            ItemError: All tokens of a text weigh nothing.
+        """
+        ours = evidence.candidate
+        weights = self._weights(ours)
+        f1, precision, recall = max(
+            self._f1(*greedy_match(ours.vectors @ theirs.vectors.T, weights, self._weights(theirs)))
+            for theirs in evidence.references
+        )
+        values = {"f1": f1, "precision": precision, "recall": recall}
+        if self.baseline != "none":
+            base = read_baseline(self.baseline, self.layer).values
+            values = {name: (x - base[name]) / (1 - base[name]) for name, x in values.items()}
+        values["cut"] = evidence.n_cut / (1 + len(evidence.references))
+        return ItemScore(
+            values,
+            signature=self.signature(evidence.identities),
+            detail={"n_cut_texts": evidence.n_cut},
+        )
+
+    def _weights(self, side: Side) -> FloatArray:
+        weights = side.counts.astype(np.float64)
+        if self.rarity is not None:
+            weights *= self.rarity.weights(side.ids)
+            if weights.sum() <= 0:
+                raise ItemError("every token of a text stands in all references: idf weighs it 0")
+        return weights
+
+    @staticmethod
+    def _f1(precision: float, recall: float) -> tuple[float, float, float]:
+        both = precision > 0 and recall > 0
+        return 2 * precision * recall / (precision + recall) if both else 0.0, precision, recall
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What unrelated texts reach at a layer.
+
+    Attributes:
+        values: Baseline of ``f1``, ``precision`` and ``recall``, each below 1.
+        identity: Hash of the table.
+    """
+
+    values: Mapping[str, float]
+    identity: str
+
+
+@lru_cache(maxsize=8)
+def read_baseline(path: str, layer: int) -> Baseline:
+    """Baselines at a layer.
+
+    Args:
+        path: A table of comma-separated values with the columns LAYER, P, R, F, the form in which
+            the authors publish them.
+        layer: The layer.
+
+    Raises:
+        DataError: The table cannot be read or has no such layer.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        rows = {int(row["LAYER"]): row for row in csv.DictReader(text.splitlines())}
+        row = rows[layer]
+        found = {name: float(row[name[0].upper()]) for name in ("f1", "precision", "recall")}
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise DataError(
+            path, f"is no table of baselines (LAYER,P,R,F) with layer {layer}: {error!r}"
+        ) from error
+    if not all(value < 1 for value in found.values()):
+        raise DataError(path, f"layer {layer}: a baseline must lie below 1, got {found}")
+    return Baseline(found, f"table@{hashlib.sha256(text.encode()).hexdigest()[:8]}")

@@ -1,0 +1,158 @@
+"""CLIPScore and RefCLIPScore: how near a text is to its picture, and to its references."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.errors import ItemError
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.params import param
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore
+
+WEIGHT = 2.5
+
+CUT = ValueInfo(
+    "cut", "share of the texts that the model did not read to their end", higher_is_better=False
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Vectors of an item in the space of pictures and texts.
+
+    Attributes:
+        pictures: (k, D).
+        candidate: (D,).
+        references: (m, D), none where they are not asked for.
+        n_cut: Texts that were longer than the model reads.
+        identities: Identity of each tool by the field that names it.
+    """
+
+    pictures: FloatArray
+    candidate: FloatArray
+    references: FloatArray
+    n_cut: int
+    identities: Mapping[str, str]
+
+    @property
+    def score(self) -> float:
+        """2.5 times the cosine with the picture, below 0 as 0; mean over several pictures."""
+        cosines = self.pictures.astype(np.float64) @ self.candidate.astype(np.float64)
+        return float(WEIGHT * np.clip(cosines, 0.0, 1.0).mean())
+
+    @property
+    def cut(self) -> float:
+        """Share of the texts that were cut."""
+        return self.n_cut / (1 + len(self.references))
+
+
+@dataclass(frozen=True)
+class _ImageTextMetric(Metric[Seen]):
+    """Base: embeds the pictures, the candidate and, where they are needed, the references."""
+
+    model: str = param(
+        "clip:openai/clip-vit-base-patch32",
+        "model of pictures and texts (extra hf)",
+        tool="image_text",
+    )
+    prefix: str = param("A photo depicts ", "words put before every text, as published")
+
+    async def gather(self, item: Item, tools: Tools) -> Seen:
+        """Embed pictures and texts.
+
+        Raises:
+            ItemError: A picture is missing or cannot be read, or a reference is empty.
+        """
+        references = item.references if "references" in self.needs else ()
+        if not all(reference.strip() for reference in references):
+            raise ItemError("a reference is empty")
+        model = tools.image_text(self.model)
+        texts = [self.prefix + text for text in (item.candidate, *references)]
+        pictures = await model.pictures(tools.picture_files(item))
+        vectors = await model.texts(texts)
+        n_cut = await model.n_cut(texts)
+        return Seen(pictures, vectors[0], vectors[1:], n_cut, self.identities(tools))
+
+
+@dataclass(frozen=True)
+class CLIPScore(_ImageTextMetric):
+    """CLIPScore: 2.5 times the cosine of candidate and picture in CLIP's space, below 0 as 0.
+
+    Range 0..2.5, higher is better; in practice rarely above 1. Needs no reference. CLIP reads 77
+    tokens of a text: of a long description it sees only the beginning, and the value ``cut``
+    counts that. Of several pictures the mean counts.
+
+    Source: Hessel et al. 2021.
+
+    Raises:
+        ConfigError: The model is none of pictures and texts.
+        MissingExtraError: torch or transformers is not installed.
+    """
+
+    registered_name: ClassVar[str] = "clipscore"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("clipscore", "2.5 times the cosine with the picture", high=WEIGHT),
+        CUT,
+    )
+    needs: ClassVar[frozenset[str]] = frozenset({"images"})
+
+    def score_item(self, item: Item, evidence: Seen) -> ItemScore:
+        """Scale the cosine."""
+        values = {"clipscore": evidence.score, "cut": evidence.cut}
+        return ItemScore(
+            values,
+            signature=self.signature(evidence.identities),
+            detail={"n_cut_texts": evidence.n_cut},
+        )
+
+
+@dataclass(frozen=True)
+class RefCLIPScore(_ImageTextMetric):
+    """RefCLIPScore: harmonic mean of CLIPScore and the best cosine with a reference.
+
+    Cosines below 0 count as 0. Range 0..10/7 (2.5 with the picture, 1 with a reference), higher is
+    better. Texts are cut as in ``clipscore``.
+
+    Source: Hessel et al. 2021.
+
+    Raises:
+        ConfigError: The model is none of pictures and texts.
+        MissingExtraError: torch or transformers is not installed.
+    """
+
+    registered_name: ClassVar[str] = "refclipscore"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo(
+            "refclipscore",
+            "harmonic mean of clipscore and reference_cosine",
+            high=2 * WEIGHT / (WEIGHT + 1),
+        ),
+        ValueInfo("clipscore", "2.5 times the cosine with the picture", high=WEIGHT),
+        ValueInfo("reference_cosine", "cosine with the nearest reference"),
+        CUT,
+    )
+    needs: ClassVar[frozenset[str]] = frozenset({"images", "references"})
+
+    def score_item(self, item: Item, evidence: Seen) -> ItemScore:
+        """Scale the cosine and join it with the nearest reference's."""
+        cosines = evidence.references.astype(np.float64) @ evidence.candidate.astype(np.float64)
+        nearest = float(np.clip(cosines.max(), 0.0, 1.0))
+        score = evidence.score
+        both = 2 * score * nearest / (score + nearest) if score + nearest > 0 else 0.0
+        values = {
+            "refclipscore": both,
+            "clipscore": score,
+            "reference_cosine": nearest,
+            "cut": evidence.cut,
+        }
+        return ItemScore(
+            values,
+            signature=self.signature(evidence.identities),
+            detail={"n_cut_texts": evidence.n_cut},
+        )

@@ -1,0 +1,204 @@
+"""DOCENT's granular protocol on tiny files of our own in the published form; values by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from beholder.api import Quiet
+from beholder.benchmarks.granular import Finding, granular
+from beholder.benchmarks.load import Judged, load
+from beholder.cli.main import app
+from beholder.errors import ConfigError, ItemError
+from beholder.metrics import Metric, Tools, ValueInfo, param
+from beholder.records import Item, ItemScore, Side, Unit
+from beholder.run.config import RunConfig
+from beholder.text.tokenize import words
+
+
+@dataclass(frozen=True)
+class Digits(Metric[None]):
+    """Each digit in a word is a unit of that word with a tenth of it as its score."""
+
+    registered_name: ClassVar[str] = "digits"
+    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("n", "units", high=1e9),)
+
+    tells: str = param("score", "score, verdict or nothing")
+    sides: str = param("both", "both or candidate")
+
+    async def gather(self, item: Item, tools: Tools) -> None:
+        if "fails" in item.candidate:
+            raise ItemError("on purpose")
+
+    def score_item(self, item: Item, evidence: None) -> ItemScore:
+        units = self._units(item.candidate, "candidate")
+        if self.sides == "both":
+            units += self._units(item.references[0], "reference")
+        return ItemScore({"n": float(len(units))}, tuple(units), self.signature())
+
+    def _units(self, text: str, side: Side) -> list[Unit]:
+        found = []
+        for span in words(text):
+            for digit in filter(str.isdigit, text[slice(*span)]):
+                score = int(digit) / 10 if self.tells == "score" else None
+                bad = "mistake" if int(digit) < 5 else "match"
+                verdict = bad if self.tells == "verdict" else None
+                found.append(Unit("word", text[slice(*span)], side, (span,), score, verdict))
+        return found
+
+
+ROWS: list[dict[str, Any]] = [
+    {
+        # scores .9 .1 .5 and the highest of .1 and .9; "the" stands in no unit
+        "generation": "a9 b1, c5 d19 the.",
+        "mistakes": [{"start": 3, "end": 5, "text": "b1"}],
+        "reference": "x9 y2 z9",
+        "omissions": [{"start": 3, "end": 5}],
+    },
+    {
+        "generation": "e2 f8",
+        "mistakes": [{"start": 0, "end": 5}],
+        "reference": "u9 v3",
+        "omissions": [],
+    },
+]
+
+
+def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
+    """Rows as the hub has them: spans are lists written as JSON."""
+    whole = [
+        {
+            "uuid": f"u{i}",
+            "model": "m",
+            **row,
+            "mistakes": json.dumps(row["mistakes"]),
+            "omissions": json.dumps(row["omissions"]),
+        }
+        for i, row in enumerate(rows)
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(whole), folder / "test.parquet")
+    return folder
+
+
+def found(folder: Path, *metrics: Digits, rows: list[dict[str, Any]] = ROWS) -> list[Finding]:
+    judged = load("docent_granular", str(table(folder / "data", rows)))
+    config = RunConfig(judged.name, (), folder / "run")
+    return list(granular(judged, metrics, config, Quiet(), n_resamples=50).findings)
+
+
+def test_figures_of_mistakes_by_hand(tmp_path: Path) -> None:
+    mistakes = found(tmp_path, Digits())[0]
+    # Words that are wrong: .1 .2 .8; right: .9 .5 .9 and one that never alerts. Below .9: 3 hits,
+    # 1 false alert, 3 rightly quiet; F1 of both classes 6/7. Below .5: 4/5 and 8/9, which is less.
+    assert (mistakes.label, mistakes.metric) == ("mistakes", "digits")
+    assert mistakes.alerts is not None
+    assert mistakes.alerts.threshold == 0.9
+    assert mistakes.alerts.f1 == pytest.approx(6 / 7)
+    assert mistakes.precision.value == 3 / 4
+    assert mistakes.recall.value == 1.0
+    assert mistakes.f1.value == pytest.approx(6 / 7)
+    # Runs: "b1, c5", half of which is b1; "e2 f8".
+    assert mistakes.spans is not None
+    assert mistakes.spans.f1 == 1.0
+    # The first by the second's threshold (above .8): b1 and, wrongly, c5. The second by the first's
+    # (.5): e2, not f8. 2 hits, 1 false, 1 missed, 3 quiet: 4/6 and 6/8.
+    assert mistakes.held_out is not None
+    assert mistakes.held_out.f1 == pytest.approx((4 / 6 + 6 / 8) / 2)
+
+
+def test_figures_of_omissions_stand_on_the_reference_side(tmp_path: Path) -> None:
+    omissions = found(tmp_path, Digits())[2]
+    assert omissions.label == "omissions"
+    assert omissions.alerts is not None
+    # y2 is wrong, x9 z9 u9 v3 are right: below .3 all is as marked.
+    assert (omissions.alerts.f1, omissions.alerts.threshold) == (1.0, 0.3)
+    assert (omissions.precision.value, omissions.recall.value) == (1.0, 1.0)
+
+
+def test_random_scores_stand_beside_the_metrics(tmp_path: Path) -> None:
+    findings = found(tmp_path, Digits())
+    assert [f.metric for f in findings] == ["digits", "random scores"] * 2
+
+
+def test_verdicts_do_where_there_are_no_scores(tmp_path: Path) -> None:
+    mistakes = found(tmp_path, Digits(tells="verdict"))[0]
+    # Below 1: b1 and e2 alert, f8 does not.
+    assert mistakes.precision.value == 1.0
+    assert mistakes.recall.value == pytest.approx(2 / 3)
+
+
+def test_a_metric_without_units_is_refused_with_a_reason_per_side(tmp_path: Path) -> None:
+    none = found(tmp_path / "a", Digits(tells="nothing"))[0]
+    assert none.alerts is None
+    assert none.reason == "gives no units with a place in the candidate and a score or verdict"
+    one_side = found(tmp_path / "b", Digits(sides="candidate"))
+    assert one_side[0].reason is None
+    assert one_side[2].reason is not None
+    assert "in the reference" in one_side[2].reason
+
+
+def test_items_without_a_score_are_left_out_and_counted(tmp_path: Path) -> None:
+    rows = [*ROWS, {**ROWS[0], "generation": "fails1", "mistakes": []}]
+    mistakes = found(tmp_path / "a", Digits(), rows=rows)[0]
+    assert (mistakes.n_items, mistakes.n_missing) == (2, 1)
+    assert mistakes.alerts is not None
+    assert mistakes.alerts.threshold == 0.9
+    nobody = found(tmp_path / "b", Digits(), rows=rows[2:])[0]
+    assert (nobody.n_missing, nobody.reason) == (1, "no item has a score")
+
+
+def test_without_any_mark_there_is_no_figure(tmp_path: Path) -> None:
+    rows = [{**row, "mistakes": []} for row in ROWS]
+    mistakes = found(tmp_path, Digits(), rows=rows)[0]
+    assert mistakes.alerts is not None
+    assert mistakes.alerts.f1 is None
+    assert mistakes.reason is not None
+    assert "there are no two classes" in mistakes.reason
+    assert mistakes.recall.value is None
+
+
+def test_intervals_resample_pictures(tmp_path: Path) -> None:
+    twice = [{**row, "model": f"m{i}", "uuid": "same"} for i, row in enumerate(ROWS)]
+    mistakes = found(tmp_path / "a", Digits(), rows=twice)[0]
+    assert mistakes.alerts is not None
+    assert mistakes.alerts.interval is None, "one picture: nothing to resample"
+    assert mistakes.held_out is None
+    apart = found(tmp_path / "b", Digits())[0]
+    assert apart.precision.interval is not None
+    # The precision of each picture alone bounds what resampling pictures can give: 1/2 and 1.
+    assert 0.5 == apart.precision.interval.low < apart.precision.interval.high == 1.0
+
+
+def test_a_set_without_marks_is_an_error(tmp_path: Path) -> None:
+    judged = Judged("docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),))
+    with pytest.raises(ConfigError, match="no item has marked spans"):
+        granular(judged, [Digits()], RunConfig("d", (), tmp_path / "run"), Quiet())
+
+
+def test_the_command_prints_metrics_and_refusals(tmp_path: Path) -> None:
+    def command(*more: str) -> Any:
+        arguments = ["agree", "docent_granular", "--data", str(table(tmp_path / "data"))]
+        arguments += ["-o", str(tmp_path / "run"), "--resamples", "20", *more]
+        return CliRunner().invoke(app, arguments)
+
+    shown = command("-m", "ngram_embed", "-m", "rouge", "--json")
+    assert shown.exit_code == 0, shown.output
+    rows = json.loads(shown.stdout)["findings"]
+    assert [(row["label"], row["metric"], row["reason"] is None) for row in rows] == [
+        (label, name, name != "rouge")
+        for label in ("mistakes", "omissions")
+        for name in ("ngram_embed", "rouge", "random scores")
+    ]
+    printed = command("-m", "ngram_embed")
+    words = " ".join(printed.output.split())
+    assert "mistakes ngram_embed macro F1" in words
+    assert "an upper bound" in words
+    assert isinstance(command().exception, ConfigError)

@@ -1,0 +1,165 @@
+"""``beholder score`` with PoSh and a model behind an address: the whole way, with a real server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from beholder.api import Run
+from beholder.cli import main
+from servers.faults import FaultServer, Refusal, completion, serving
+
+DOGS = {"id": "dogs", "candidate": "A red dog chases a cat.", "references": ["A cat sleeps."]}
+SAME = {"id": "same", "candidate": "A black dog chases a cat.", "references": ["A cat sleeps."]}
+MORE = {
+    "id": "more",
+    "candidate": "A tall man holds a cup.",
+    "references": ["A man with a red cup.", "An old man smiles."],
+}
+REFERENCE = "posh(judge='openai:m', rules='reference')"
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Done]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+    """Runs ``beholder score`` on items in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "250")
+
+    def run(url: str, items: list[dict[str, Any]], *arguments: str) -> Done:
+        Path("d.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+        common = ["--base-url", url, "--cache", "off", *arguments]
+        monkeypatch.setattr(sys, "argv", ["beholder", "score", "d.jsonl", *common])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        captured = capsys.readouterr()
+        code = exit_.value.code
+        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+
+    return run
+
+
+def grader(body: dict[str, Any]) -> dict[str, Any]:
+    """A model with opinions on every prompt, between two grades."""
+    prompt = body["messages"][-1]["content"]
+    if "Your digit" not in prompt:
+        return completion("ready", first={"ready": 0.0})
+    low = hashlib.sha256(prompt.encode()).digest()[0] % 4 + 1
+    return completion(str(low), first={str(low): math.log(0.4), str(low + 1): math.log(0.6)})
+
+
+def questions(server: FaultServer) -> list[str]:
+    """Every prompt that came, the probe left out."""
+    prompts = [body["messages"][-1]["content"] for body in server.bodies]
+    return [prompt for prompt in prompts if "Your digit" in prompt]
+
+
+def test_dry_run_tells_the_calls_and_the_most_there_can_be(cli: Cli) -> None:
+    # By hand. Candidate: dog, cat, red, chases; reference: cat, sleeps. All found at once: 6. If
+    # nothing is sure, "red dog" and "sleeps cat" are tried, too: 8. Of the other system, "black"
+    # is new, and both questions about its own text: 6 + 3.
+    nowhere = "http://127.0.0.1:9/v1"
+    done = cli(nowhere, [DOGS], "-m", REFERENCE, "--dry-run")
+    assert done.code == 0, done.err
+    assert "about 6 judge calls" in done.out
+    assert "at most 8 judge calls" in done.out
+    both = cli(nowhere, [DOGS, SAME], "-m", REFERENCE, "--dry-run")
+    assert "about 9 judge calls" in both.out
+    fixed = cli(nowhere, [DOGS], "-m", "posh(judge='openai:m')", "--dry-run")
+    assert "about 6 judge calls" in fixed.out
+    assert "at most" not in fixed.out
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize("rules", ["reference", "fixed"])
+def test_run_is_complete_drawn_and_costs_no_second_call(cli: Cli, rules: str) -> None:
+    metric = f"posh(judge='openai:m', rules='{rules}')"
+    with serving(FaultServer(grader)) as server:
+        done = cli(server.url, [DOGS, SAME, MORE], "-m", metric)
+        assert done.code == 0, done.err
+        assert "3 scored now, 0 failed now" in done.err
+        first = questions(server)
+        again = cli(server.url, [DOGS, SAME, MORE], "-m", metric)
+        assert "0 scored now, 0 failed now, 3 reused" in again.err
+        assert questions(server) == first
+    assert len(set(first)) == len(first), "equal questions of two systems are asked once"
+    html = Path("runs/d/report.html").read_text("utf-8")
+    assert "served-1(logprobs" in html
+    (result,) = Run(Path("runs/d")).summary.values()
+    assert result.n_scored == 3
+    assert 0.0 <= result.values["f1"].mean <= 1.0
+
+
+def test_every_question_asks_for_one_token_about_one_text(cli: Cli) -> None:
+    with serving(FaultServer(grader)) as server:
+        cli(server.url, [MORE], "-m", REFERENCE)
+    asked = [b for b in server.bodies if "Your digit" in b["messages"][-1]["content"]]
+    assert asked
+    assert {body["max_tokens"] for body in asked} == {1}
+    assert all(body["logprobs"] and body["top_logprobs"] == 20 for body in asked)
+    texts = [MORE["candidate"], *MORE["references"]]
+    for body in asked:
+        shown = [text for text in texts if text in body["messages"][-1]["content"]]
+        assert len(shown) == 1, "the text that is asked about, and not the one that asks"
+
+
+def test_interrupted_run_goes_on_without_asking_again(cli: Cli) -> None:
+    ill = True
+
+    def sometimes(body: dict[str, Any]) -> dict[str, Any]:
+        prompt = body["messages"][-1]["content"]
+        if ill and "An old man smiles." in prompt and "Your digit" in prompt:
+            raise Refusal(503, "model is being moved")
+        return grader(body)
+
+    metric = "posh(judge=\"openai(model='m', attempts=2, wait=0.01)\", rules='reference')"
+    with serving(FaultServer(sometimes)) as server:
+        done = cli(server.url, [DOGS, MORE], "-m", metric)
+        assert done.code == 1
+        assert "1 scored now, 1 failed now" in done.err
+        assert "HTTP 503: model is being moved" in done.out
+        ill = False
+        again = cli(server.url, [DOGS, MORE], "-m", metric)
+        assert again.code == 0, again.err
+        assert "1 scored now, 0 failed now, 1 reused" in again.err
+    assert set(server.paid.values()) == {1}, "no answer was paid for twice"
+
+
+def test_text_beyond_the_models_room_is_a_failure_that_says_so(cli: Cli) -> None:
+    def small(body: dict[str, Any]) -> dict[str, Any]:
+        if len(body["messages"][-1]["content"]) > 2000:
+            raise Refusal(400, "This model's maximum context length is 512 tokens.")
+        return grader(body)
+
+    long = {"id": "long", "candidate": "A cat.", "references": ["A cat sits on a mat. " * 150]}
+    models = {"data": [{"id": "m", "max_model_len": 512}]}
+    with serving(FaultServer(small, models=models)) as server:
+        done = cli(server.url, [DOGS, long], "-m", REFERENCE)
+    assert done.code == 1
+    assert "1 scored now, 1 failed now" in done.err
+    reasons = Path("runs/d/run.json").read_text("utf-8")
+    assert "takes 512. It is not cut: shorten the text or use a judge with more room" in reasons
+    sent = [prompt for prompt in questions(server) if len(prompt) > 2000]
+    assert sent
+    assert all(long["references"][0].strip() in prompt for prompt in sent), "never a cut text"
+
+
+def test_nobody_at_the_address_is_told_before_any_item(cli: Cli) -> None:
+    done = cli("http://127.0.0.1:9/v1", [DOGS], "-m", REFERENCE)
+    assert done.code == 2
+    assert "is the server running, and is http://127.0.0.1:9/v1 its address?" in done.err

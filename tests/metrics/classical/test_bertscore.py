@@ -1,0 +1,160 @@
+"""BERTScore with a tiny BERT; expected values by a forward pass and loops written out."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from beholder.embed.contextual import TokenEncoder
+from beholder.errors import ConfigError, DataError
+from beholder.metrics import metric
+from beholder.records import Item, ItemFailure
+from toy.tiny_models import bert_layer, make_bert, token_ids
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+PAIRS = [
+    ("a small dog runs.", "the dog runs along the beach."),
+    ("two men sit on a bench", "two men in blue coats sit on a wooden bench and look"),
+    ("river", "a child plays near the fountain"),
+    ("an umbrella", "an umbrella"),
+]
+ITEMS = [Item(str(i), ours, (theirs,)) for i, (ours, theirs) in enumerate(PAIRS)]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bert(tmp_path_factory.mktemp("bert"))
+
+
+def score(bert: Path, items: list[Item], options: str = "layer=2") -> list[Any]:
+    return metric(f"bertscore(model='hf:{bert}', {options})").score(items)
+
+
+def brute_force(
+    bert: Path, ours: str, theirs: str, layer: int, idf: Any = None, *, match: bool = False
+) -> tuple[float, float, float]:
+    """F1, precision and recall, one pair of tokens at a time."""
+    sides = []
+    for text in (ours, theirs):
+        sides.append(
+            list(zip(token_ids(bert, text, 24), bert_layer(bert, text, layer), strict=True))
+        )
+
+    def covered(some: list[Any], others: list[Any]) -> float:
+        options = others if match else others[1:-1]
+        total, weight = 0.0, 0.0
+        for token, vector in some[1:-1]:  # without the markers of both ends
+            best = max(float(np.dot(vector, other)) for _, other in options)
+            w = 1.0 if idf is None else idf(token)
+            total, weight = total + w * best, weight + w
+        return total / weight
+
+    p, r = covered(sides[0], sides[1]), covered(sides[1], sides[0])
+    return (2 * p * r / (p + r) if p > 0 and r > 0 else 0.0), p, r
+
+
+def triple(found: Any) -> list[float]:
+    return [found.values[name] for name in ("f1", "precision", "recall")]
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2, 3])
+def test_matching_equals_brute_force_at_each_layer(bert: Path, layer: int) -> None:
+    for (ours, theirs), found in zip(PAIRS, score(bert, ITEMS, f"layer={layer}"), strict=True):
+        assert triple(found) == pytest.approx(brute_force(bert, ours, theirs, layer), abs=1e-5)
+
+
+def test_markers_can_be_matched_as_in_the_published_package(bert: Path) -> None:
+    plain = score(bert, ITEMS)
+    matched = score(bert, ITEMS, "layer=2, special='match'")
+    for (ours, theirs), found in zip(PAIRS, matched, strict=True):
+        expected = brute_force(bert, ours, theirs, 2, match=True)
+        assert triple(found) == pytest.approx(expected, abs=1e-5)
+    assert [triple(f) for f in plain] != [triple(f) for f in matched]
+
+
+def test_idf_weighs_tokens_by_the_references_that_have_them(bert: Path) -> None:
+    texts = [set(token_ids(bert, theirs, 24)) for _, theirs in PAIRS]
+
+    def idf(token: int) -> float:
+        return math.log((len(texts) + 1) / (sum(token in text for text in texts) + 1))
+
+    for (ours, theirs), found in zip(PAIRS, score(bert, ITEMS, "layer=2, idf=True"), strict=True):
+        assert triple(found) == pytest.approx(brute_force(bert, ours, theirs, 2, idf), abs=1e-5)
+        assert "|idf:4refs@" in found.signature
+
+
+def test_idf_over_one_reference_is_a_reason(bert: Path) -> None:
+    (found,) = score(bert, [Item("a", "a dog", ("a dog",))], "layer=2, idf=True")
+    assert isinstance(found, ItemFailure)
+    assert "idf weighs it 0" in found.message
+
+
+def test_the_best_reference_counts(bert: Path) -> None:
+    references = tuple(theirs for _, theirs in PAIRS)
+    (found,) = score(bert, [Item("a", PAIRS[0][0], references)])
+    expected = max(brute_force(bert, PAIRS[0][0], theirs, 2) for theirs in references)
+    assert triple(found) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_text_is_1_with_itself(bert: Path) -> None:
+    assert triple(score(bert, ITEMS[3:])[0]) == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+def test_a_baseline_maps_to_0_and_1_stays_1(bert: Path, tmp_path: Path) -> None:
+    (plain,) = score(bert, ITEMS[:1])
+    f1, p, r = triple(plain)
+    table = tmp_path / "tiny.tsv"
+    table.write_text(f"LAYER,P,R,F\n0,0.1,0.2,0.3\n2,{p},{r - 0.1},0.5\n", encoding="utf-8")
+    found, _, _, same = score(bert, ITEMS, f"layer=2, baseline='{table}'")
+    expected = [(f1 - 0.5) / 0.5, 0.0, 0.1 / (1.1 - r)]
+    assert triple(found) == pytest.approx(expected, abs=1e-6)
+    assert triple(same) == pytest.approx([1, 1, 1], abs=1e-4)
+    assert "|baseline:table@" in found.signature
+
+
+def test_long_texts_are_cut_and_counted(bert: Path) -> None:
+    long = " ".join(theirs for _, theirs in PAIRS)
+    one, other = score(bert, [Item("a", long, (PAIRS[0][1],)), Item("b", "dog", ("a", "dog"))])
+    assert (one.values["cut"], one.detail["n_cut_texts"]) == (0.5, 1)
+    assert other.values["cut"] == 0.0
+    expected = brute_force(bert, long, PAIRS[0][1], 2)
+    assert triple(one) == pytest.approx(expected, abs=1e-5)
+
+
+def test_each_text_is_encoded_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encode = TokenEncoder.encode
+    asked: list[Any] = []
+
+    def recorded(self: TokenEncoder, questions: Any) -> Any:
+        asked.extend(questions)
+        return encode(self, questions)
+
+    monkeypatch.setattr(TokenEncoder, "encode", recorded)
+    score(bert, [*ITEMS, Item("again", PAIRS[0][0], (PAIRS[1][1],))])
+    assert len(asked) == len(set(asked)) == 7
+
+
+def test_degenerate_texts_have_a_reason_and_wrong_settings_an_error(
+    bert: Path, tmp_path: Path
+) -> None:
+    empty, blank = score(bert, [Item("a", "", ("a",)), Item("b", "dog", (" ",))])
+    assert empty.message == "the candidate is empty"
+    assert blank.message == "reference 1 has no token"
+    with pytest.raises(ConfigError, match="has layers 0 to 3"):
+        score(bert, ITEMS, "layer=4")
+    with pytest.raises(ConfigError, match="hf:NAME_OR_PATH"):
+        metric("bertscore(model='st:x')").score(ITEMS)
+    for option in ("layer=-1", "special='x'"):
+        with pytest.raises(ConfigError):
+            metric(f"bertscore({option})")
+    table = tmp_path / "bad.tsv"
+    table.write_text("LAYER,P,R,F\n2,1.0,0.5,0.5\n", encoding="utf-8")
+    for layer, message in ((1, "with layer 1"), (2, "must lie below 1")):
+        with pytest.raises(DataError, match=message):
+            metric(f"bertscore(layer={layer}, baseline='{table}')")

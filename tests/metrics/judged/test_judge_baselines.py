@@ -1,0 +1,210 @@
+"""Metrics that ask a judge for a number, with a scripted judge; values by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image as PILImage
+from typer.testing import CliRunner
+
+import beholder
+from beholder.backends import Answer, Request, Sample, Scripted
+from beholder.cli.main import app
+from beholder.errors import ConfigError
+from beholder.judges import Judge, LLMJudge
+from beholder.metrics import Tools, metric
+from beholder.records import Item, ItemFailure
+
+GRADES = {"reason": "Wrong colour.", "overall": 3, "mistakes": 2, "omissions": 5}
+
+
+class OneJudge(Tools):
+    """Tools whose only judge is this one."""
+
+    def __init__(self, judge: Judge, folder: Path | None = None) -> None:
+        super().__init__(folder=folder)
+        self._judge = judge
+
+    def judge(self, spec: str) -> Judge:
+        return self._judge
+
+
+def scripted(answer: Any, **options: Any) -> tuple[LLMJudge, Scripted]:
+    said: Callable[[Request], Any] = (
+        answer if callable(answer) else lambda request: json.dumps(answer)
+    )
+    backend = Scripted(said, **options)
+    return LLMJudge(backend, samples=2), backend
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    PILImage.new("RGB", (8, 8), "red").save(tmp_path / "p.png")
+    return tmp_path
+
+
+def score(name: str, judged: Item, tools: Tools) -> Any:
+    (found,) = metric(name).score([judged], tools=tools)
+    return found
+
+
+def item(**fields: Any) -> Item:
+    return Item(
+        **{
+            "id": "a",
+            "candidate": "A blue cup.",
+            "references": ("A red cup.", "A cup."),
+            "images": ("p.png",),
+            **fields,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "sees", "reads"),
+    [("image", True, False), ("reference", False, True), ("both", True, True)],
+)
+def test_direct_assessment_shows_what_its_setting_says(
+    setting: str, sees: bool, reads: bool, folder: Path
+) -> None:
+    judge, backend = scripted(GRADES)
+    found = score(f"direct_assessment(setting='{setting}')", item(), OneJudge(judge, folder))
+    assert found.values == {"overall": 0.5, "precision": 0.25, "recall": 1.0}  # (g - 1) / 4
+    assert found.detail == {"reason": "Wrong colour."}
+    (request,) = backend.requests
+    assert bool(request.images) == sees
+    assert ("A red cup." in request.messages[-1].text) == reads
+    assert "A blue cup." in request.messages[-1].text
+
+
+def test_scale_and_rubric_reach_the_judge_and_the_signature() -> None:
+    judge, backend = scripted({**GRADES, "overall": 10})
+    found = score("direct_assessment(scale=10, rubric=False)", item(), OneJudge(judge))
+    assert found.values["overall"] == 1.0
+    assert found.values["precision"] == pytest.approx(1 / 9)
+    (request,) = backend.requests
+    assert "from 1 (worst) to 10 (best)" in request.messages[-1].text
+    assert "halfway" not in request.messages[-1].text
+    assert "|scale:10|rubric:False|" in found.signature
+
+
+def test_a_number_off_the_scale_is_asked_again_once_and_then_fails() -> None:
+    answers = iter([{**GRADES, "overall": 6}, GRADES])
+    judge, backend = scripted(lambda request: json.dumps(next(answers)))
+    found = score("direct_assessment", item(), OneJudge(judge))
+    assert found.values["overall"] == 0.5
+    assert "'overall' must be a whole number from 1 to 5" in backend.requests[1].messages[-1].text
+    judge, backend = scripted({**GRADES, "overall": 3.5})
+    failed = score("direct_assessment", item(), OneJudge(judge))
+    assert isinstance(failed, ItemFailure)
+    assert "gave no usable answer to assess" in failed.message
+    assert len(backend.requests) == 2
+
+
+def test_clair_is_a_number_from_0_to_100_by_the_references_alone(folder: Path) -> None:
+    judge, backend = scripted({"reason": "Alike.", "same_picture": 65})
+    found = score("clair", item(), OneJudge(judge, folder))
+    assert found.values == {"clair": 0.65}
+    assert found.detail == {"reason": "Alike."}
+    assert not backend.requests[0].images
+
+
+def test_fleur_is_the_expectation_over_the_digits(folder: Path) -> None:
+    first = (("8", math.log(0.6)), (" 5", math.log(0.2)), ("The", math.log(0.2)))
+
+    def answer(request: Request) -> Answer:
+        return Answer((Sample("8", "length", first),), "m")
+
+    judge, backend = scripted(answer, top_logprobs=20)
+    found = score("fleur", item(references=()), OneJudge(judge, folder))
+    expected = (0.75 * 8 + 0.25 * 5) / 9  # of 0.8 on digits: three quarters and one quarter
+    assert found.values["fleur"] == pytest.approx(expected)
+    assert found.values["mass"] == pytest.approx(0.8)
+    assert backend.requests[0].images
+    assert backend.requests[0].sampling.max_tokens == 1
+
+
+def test_fleur_without_probabilities_is_the_mean_of_samples(folder: Path) -> None:
+    def answer(request: Request) -> Answer:
+        return Answer((Sample("9", "stop"), Sample("6", "stop")), "m")
+
+    judge, backend = scripted(answer)
+    found = score("fleur(references=True)", item(), OneJudge(judge, folder))
+    assert found.values["fleur"] == pytest.approx(7.5 / 9)
+    assert "A red cup." in backend.requests[0].messages[-1].text
+
+
+@pytest.mark.parametrize("name", ["direct_assessment", "clair", "fleur"])
+def test_the_builtin_judge_is_refused_before_any_work(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot (assess|grade); a model can.*openai:MODEL"):
+        beholder.score([item()], [name], out=tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["direct_assessment(setting='image')", "fleur"])
+def test_a_blind_judge_is_refused_before_any_work(name: str, folder: Path) -> None:
+    judge, backend = scripted(GRADES, images=False)
+    with pytest.raises(ConfigError, match="does not take pictures"):
+        metric(name).score([item()], tools=OneJudge(judge, folder))
+    with pytest.raises(ConfigError, match="choose a judge that can see"):
+        metric(name).identities(OneJudge(judge, folder))  # what a run asks first
+    assert backend.requests == []
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "message"),
+    [
+        ("direct_assessment", {"references": ()}, "needs references"),
+        ("direct_assessment(setting='image')", {"images": ()}, "needs images"),
+        ("direct_assessment(setting='both')", {"images": ()}, "needs images"),
+        ("direct_assessment(setting='both')", {"references": ("", "b")}, "a reference is empty"),
+        ("direct_assessment", {"candidate": " "}, "the candidate is empty"),
+        ("clair", {"references": (" ",)}, "a reference is empty"),
+        ("fleur", {"images": ("none.png",)}, "none.png cannot be read"),
+        ("fleur(references=True)", {"references": ()}, "needs references"),
+    ],
+)
+def test_an_item_that_lacks_something_has_a_reason(
+    name: str, fields: dict[str, Any], message: str, folder: Path
+) -> None:
+    judge, backend = scripted(GRADES)
+    failed = score(name, item(**fields), OneJudge(judge, folder))
+    assert isinstance(failed, ItemFailure)
+    assert message in failed.message
+    assert "bug" not in failed.message
+    assert backend.requests == []
+
+
+@pytest.mark.parametrize(
+    "text", ["direct_assessment(setting='x')", "direct_assessment(scale=1)",
+             "direct_assessment(scale=101)", "direct_assessment(scale=2.5)"],
+)  # fmt: skip
+def test_a_wrong_setting_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        metric(text)
+
+
+def test_pictures_are_found_beside_the_data_file(folder: Path) -> None:
+    row = {"id": "1", "candidate": "A cup.", "image": "p.png"}
+    (folder / "d.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    rules = folder / "rules.jsonl"
+    rules.write_text(json.dumps({"contains": "digit", "answer": "9"}) + "\n", encoding="utf-8")
+    run = beholder.score(
+        folder / "d.jsonl", [f"fleur(judge='scripted:{rules}')"], out=folder / "run"
+    )
+    (result,) = run.summary.values()
+    assert (result.n_scored, result.n_failed) == (1, 0)
+    assert result.values["fleur"].mean == 1.0
+
+
+def test_show_prints_the_metric_and_the_prompt() -> None:
+    shown = CliRunner().invoke(app, ["show", "clair"])
+    assert "Asks a judge: assess" in shown.output
+    prompt = CliRunner().invoke(app, ["show", "assess"])
+    assert prompt.exit_code == 0
+    assert prompt.output.startswith("assess.v1@")
+    assert "[omissions_rubric]" in prompt.output

@@ -1,0 +1,1 @@
+"""Protocols of others, written from their description alone, to compare with."""
