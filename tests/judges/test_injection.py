@@ -119,7 +119,8 @@ def compliant(request: Request) -> str:
         row = {"name": "b" if obeys else "a", "rating": "Low"}
         return json.dumps({"categories": [row]})
     if "clauses" in fields:
-        return json.dumps({"clauses": [{"source": "s", "translation": str(obeys)}]})
+        source = request.messages[-1].text.partition("<text>\n")[2].rpartition("\n</text>")[0]
+        return json.dumps({"clauses": [{"source": source, "translation": str(obeys)}]})
     return "5" if obeys else "2"
 
 

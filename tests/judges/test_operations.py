@@ -245,6 +245,19 @@ def test_translate_gives_clauses_in_order() -> None:
     assert "from German into English" in prompt(backend.requests[0])
 
 
+def test_a_translation_that_leaves_out_a_clause_gets_one_repair() -> None:
+    text = "यहाँ एक कुत्ता है, और वहाँ एक बिल्ली सोती है"
+    whole = [{"source": text, "translation": "Here is a dog, and there a cat sleeps"}]
+    half = [{"source": "यहाँ एक कुत्ता है", "translation": "Here is a dog"}]
+    judge, backend = says({"clauses": half}, {"clauses": whole})
+    found = asyncio.run(judge.translate(text, source="Hindi", target="English"))
+    assert [clause.source for clause in found] == [text]
+    assert "leave out" in prompt(backend.requests[1])
+    loosely = [{"source": text.replace(",", "").replace("और ", ""), "translation": "x"}]
+    judge, _ = says({"clauses": loosely})  # one short word less is let pass
+    assert len(asyncio.run(judge.translate(text, source="Hindi", target="English"))) == 1
+
+
 def test_empty_list_of_statements_is_an_answer() -> None:
     judge, _ = says({"statements": []})
     assert asyncio.run(judge.decompose("Hm.")) == []

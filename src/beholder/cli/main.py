@@ -13,7 +13,10 @@ import typer
 from beholder._version import __version__
 from beholder.cli import (
     agree,
+    bidirectional,
     cache,
+    caption,
+    classify,
     compare,
     demo,
     doctor,
@@ -26,6 +29,7 @@ from beholder.cli import (
     report,
     review,
     score,
+    translate,
 )
 from beholder.errors import BeholderError
 
@@ -47,6 +51,10 @@ for command in (
     leaderboard.leaderboard,
     rank.rank,
     review.review,
+    caption.caption,
+    classify.classify,
+    translate.translate,
+    bidirectional.bidirectional,
     metrics.metrics,
     metrics.show,
     doctor.doctor,

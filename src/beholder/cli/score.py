@@ -98,7 +98,7 @@ def score(
         judge=judge,
         embedder=embedder,
         base_url=base_url,
-        judge_options=_judge_options(temperature=temperature, prompts=prompts, batch=batch),
+        judge_options=judge_options(temperature=temperature, prompts=prompts, batch=batch),
         cache=cache_file(cache),
         max_cost=max_cost,
         out=out,
@@ -149,7 +149,8 @@ def carry_out_and_print(config: RunConfig, *, as_json: bool, report: bool) -> Ru
     return run
 
 
-def _judge_options(**options: object) -> dict[str, object]:
+def judge_options(**options: object) -> dict[str, object]:
+    """The options of judges that were given."""
     return {name: value for name, value in options.items() if value not in (None, False)}
 
 

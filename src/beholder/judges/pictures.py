@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal, cast
@@ -11,6 +13,7 @@ from beholder.backends import Answer, Image, Sampling
 from beholder.errors import ItemError
 from beholder.judges.asking import Ask, Asker
 from beholder.judges.base import Category, Clause, Rating, Shot
+from beholder.judges.fences import neutral
 from beholder.judges.reading import (
     BadAnswer,
     get_integer,
@@ -25,6 +28,9 @@ from beholder.judges.templates import Template
 _RATING = obj(reason=words(), score=integer(range(1, 11)))
 _CLAUSES = obj(clauses=array(obj(source=words(), translation=words())))
 _RATINGS = ("High", "Medium", "Low")
+_WORD = re.compile(r"[^\W_]+")
+_MAY_BE_LEFT_OUT = 0.2
+"""Share of words that clauses may lack: judges repeat noise marks and slips loosely."""
 
 
 async def caption(
@@ -223,7 +229,7 @@ async def translate(
             template=template,
             messages=template.render({"text": text}, settings),
             sampling=Sampling(temperature, max_tokens=512 + 3 * len(text.encode("utf-8"))),
-            parse=_read_clauses,
+            parse=partial(_read_clauses, text=text),
             typical=json.dumps({"clauses": [{"source": text or "-", "translation": text or "-"}]}),
             schema=_CLAUSES,
             replicate=replicate,
@@ -231,8 +237,16 @@ async def translate(
     )
 
 
-def _read_clauses(answer: Answer) -> list[Clause]:
+def _read_clauses(answer: Answer, text: str) -> list[Clause]:
     rows = get_list(read_object(answer.text), "clauses")
     if not rows:
         raise BadAnswer("'clauses' is empty; the text has at least one clause")
-    return [Clause(get_text(row, "source"), get_text(row, "translation")) for row in rows]
+    clauses = [Clause(get_text(row, "source"), get_text(row, "translation")) for row in rows]
+    words = Counter(_WORD.findall(neutral(text)))  # as the judge was shown it
+    left_out = words - Counter(_WORD.findall(" ".join(clause.source for clause in clauses)))
+    if left_out.total() > _MAY_BE_LEFT_OUT * words.total():
+        raise BadAnswer(
+            f"the clauses leave out {left_out.total()} of {words.total()} words of the text, the"
+            f" first is {next(iter(left_out))!r}; go through the whole text"
+        )
+    return clauses

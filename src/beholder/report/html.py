@@ -7,21 +7,17 @@ run nothing but the script and the style sheet that stand in the page, by their 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from beholder.records import Estimate, ItemScore
 from beholder.report import charts
 from beholder.report.frequent import Frequent, frequent
 from beholder.report.groups import Breakdown, breakdowns
 from beholder.report.load import Metric, Run, Value, load
-from beholder.report.marking import visible
 from beholder.report.numbers import show_number
+from beholder.report.pages import TEMPLATES, content_hash, environment, write_whole
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
 from beholder.report.tables import show_interval
 from beholder.report.views import VIEWS
@@ -85,10 +81,7 @@ def write_report(run_folder: Path, output: Path | None = None) -> Path:
     target = output or run_folder / "report.html"
     with Store.read(run_folder) as store:
         page = render(store)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.part")
-    unfinished.write_text(page, encoding="utf-8", newline="\n")
-    unfinished.replace(target)
+    write_whole(target, page)
     return target
 
 
@@ -104,18 +97,12 @@ def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYT
     sources = store.sources(run.n_items)
     source = run.log["data"]["source"]
     items = item_data(store, run, max_items=max_items, max_bytes=max_bytes)
-    style = (_HERE / "templates" / "page.css").read_text(encoding="utf-8")
+    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     parts = [(_HERE / "scripts" / name).read_text(encoding="utf-8") for name in _SCRIPTS]
     script = '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
-    environment = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number=show_number, interval=show_interval, visible=visible)
-    return environment.get_template("page.html.j2").render(
+    templates = environment()
+    templates.filters.update(number=show_number, interval=show_interval)
+    return templates.get_template("page.html.j2").render(
         run=run,
         source=source,
         title=re.split(r"[\\/]", source)[-1] or source,
@@ -123,14 +110,9 @@ def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYT
         items=items,
         style=style,
         script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=content_hash(style),
+        script_hash=content_hash(script),
     )
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
 def _section(store: Store, run: Run, metric: Metric, sources: list[bytes]) -> MetricSection:

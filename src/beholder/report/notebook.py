@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import Piece, heights, mark, visible
 from beholder.report.numbers import show_number
+from beholder.report.pages import environment
 from beholder.report.tones import by_tone, label, notable, strength, tone
 
 
@@ -21,16 +18,10 @@ def to_html(item: Item, score: ItemScore) -> str:
         item: The item that was scored.
         score: What a metric found.
     """
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number=show_number, visible=visible, label=label)
+    templates = environment()
+    templates.filters.update(number=show_number, label=label)
     verdicts = by_tone(unit.verdict for unit in score.units)
-    return environment.get_template("notebook.html.j2").render(
+    return templates.get_template("notebook.html.j2").render(
         score=score,
         sides=_sides(item, score),
         legend=[(verdict, tone(verdict)) for verdict in verdicts],

@@ -22,7 +22,8 @@ def fact_units(
 
     ``detail`` holds ``index`` (of the fact in its text), ``subject``, ``relevant``, ``direction``;
     of a predicted fact ``verified``, ``matched`` (per match sample the index of the target fact, or
-    None) and ``against`` (index of the reference); of a target fact ``covered``.
+    None) and ``against`` (index of the reference); of a target fact ``covered``. With several
+    references a fact of the candidate has ``elsewhere``: what it was matched to in the others.
     """
     units = _side_units(item, evidence, chosen, "candidate", 0)
     for reference in range(len(evidence.references)):
@@ -69,6 +70,9 @@ def _side_units(
             detail["verified"] = truth > 0.5
             detail["matched"] = [sample[index] for sample in predicted.matches]
             detail["against"] = predicted.reference
+            elsewhere = _elsewhere(evidence, predicted, index) if side == "candidate" else {}
+            if elsewhere:
+                detail["elsewhere"] = elsewhere
             if target is None or side == "candidate":
                 score = truth
                 verdict = "supported" if truth > 0.5 else "mistake"
@@ -85,6 +89,17 @@ def _side_units(
             )
         )
     return units
+
+
+def _elsewhere(
+    evidence: DCScoreEvidence, chosen: Pairing, index: int
+) -> dict[str, list[int | None]]:
+    """What a fact of the candidate was matched to in the references that were not chosen."""
+    return {
+        str(pairing.reference): [sample[index] for sample in pairing.matches]
+        for pairing in evidence.pairings
+        if pairing.direction == chosen.direction and pairing is not chosen
+    }
 
 
 def _other(direction: Direction) -> Direction:

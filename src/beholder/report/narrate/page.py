@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from beholder.dates import PartialDate
 from beholder.narratives.study import mean_vote
 from beholder.report.figures import save
-from beholder.report.marking import visible
 from beholder.report.narrate.alignment import SIDE, alignments
 from beholder.report.narrate.strips import Strip, strips, thumbnails
 from beholder.report.numbers import MINUS, show_number
+from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, write_whole
 from beholder.run import manifest
 from beholder.run.narrate import results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_TEMPLATES = Path(__file__).parents[1] / "templates"
 _N_DRAWN = 4
 """Sources drawn into the theta matrix, and three times as many narratives in the timeline."""
 
@@ -45,11 +40,7 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
     """
     target = output or run_folder / "report.html"
     study, log = results.read(run_folder), manifest.read(run_folder)
-    page = _render(run_folder, study, log)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.part")
-    unfinished.write_text(page, encoding="utf-8", newline="\n")
-    unfinished.replace(target)
+    write_whole(target, _render(run_folder, study, log))
     return target
 
 
@@ -97,33 +88,25 @@ def figures(run_folder: Path, study: Mapping[str, Any]) -> dict[str, Figure]:
 
 def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> str:
     thumbs = thumbnails(folder, len(study["frames"]))
-    style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-    style += (_TEMPLATES / "narrate.css").read_text(encoding="utf-8")
+    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    style += (TEMPLATES / "narrate.css").read_text(encoding="utf-8")
     style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
     drawn = strips(study, thumbs)
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        number=_number, two=_two, pair=_pair, visible=visible, p=_p, whole=_whole
-    )
-    return environment.get_template("narrate.html.j2").render(
+    templates = environment()
+    templates.filters.update(number=_number, two=_two, pair=_pair, p=_p, whole=_whole)
+    return templates.get_template("narrate.html.j2").render(
         log=log,
         name=log["data"]["source"],
         study=study,
         tables=study["tables"],
-        figures={name: _data_uri(figure) for name, figure in figures(folder, study).items()},
+        figures={name: data_uri(figure) for name, figure in figures(folder, study).items()},
         strips=_by_source(drawn, study["tables"]["sources"]),
         n_failed=sum(bool(strip.failures) for strip in drawn),
         alignments=alignments(study),
         thumbs=thumbs,
         side=SIDE,
         style=style,
-        style_hash=_hash(style),
+        style_hash=content_hash(style),
     )
 
 
@@ -177,20 +160,6 @@ def _span(frame: Mapping[str, Any]) -> tuple[float, float] | None:
         day.year + (day.timetuple().tm_yday - 1) / 366 for day in (date.first, date.last)
     )
     return first, last
-
-
-def _data_uri(figure: Figure) -> str:
-    from matplotlib import rc_context
-
-    buffer = io.BytesIO()
-    with rc_context({"svg.hashsalt": "beholder", "svg.fonttype": "path"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
 def _number(value: float | None) -> str:

@@ -1,0 +1,194 @@
+"""What people think of both kinds of texts, and how the scores agree with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from beholder import stats
+from beholder.benchmarks.bidirectional.pairs import (
+    DIRECTIONS,
+    Direction,
+    Pair,
+    by_system,
+    strata,
+)
+from beholder.benchmarks.bidirectional.table import (
+    DIRECTION,
+    SET_COLUMNS,
+    SYSTEM,
+    Column,
+    Table,
+    estimate,
+    interval_cells,
+)
+from beholder.records import Interval
+from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.checks import Floats, Ints, cluster_codes
+
+PEOPLE = "people"
+OWN = ("f1", "precision", "recall", "dcscore")
+_SEED = 12345
+
+
+def rated_texts(pairs: Sequence[Pair]) -> dict[str, list[tuple[str, float]]]:
+    """Picture and rating, each rating once, by who wrote the text: people first."""
+    human = {
+        (pair.image, pair.references): pair.human_ratings for pair in pairs if pair.human_ratings
+    }
+    found = {PEOPLE: [(image, r) for (image, _), ratings in human.items() for r in ratings]}
+    for system, own in by_system(pairs).items():
+        found[system] = [(pair.image, rating) for pair in own for rating in pair.model_ratings]
+    return {who: ratings for who, ratings in found.items() if ratings}
+
+
+def rating_table(pairs: Sequence[Pair]) -> Table:
+    """Ratings of people's texts and of each system's."""
+    rows = []
+    for place, some in strata(pairs):
+        for who, ratings in rated_texts(some).items():
+            values, images = [r for _, r in ratings], [image for image, _ in ratings]
+            rows.append(
+                {
+                    **place,
+                    "who": who,
+                    "n": len(values),
+                    "n_images": len(set(images)),
+                    **estimate("mean", values, images),
+                    "median": float(np.median(values)),
+                    "sd": float(np.std(values, ddof=1)) if len(values) > 1 else None,
+                }
+            )
+    return Table(
+        "ratings",
+        "People's ratings",
+        (
+            *SET_COLUMNS,
+            Column("who", "Text by", "text"),
+            Column("n", "Ratings", "count"),
+            Column("n_images", "Pictures", "count"),
+            Column("mean", "Mean", interval=True),
+            Column("median", "Median"),
+            Column("sd", "SD"),
+        ),
+        tuple(rows),
+        ("Intervals resample pictures: ratings of one picture are not independent.",),
+    )
+
+
+def gap_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
+    """Median difference, rating of the model's text minus that of people's, per category."""
+    rows: list[dict[str, Any]] = []
+    for place, some in strata(pairs):
+        for system, own in by_system(some).items():
+            groups = {"all": own} | {
+                name: [pair for pair in own if pair.category == name] for name in categories
+            }
+            for name, group in groups.items():
+                gaps = [(pair.image, gap) for pair in group for gap in _gaps(pair)]
+                if gaps:
+                    rows.append({**place, "category": name, "system": system, **_median(gaps)})
+    return Table(
+        "rating_gaps",
+        "Ratings: model minus people",
+        (
+            *SET_COLUMNS,
+            Column("category", "Category", "text"),
+            SYSTEM,
+            Column("n", "Differences", "count"),
+            Column("n_images", "Pictures", "count"),
+            Column("median", "Median difference", "signed", interval=True),
+        ),
+        tuple(rows),
+        (
+            "Where both texts have equally many ratings, raters are taken to be in the same order"
+            " and differ one by one; otherwise the two means differ. Intervals of the median"
+            " resample pictures.",
+        ),
+    )
+
+
+def _gaps(pair: Pair) -> list[float]:
+    model, human = pair.model_ratings, pair.human_ratings
+    if not (model and human):
+        return []
+    if len(model) == len(human):
+        return [a - b for a, b in zip(model, human, strict=True)]
+    return [float(np.mean(model) - np.mean(human))]
+
+
+def _median(gaps: Sequence[tuple[str, float]]) -> dict[str, Any]:
+    values = np.array([gap for _, gap in gaps])
+    images = [image for image, _ in gaps]
+    return {
+        "n": len(values),
+        "n_images": len(set(images)),
+        "median": float(np.median(values)),
+        **interval_cells("median", _median_interval(values, images)),
+    }
+
+
+def _median_interval(values: Floats, images: Sequence[str]) -> Interval | None:
+    def median(rows: Ints) -> float:
+        return float(np.median(values[rows]))
+
+    codes = cluster_codes(images, len(values))
+    return cluster_bootstrap(median, codes, n_resamples=1000, level=0.95, seed=_SEED)
+
+
+def correlation_table(pairs: Sequence[Pair]) -> Table:
+    """Spearman's rho of each measure with the rating of the text it judges."""
+    rows = []
+    for place, some in strata(pairs):
+        for direction in DIRECTIONS:
+            for name, found in _measures(some, direction).items():
+                x, y, images = (list(column) for column in zip(*found, strict=True))
+                rho = stats.spearman(x, y, clusters=images)
+                rows.append(
+                    {
+                        "direction": direction,
+                        "measure": name,
+                        **place,
+                        "n": len(found),
+                        "n_images": len(set(images)),
+                        "rho": rho.value,
+                        **interval_cells("rho", rho.interval),
+                        "p": rho.p_value,
+                    }
+                )
+    return Table(
+        "correlations",
+        "Agreement with people's ratings",
+        (
+            DIRECTION,
+            Column("measure", "Measure", "text"),
+            *SET_COLUMNS,
+            Column("n", "Texts", "count"),
+            Column("n_images", "Pictures", "count"),
+            Column("rho", "Spearman's rho", "signed", interval=True),
+            Column("p", "p", "p"),
+        ),
+        tuple(rows),
+        (
+            "HAR: with the mean rating of the model's text; MAR: with that of people's text. In MAR"
+            " the other metrics score people's text against the model's, too.",
+            "Intervals resample pictures; p takes texts as independent.",
+        ),
+    )
+
+
+def _measures(
+    pairs: Sequence[Pair], direction: Direction
+) -> dict[str, list[tuple[float, float, str]]]:
+    found: dict[str, list[tuple[float, float, str]]] = {}
+    for pair in pairs:
+        ratings = pair.model_ratings if direction == "har" else pair.human_ratings
+        if not ratings:
+            continue
+        own = {name: pair.value(direction, name) for name in OWN}
+        for name, value in {**own, **pair.others.get(direction, {})}.items():
+            if value is not None:
+                found.setdefault(name, []).append((value, float(np.mean(ratings)), pair.image))
+    return found

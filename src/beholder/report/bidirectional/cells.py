@@ -1,0 +1,60 @@
+"""Cells of a study's tables, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from beholder.benchmarks.bidirectional.table import Column
+from beholder.report.marking import visible
+from beholder.report.numbers import MINUS, show_number
+from beholder.report.tables import show_p, show_signed
+
+DASH = "\N{EN DASH}"
+
+
+def show_cell(row: Mapping[str, Any], column: Column) -> str:
+    """The value of a column as text."""
+    value = row.get(column.key)
+    if column.kind == "mark":
+        return _mark(value, column.key)
+    if value is None:
+        return DASH
+    if column.kind == "text":
+        return _NAMES.get(value, visible(str(value)))
+    if column.kind == "direction":
+        return str(value).upper()
+    return _number(value, column)
+
+
+def show_range(row: Mapping[str, Any], column: Column) -> str:
+    """The interval of a column as text; empty where it has none."""
+    low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
+    if not column.interval or low is None or high is None:
+        return ""
+    return " to ".join(_number(end, column).removesuffix(" %") for end in (low, high))
+
+
+_NAMES = {"f1": "F1", "dcscore": "DCScore"}
+
+
+def _mark(value: Any, key: str) -> str:
+    if value is None:
+        return DASH
+    if key == "best":
+        return "★" if value else ""
+    return "yes" if value else "no"
+
+
+def _number(value: float, column: Column) -> str:
+    if column.kind == "count":
+        return f"{value:,}"
+    if column.kind == "tenths":
+        return f"{value:,.1f}"
+    if column.kind == "percent":
+        return f"{100 * value:.1f} %".replace("-", MINUS)
+    if column.kind == "p":
+        return show_p(value)
+    if column.kind == "signed":
+        return show_signed(value)
+    return show_number(value)

@@ -1,0 +1,249 @@
+"""The page of a bidirectional study, and its files; it opens offline and runs no script."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from beholder.benchmarks.bidirectional.study import Study
+from beholder.benchmarks.bidirectional.table import Column, Table, write_csv
+from beholder.report.bidirectional.cells import show_cell, show_range
+from beholder.report.bidirectional.figures import figures, n_texts
+from beholder.report.figures import save
+from beholder.report.pages import TEMPLATES, content_hash, environment, svg_uri, write_whole
+from beholder.run import manifest
+
+MAX_ROWS = 25
+"""Rows of a ranked table in the page, per data set and language; its file has all."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A table, or a part of one, as the page shows it.
+
+    Attributes:
+        title: Its heading.
+        file: Its CSV file.
+        columns: The columns to show.
+        rows: The rows to show.
+        notes: Sentences below it.
+        n_more: Rows that only the file has.
+        folded: Whether it is folded at first.
+        bars: Whether shares of people and models are drawn beside each row.
+    """
+
+    title: str
+    file: str
+    columns: Sequence[Column]
+    rows: Sequence[Mapping[str, Any]]
+    notes: Sequence[str] = ()
+    n_more: int = 0
+    folded: bool = False
+    bars: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: figures by name with their alternative texts, and tables."""
+
+    id: str
+    title: str
+    lead: str
+    figures: Sequence[tuple[str, str]]
+    tables: Sequence[str]
+
+
+SECTIONS = (
+    Section(
+        "scores",
+        "Scores in both directions",
+        "HAR holds the model's text against the human one, MAR the human text against the model's."
+        " A star marks the best mean, an asterisk a system that differs from it (Welch, p < 0.05)."
+        " Box: quartiles; line: median; diamond: mean.",
+        (
+            ("f1", "Box plots of F1 per system, HAR and MAR side by side."),
+            ("precision", "Box plots of precision per system."),
+            ("recall", "Box plots of recall per system."),
+        ),
+        ("scores", "tests", "directions"),
+    ),
+    Section(
+        "rates",
+        "Made up and left out",
+        "",
+        (("rates", "Hallucination and omission rates per system with intervals."),),
+        ("rates", "lengths"),
+    ),
+    Section(
+        "difficulty",
+        "Easy and hard pictures",
+        "",
+        (("difficulty", "Stacked shares of easy, medium and hard texts."),),
+        ("difficulty",),
+    ),
+    Section(
+        "categories",
+        "Categories",
+        "An asterisk marks a category that differs from the pictures it is compared with"
+        " (Welch, p < 0.05).",
+        (
+            ("categories-har", "Box plots of F1 per category and system, HAR."),
+            ("categories-mar", "Box plots of F1 per category and system, MAR."),
+        ),
+        ("categories", "category_rates"),
+    ),
+    Section(
+        "selectivity",
+        "What people say and models do not",
+        "",
+        (),
+        ("selectivity", "selectivity_subjects", "selectivity_contents", "selectivity_images"),
+    ),
+    Section(
+        "consensus",
+        "Do speakers agree?",
+        "",
+        (("consensus", "Box plots of speakers per content, per category."),),
+        ("consensus",),
+    ),
+    Section(
+        "ratings",
+        "What people think",
+        "",
+        (
+            ("ratings", "Box plots of people's ratings per kind of text."),
+            ("rating-gaps", "Median differences of ratings per category."),
+        ),
+        ("ratings", "rating_gaps", "correlations"),
+    ),
+    Section("languages", "Another language", "", (), ("languages",)),
+)
+
+
+def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
+    """Write the tables, the figures and the page of a study.
+
+    Args:
+        study: The study.
+        run: The run directory it was made of.
+        out: Folder for ``report.html``, ``tables/`` and ``figures/``.
+
+    Returns:
+        The page.
+
+    Raises:
+        RunError: The folder holds no run.
+    """
+    from matplotlib import rc_context
+
+    (out / "tables").mkdir(parents=True, exist_ok=True)
+    (out / "figures").mkdir(exist_ok=True)
+    for table in study.tables:
+        write_csv(table, out / "tables" / f"{table.name}.csv")
+    drawn: dict[str, Path] = {}
+    # Letters are left to the reader's fonts, which know scripts that matplotlib's font lacks.
+    with rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        for name, figure in figures(study).items():
+            [drawn[name]] = save(figure, out / "figures" / name, ("svg",))
+    page = out / "report.html"
+    write_whole(page, _render(study, manifest.read(run), drawn))
+    return page
+
+
+def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> str:
+    style = "".join(
+        (TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.css", "bidirectional.css")
+    )
+    templates = environment()
+    templates.filters.update(cell=show_cell, range=show_range)
+    views = {table.name: _views(table) for table in study.tables}
+    sections = [
+        (
+            section,
+            [(name, alt) for name, alt in section.figures if name in drawn],
+            [view for name in section.tables for view in views.get(name, ())],
+        )
+        for section in SECTIONS
+    ]
+    return templates.get_template("bidirectional.html.j2").render(
+        log=log,
+        name=log["data"]["source"],
+        counts=n_texts(study.pairs),
+        study=study,
+        sections=[part for part in sections if part[1] or part[2]],
+        figures={name: svg_uri(path.read_bytes()) for name, path in drawn.items()},
+        style=Markup(style),  # noqa: S704  # our own style sheets
+        style_hash=content_hash(style),
+    )
+
+
+def _first_of_each_set(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first rows of each data set and language."""
+    seen: Counter[tuple[str, str]] = Counter()
+    shown = []
+    for row in rows:
+        place = (row["dataset"], row["language"])
+        seen[place] += 1
+        if seen[place] <= MAX_ROWS:
+            shown.append(row)
+    return shown
+
+
+def _views(table: Table) -> list[View]:
+    if table.name in ("scores", "tests"):
+        return _parted(table, "value", "F1", "precision, recall, DCScore")
+    if table.name == "difficulty":
+        return _parted(table, "by", "by F1", "by recall")
+    if table.name == "selectivity_contents":
+        return [
+            _view(table, [r for r in table.rows if r["side"] == side], title, hide=("side",))
+            for side, title in (
+                ("people", "Only people say it"),
+                ("models", "Only models say it"),
+            )
+        ]
+    if table.name == "selectivity_subjects":
+        return [_view(table, table.rows, table.title, bars=True)]
+    return [_view(table, table.rows, table.title, folded=table.name == "category_rates")]
+
+
+def _parted(table: Table, key: str, title: str, rest: str) -> list[View]:
+    """F1 in sight, the other values folded."""
+    first = [row for row in table.rows if row[key] == "f1"]
+    others = [row for row in table.rows if row[key] != "f1"]
+    return [
+        _view(table, first, f"{table.title}: {title}", hide=(key, *_IN_FILE_ONLY)),
+        _view(table, others, f"{table.title}: {rest}", hide=_IN_FILE_ONLY, folded=True),
+    ]
+
+
+_IN_FILE_ONLY = ("n_b", "df", "significant")
+
+
+def _view(
+    table: Table,
+    rows: Sequence[Mapping[str, Any]],
+    title: str,
+    *,
+    hide: tuple[str, ...] = (),
+    folded: bool = False,
+    bars: bool = False,
+) -> View:
+    shown = _first_of_each_set(rows) if table.name.startswith("selectivity_") else rows
+    return View(
+        title=title,
+        file=f"tables/{table.name}.csv",
+        columns=[column for column in table.shown_columns() if column.key not in hide],
+        rows=shown,
+        notes=() if folded else table.notes,
+        n_more=len(rows) - len(shown),
+        folded=folded,
+        bars=bars,
+    )

@@ -1,0 +1,60 @@
+"""What pages without a script share: the template environment, embedded figures, hashes, files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from beholder.report.marking import visible
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def environment() -> Environment:
+    """Templates that escape every text, with the filter ``visible``."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["visible"] = visible
+    return made
+
+
+def content_hash(text: str) -> str:
+    """The hash by which a content security policy allows a style sheet or script in the page."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def data_uri(figure: Figure) -> str:
+    """A figure as an SVG in an address, letters drawn as shapes; equal figures give equal ones."""
+    from matplotlib import rc_context
+
+    buffer = io.BytesIO()
+    with rc_context({"svg.hashsalt": "beholder", "svg.fonttype": "path"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return svg_uri(buffer.getvalue())
+
+
+def svg_uri(data: bytes) -> str:
+    """An SVG file as an address; shown as a picture it runs nothing."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}"
+
+
+def write_whole(path: Path, page: str) -> None:
+    """Write a page whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.part")
+    unfinished.write_text(page, encoding="utf-8", newline="\n")
+    unfinished.replace(path)

@@ -1,0 +1,296 @@
+"""``beholder caption``, ``classify`` and ``translate`` as a person meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import beholder
+from beholder.backends import BACKENDS
+from beholder.benchmarks.bidirectional.observe import observe
+from beholder.benchmarks.bidirectional.study import study
+from beholder.cli import main
+from beholder.data import read_items
+from beholder.errors import ConfigError, DataError
+from beholder.records import Item
+from beholder.run.rows.inputs import rebased, word_limits
+from toy import rows_main
+from toy.bothways import Reader, make_world
+from toy.judge import Storyteller
+from toy.photos import make_collection
+
+for _name, _backend in (("story", Storyteller), ("reader", Reader)):
+    if _name not in BACKENDS.names():
+        BACKENDS.register(_name)(_backend)
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Done]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+    """Runs a command in a folder with 12 pictures; gives exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("BEHOLDER_CACHE", "off")
+    make_collection(Path("data"), n=12)
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["beholder", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        captured = capsys.readouterr()
+        code = exit_.value.code
+        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+
+    return run
+
+
+def rows(path: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
+
+
+def items(path: str) -> list[Item]:
+    found = list(read_items(path))
+    assert all(isinstance(item, Item) for item in found), found
+    return [item for item in found if isinstance(item, Item)]
+
+
+def test_captions_of_a_folder_are_items_per_picture_and_system(cli: Cli) -> None:
+    done = cli(
+        "caption", "data/img", "--judge", "story:steady", "--judge", "other=story:steady",
+        "--language", "Hindi", "--words", "40", "-o", "captions.jsonl",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "captions of 32 to 40 words in Hindi" in done.err
+    found = items("captions.jsonl")
+    assert len(found) == 24
+    assert [item.id for item in found[:3]] == ["000/steady", "000/other", "001/steady"]
+    assert found[0].images == ("data/img/000.jpg",)
+    assert dict(found[0].group) == {"language": "Hindi", "system": "steady"}
+    assert found[0].candidate.startswith("A photograph ")
+    made = found[0].meta["caption"]
+    assert (made["words"], made["language"]) == ([32, 40], "Hindi")
+    assert made["judge"].startswith("story:steady")
+
+
+def test_captions_keep_references_groups_and_judgments_and_can_be_scored(cli: Cli) -> None:
+    row = {"id": 7, "image": "img/001.jpg", "references": ["A photograph of a word."], "group": {"category": "x"}, "judgments": {"human_rating": 4}}  # fmt: skip
+    Path("data/people.jsonl").write_text(json.dumps(row) + "\n")
+    done = cli("caption", "data/people.jsonl", "--judge", "story:steady", "--words", "median", "-o", "data/out.jsonl")  # fmt: skip
+    assert done.code == 0, done.err
+    (item,) = items("data/out.jsonl")
+    assert item.references == ("A photograph of a word.",)
+    assert dict(item.judgments) == {"human_rating": 4}
+    assert item.group["category"] == "x"
+    assert item.meta["caption"]["words"] == [4, 5]  # the reference has five words
+    assert cli("score", "data/out.jsonl", "-m", "token_f1", "-o", "run", "--no-report").code == 0
+
+
+def test_a_second_run_and_another_output_ask_nothing(cli: Cli) -> None:
+    judge = "story(model='steady', log='calls.txt')"
+    for out in ("a.jsonl", "a.jsonl", "b.jsonl"):
+        done = cli("caption", "data/img", "--judge", judge, "-o", out, "--cache", "shared")
+        assert done.code == 0, done.err
+    assert len(Path("calls.txt").read_text("utf-8").split()) == 12
+    assert Path("a.jsonl").read_bytes() == Path("b.jsonl").read_bytes()
+
+
+def test_dry_run_counts_calls_and_writes_nothing(cli: Cli) -> None:
+    Path("data/img/broken.jpg").write_bytes(b"x")
+    done = cli("caption", "data/img", "--judge", "story:steady", "-o", "c.jsonl", "--dry-run")
+    assert done.code == 0
+    assert "13 rows, 1 judges: caption" in done.out
+    assert "1 would fail: the picture data/img/broken.jpg cannot be read" in done.out
+    assert "about 12 judge calls" in done.out
+    assert not Path("c.jsonl").exists()
+    assert not Path("c.jsonl.answers").exists()
+
+
+def test_a_picture_that_cannot_be_read_is_a_failure_with_its_name(cli: Cli) -> None:
+    Path("data/img/broken.jpg").write_bytes(b"x")
+    arguments = ("caption", "data/img", "--judge", "story:steady", "-o", "c.jsonl")
+    done = cli(*arguments)
+    assert done.code == 1
+    assert "failed: broken (steady): the picture data/img/broken.jpg" in done.err
+    assert len(rows("c.jsonl")) == 12
+    assert cli(*arguments, "--allow-failed", "1").code == 0
+
+
+def test_pictures_outside_the_outputs_folder_get_absolute_paths_and_a_word(cli: Cli) -> None:
+    done = cli("caption", "data/img", "--judge", "story:steady", "-o", "out/c.jsonl", "--limit", "1")  # fmt: skip
+    assert done.code == 0
+    assert "--media-root" in done.err
+    (row,) = rows("out/c.jsonl")
+    assert row["images"] == [str(Path("data/img/000.jpg").absolute())]
+
+
+def test_classify_writes_the_one_category_and_all_ratings(cli: Cli) -> None:
+    Path("categories.json").write_text('{"nature": "plants and land", "trade": "shops"}')
+    done = cli("classify", "data/img", "--categories", "categories.json", "--judge", "reader:m", "-o", "c.jsonl")  # fmt: skip
+    assert done.code == 0, done.err
+    found = rows("c.jsonl")
+    assert len(found) == 12
+    for row in found:
+        names = [category["name"] for category in row["meta"]["categories"]]
+        expected = names[0] if len(names) == 1 else "several" if names else "none"
+        assert row["group"]["category"] == expected
+    assert {row["group"]["category"] for row in found} == {"none", "nature", "several"}
+    assert found[0]["meta"]["classify"]["categories"]["trade"] == "shops"
+
+
+def test_classified_pictures_can_be_captioned(cli: Cli) -> None:
+    Path("categories.json").write_text('{"nature": "plants and land", "trade": "shops"}')
+    assert cli("classify", "data/img", "--categories", "categories.json", "--judge", "reader:m", "-o", "c.jsonl").code == 0  # fmt: skip
+    done = cli("caption", "c.jsonl", "--judge", "story:steady", "-o", "d.jsonl")
+    assert done.code == 0, done.err
+    assert {item.group["category"] for item in items("d.jsonl")} == {"none", "nature", "several"}
+
+
+def test_translate_goes_clause_by_clause_and_keeps_the_rest(cli: Cli) -> None:
+    world = make_world(Path("world"), n_images=1)
+    done = cli("translate", str(world.data), "--from", "Hindi", "--to", "English", "--judge", "reader:m", "-o", "world/en.jsonl", "--limit", "1")  # fmt: skip
+    assert done.code == 0, done.err
+    before, (after,) = rows(str(world.data))[0], rows("world/en.jsonl")
+    assert before["candidate"].startswith("यहाँ thing_")
+    numbers = [word for word in before["candidate"].split() if word.startswith("thing_")]
+    assert after["candidate"] == " ".join(f"A {number} is there." for number in numbers)
+    assert after["id"] == f"{before['id']}/English"
+    assert after["group"] == before["group"] | {"language": "English"}
+    assert after["images"] == before["images"]
+
+
+def test_translations_of_two_runs_study_as_two_languages(cli: Cli) -> None:
+    world = make_world(Path("world"), n_images=3)
+    hindi = [r for r in rows(str(world.data)) if r["group"]["language"] == "Hindi"]
+    world.data.write_text("".join(json.dumps(row) + "\n" for row in hindi))
+    assert cli("translate", "world/data.jsonl", "--from", "Hindi", "--to", "English", "--judge", "reader:m", "-o", "world/en.jsonl").code == 0  # fmt: skip
+    both = Path("world/data.jsonl").read_text("utf-8") + Path("world/en.jsonl").read_text("utf-8")
+    Path("world/both.jsonl").write_text(both)
+    beholder.score("world/both.jsonl", ["dcscore(direction='both')"], judge="reader:m", out="run")
+    table = study(observe(Path("run"))).table("languages")
+    assert table is not None
+    assert {(row["n"], row["change"]) for row in table.rows} == {(3, 0.0)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["caption", "data/img"], "no judge was named"),
+        (["caption", "data/img", "--judge", "story:x", "--judge", "story:x"], "two judges are called 'x'"),
+        (["caption", "data/img", "--judge", "nobody:x"], "no judge is called 'nobody'"),
+        (["caption", "data/img", "--judge", "builtin"], "the judge builtinjudge cannot caption"),
+        (["caption", "data/img", "--judge", "story:x", "--words", "few"], "expected 40, 30-40, median"),
+        (["caption", "data/img", "--judge", "story:x", "--words", "median"], "no reference to measure"),
+        (["caption", "data/img", "--judge", "story:x", "--limit", "0"], "--limit must be at least 1"),
+        (["caption", "empty", "--judge", "story:x"], "empty: has no picture"),
+        (["caption", "none.jsonl", "--judge", "story:x"], "none.jsonl: cannot be read"),
+        (["classify", "data/img", "--judge", "reader:m", "--categories", "none.json"], "none.json: cannot be read"),
+        (["classify", "data/img", "--judge", "reader:m", "--categories", "list.json"], 'expected {"name"'),
+        (["classify", "data/img", "--judge", "reader:m", "--categories", "taken.json"], "may not be called 'none'"),
+        (["classify", "data/img", "--judge", "reader:m", "--categories", "good.json", "--by", "smell"], "expected picture"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:
+    Path("empty").mkdir()
+    Path("list.json").write_text("[1]")
+    Path("taken.json").write_text('{"none": "x"}')
+    Path("good.json").write_text('{"a": "x"}')
+    done = cli(*arguments, "-o", "out.jsonl")
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert not Path("out.jsonl").exists()
+
+
+def test_a_row_without_a_text_cannot_be_translated_or_sorted_by_it(cli: Cli) -> None:
+    Path("good.json").write_text('{"a": "x"}')
+    done = cli("classify", "data/img", "--judge", "reader:m", "--categories", "good.json", "--by", "reference", "-o", "o.jsonl")  # fmt: skip
+    assert done.code == 1
+    assert "there is no reference to sort" in done.err
+    done = cli("translate", "data/img", "--from", "A", "--to", "B", "--judge", "reader:m", "-o", "o.jsonl")  # fmt: skip
+    assert "there is no text to translate" in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [("40", (32, 40)), ("1", (1, 1)), ("30-45", (30, 45)), ("median", (6, 7))],
+)
+def test_word_limits(text: str, limits: tuple[int, int]) -> None:
+    # lengths 3, 7 and 11: the median is 7, and a text that stands twice counts once
+    texts = ["a b c", "a b c", "a b c", "a b c d e f g", "a b c d e f g h i j k"]
+    found = [Item(str(i), "", (text,)) for i, text in enumerate(texts)]
+    assert word_limits(text, found) == limits
+
+
+@pytest.mark.parametrize("text", ["0", "9-3", "x", "-4", "median:none.jsonl"])
+def test_wrong_word_limits_are_refused(text: str) -> None:
+    with pytest.raises((ConfigError, DataError)):
+        word_limits(text, [])
+
+
+def test_paths_are_told_from_the_outputs_folder(tmp_path: Path) -> None:
+    assert rebased("a.jpg", tmp_path / "x", tmp_path) == "x/a.jpg"
+    assert rebased("a.jpg", tmp_path / "x", tmp_path / "x") == "a.jpg"
+    assert rebased("a.jpg", tmp_path / "x", tmp_path / "y") == str(tmp_path / "x" / "a.jpg")
+    assert rebased("https://e.org/a.jpg", tmp_path, tmp_path) == "https://e.org/a.jpg"
+
+
+def test_captions_go_on_after_sigkill_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+    make_collection(tmp_path / "data", n=80)
+    tests = str(Path(__file__).parents[1])
+    environment = {
+        **os.environ, "PYTHONPATH": os.pathsep.join([tests, *sys.path]), "BEHOLDER_CACHE": "off",
+    }  # fmt: skip
+
+    def command(pause: float) -> list[str]:
+        judge = f"story(model='steady', pause={pause}, log='calls.txt')"
+        return [sys.executable, rows_main.__file__, "caption", "data/img", "--judge", judge,
+                "-o", "c.jsonl", "--concurrency", "4"]  # fmt: skip
+
+    process = subprocess.Popen(
+        command(0.02), cwd=tmp_path, env=environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    wait_for_answers(tmp_path / "c.jsonl.answers" / "store.sqlite", 20, process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "c.jsonl").exists()
+    done = subprocess.run(
+        command(0.0), cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    calls = (tmp_path / "calls.txt").read_text("utf-8").split()
+    assert len(set(calls)) == 80
+    assert len(calls) <= 80 + 4  # what was in flight
+    assert len((tmp_path / "c.jsonl").read_text("utf-8").splitlines()) == 80
+
+
+def wait_for_answers(path: Path, wanted: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "it ended before it could be killed"
+        if path.is_file():
+            with sqlite3.connect(path, timeout=5) as db:
+                tables = db.execute("SELECT name FROM sqlite_master WHERE name = 'answers'")
+                if tables.fetchone() and db.execute("SELECT count(*) FROM answers").fetchone()[0] >= wanted:  # fmt: skip
+                    db.rollback()
+                    return
+        time.sleep(0.01)
+    raise AssertionError("no answers in time")
