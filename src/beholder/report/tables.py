@@ -26,6 +26,10 @@ def summary_table(log: Mapping[str, Any]) -> Table:
     for name in ("mean", "95 % interval", "scored", "failed"):
         table.add_column(name, justify="right", no_wrap=True)
     results = manifest.results(log)
+    # Names of values stay whole in 80 columns; those of metrics give way and are folded.
+    longest = max((len(v["name"]) for e in log["metrics"] for v in e["values"]), default=0)
+    table.columns[0].max_width = max(10, 32 - longest)
+    table.columns[1].min_width = longest
     for entry in log["metrics"]:
         result = results.get(entry["name"])
         if result is None:

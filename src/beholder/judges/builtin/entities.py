@@ -118,15 +118,25 @@ def _one_to_one(fit: FloatArray, alike: npt.NDArray[np.bool_]) -> None:
 
 def _apply_ties(source: View, target: View, similarity: FloatArray) -> None:
     """Set what is known of heads against what vectors make of them, in place."""
-    for i, asked in enumerate(source.graph.entities):
-        for j, said in enumerate(target.graph.entities):
-            known = tie(asked.head.lower(), said.head.lower())
-            if known in ("same", "more") and _named_apart(asked.name, said.name):
-                similarity[i, j] = min(similarity[i, j], _SAME_HEAD)
+    columns = _by_name(target)
+    for (head, name), rows in _by_name(source).items():
+        for (other_head, other_name), places in columns.items():
+            known = tie(head.lower(), other_head.lower())
+            block = np.ix_(rows, places)
+            if known in ("same", "more") and _named_apart(name, other_name):
+                similarity[block] = np.minimum(similarity[block], _SAME_HEAD)
             elif known in _LEAST:
-                similarity[i, j] = max(similarity[i, j], _LEAST[known])
+                similarity[block] = np.maximum(similarity[block], _LEAST[known])
             elif known == "other":
-                similarity[i, j] *= _OTHER
+                similarity[block] *= _OTHER
+
+
+def _by_name(text: View) -> dict[tuple[str, str], list[int]]:
+    """The entities under each head and name: a long text names few things many times."""
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for entity in text.graph.entities:
+        found[entity.head, entity.name].append(entity.index)
+    return found
 
 
 def _resolve(
@@ -183,27 +193,25 @@ def _namesakes(source: View, claimants: list[int]) -> list[int]:
         return claimants
     heads = source.heads[claimants]
     like = heads @ heads.T >= _NAMESAKE
-    found: list[int] = []
-    for row, index in enumerate(claimants):
-        others = [other for column, other in enumerate(claimants) if like[row, column]]
-        if len(others) > 1 and all(_apart(source, index, o) for o in others if o in found):
-            found.append(index)
-    return found
+    found: list[int] = []  # rows
+    together: frozenset[int] = (
+        frozenset()
+    )  # sentences that name all of them, which settles it at once
+    for row in np.flatnonzero(like.sum(axis=1) > 1).tolist():
+        named = source.sentences_of(claimants[row])
+        both = named & together
+        if both or all(_apart(source, claimants[row], claimants[o]) for o in found if like[row, o]):
+            together = both if found else named
+            found.append(row)
+    return [claimants[row] for row in found]
 
 
 def _apart(source: View, a: int, b: int) -> bool:
-    first, second = (source.graph.entities[i].mentions for i in (a, b))
-    if not {m.sentence for m in first}.isdisjoint(m.sentence for m in second):
+    if source.sentences_of(a) & source.sentences_of(b):
         return True
     if _introduced(source, a) and _introduced(source, b):
         return True
-    return any(
-        exclude(v, w)
-        for i, v in source.property_values
-        if source.property_owners[i] == a
-        for j, w in source.property_values
-        if source.property_owners[j] == b
-    )
+    return any(exclude(v, w) for v in source.values_of(a) for w in source.values_of(b))
 
 
 def _introduced(source: View, index: int) -> bool:

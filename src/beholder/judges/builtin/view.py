@@ -219,6 +219,25 @@ class View:
         """The properties that stand in a class, by their place."""
         return _classed([found.value.lower() for found in self.properties])
 
+    def sentences_of(self, entity: int) -> frozenset[int]:
+        """The parsed sentences that name an entity."""
+        return self._sentences_of[entity]
+
+    @cached_property
+    def _sentences_of(self) -> list[frozenset[int]]:
+        return [frozenset(m.sentence for m in e.mentions) for e in self.graph.entities]
+
+    def values_of(self, entity: int) -> list[Values]:
+        """What is said of an entity that stands in a class."""
+        return self._values_of.get(entity, [])
+
+    @cached_property
+    def _values_of(self) -> dict[int, list[Values]]:
+        found: dict[int, list[Values]] = defaultdict(list)
+        for place, value in self.property_values:
+            found[int(self.property_owners[place])].append(value)
+        return found
+
     @cached_property
     def relations(self) -> tuple[tuple[int, GraphUnit, Predicate], ...]:
         """Units that are relations, with place and normal form."""

@@ -10,7 +10,7 @@ from beholder.judges import Grade, Question
 from beholder.judges.builtin import Wording
 from beholder.language.graph import SceneGraph
 from beholder.language.units import GraphUnit, graph_units
-from beholder.metrics.posh.identifiers import identifier
+from beholder.metrics.posh.identifiers import Identifiers
 from beholder.records import Side
 
 Rules: TypeAlias = Literal["fixed", "reference"]
@@ -69,8 +69,9 @@ def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
     asked about an entity that is named by that attribute.
     """
     found = []
+    identifiers = Identifiers(graph)
     for unit in graph_units(graph):
-        subject = identifier(graph, unit.subject, without=unit.value)
+        subject = identifiers.of(unit.subject, without=unit.value)
         place = unit.place(graph)
         denied = "" if unit.polarity else "not "
         if unit.kind == "entity":
@@ -79,7 +80,7 @@ def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
         elif unit.object is None:
             question = Question("attribute", denied + unit.text, subject, place=place)
         else:
-            other = identifier(graph, unit.object)
+            other = identifiers.of(unit.object)
             question = Question("relation", denied + unit.text, subject, other, place)
         found.append((unit, question))
     return found

@@ -174,7 +174,7 @@ def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> 
     ]
     return templates.get_template("bidirectional.html.j2").render(
         log=log,
-        name=log["data"]["source"],
+        name=Path(log["data"]["source"]).name,
         counts=n_texts(study.pairs),
         study=study,
         sections=[part for part in sections if part[1] or part[2]],

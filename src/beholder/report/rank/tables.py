@@ -18,7 +18,7 @@ def ranking_tables(ranking: Mapping[str, Any]) -> list[Table]:
     """All tables of a run that hold something, in the order to read them."""
     tables = ranking["tables"]
     names = labels(ranking)
-    found = [_systems(ranking), _thresholds(tables, names)]
+    found = [_systems(ranking), _thresholds(tables, names), _joins(tables, names)]
     for kind, rows in tables["groups"].items():
         if rows:
             found.append(_groups(kind, rows, names))
@@ -36,21 +36,18 @@ def labels(ranking: Mapping[str, Any]) -> list[str]:
 
 def _systems(ranking: Mapping[str, Any]) -> Table:
     tables = ranking["tables"]
-    table = plain_table("", "scorer", "ranked by")
+    table = plain_table("", "scorer")
     _numbers(table, "correlation", "95 % interval", "images", "failed", "level")
     human = tables["human"]
-    table.add_row("", "people", "", *_estimate(human), "", "", style="dim")
+    table.add_row("", "people", *_estimate(human), "", "", style="dim")
     for label, row in zip(labels(ranking), tables["scorers"], strict=True):
         table.add_row(
             label,
             cell(row["scorer"], "bold"),
-            "",
             *_estimate(row),
             f"{row['n_failed']:,}",
             f"{row['n_level']:,}",
         )
-        for value in row["values"]:
-            table.add_row("", "", cell(value["value"]), *_estimate(value), "", "")
     lines = [
         f"images whose best pair of annotators agrees {_limit(tables['threshold'])}:"
         f" {tables['n_kept']:,} of {tables['n_judged']:,} that can be compared"
@@ -60,6 +57,8 @@ def _systems(ranking: Mapping[str, Any]) -> Table:
     lines += [f"{count:,} images left out: {reason}" for reason, count in tables["reasons"].items()]
     if tables["n_incomplete"]:
         lines.append(f"{tables['n_incomplete']:,} rankings left out: a rank is missing")
+    if any(row["values"] for row in tables["scorers"]):
+        lines.append("scorers' other values: in the report and the CSV files")
     lines += [scorer["signature"] for scorer in ranking["scorers"]]
     table.caption = Text("\n".join(lines), style="dim", overflow="fold")
     table.caption_justify = "left"
@@ -67,22 +66,29 @@ def _systems(ranking: Mapping[str, Any]) -> Table:
 
 
 def _thresholds(tables: Mapping[str, Any], names: Sequence[str]) -> Table:
+    rows = tables["thresholds"]
+    asked = any(row["prompt"]["mean"] is not None for row in rows)
     table = plain_table("best pair agrees")
-    _numbers(table, "images", "people", "prompt order", *names)
-    for name in names:
-        table.add_column(cell(f"{name} joins"), justify="right", overflow="fold")
-    for row in tables["thresholds"]:
+    _numbers(table, "images", "people", *(["prompt order"] if asked else []), *names)
+    for row in rows:
         table.add_row(
             _limit(row["threshold"]),
             f"{row['n']:,}",
             _shown(row["human"]["mean"]),
-            _shown(row["prompt"]["mean"]),
+            *([_shown(row["prompt"]["mean"])] if asked else []),
             *(_shown(found["mean"]) for found in row["scorers"]),
-            *(_joined(found) for found in row["scorers"]),
         )
+    return table
+
+
+def _joins(tables: Mapping[str, Any], names: Sequence[str]) -> Table:
+    table = plain_table("as one more annotator")
+    _numbers(table, *names)
+    for row in tables["thresholds"]:
+        table.add_row(_limit(row["threshold"]), *(_joined(found) for found in row["scorers"]))
     table.caption = Text(
-        "joins: agreement of the best pair when the scorer counts as one more annotator, and the"
-        " share of images in which it is in the pair",
+        "agreement of the best pair when the scorer may be in it, and the share of images in which"
+        " it is",
         style="dim",
     )
     table.caption_justify = "left"
@@ -136,7 +142,7 @@ def _bias(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _numbers(table: Table, *names: str) -> None:
     for name in names:
-        table.add_column(cell(name), justify="right", overflow="fold")
+        table.add_column(cell(name), justify="right", no_wrap=True)
 
 
 def _estimate(row: Mapping[str, Any]) -> tuple[str, str, str]:
