@@ -35,12 +35,14 @@ bench: .venv-bench/.ready
 	$(BENCH) benchmarks/judge_throughput.py
 	$(BENCH) benchmarks/posh_builtin.py
 	$(BENCH) benchmarks/posh_calls.py
+	$(BENCH) benchmarks/perplexity.py
 	if [ -d $(DATA) ]; then \
 	    $(BENCH) -m benchmarks.language --data $(DATA) && \
 	    $(BENCH) benchmarks/agreement_vcs.py && \
 	    $(BENCH) benchmarks/perturb_vcs.py && \
 	    $(BENCH) benchmarks/agreement.py && \
-	    $(BENCH) benchmarks/granular.py; \
+	    $(BENCH) benchmarks/granular.py && \
+	    $(BENCH) -m benchmarks.dcscore; \
 	fi
 
 # Pages that are made from the registry; a test fails when they are stale.

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from beholder.cli import main
 from beholder.metrics import METRICS
+from toy.command import Cli, runner
 from toy.metric import WordCount
 
 if "word_count" not in METRICS.names():
     METRICS.register("word_count")(WordCount)
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Done]
 
 
 @pytest.fixture
@@ -33,16 +21,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     """Runs a command in a folder of its own; gives exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["beholder", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        captured = capsys.readouterr()
-        code = exit_.value.code
-        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
-
-    return run
+    return runner(monkeypatch, capsys)
 
 
 def _data(name: str = "d.jsonl", *texts: str) -> str:

@@ -10,33 +10,22 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from beholder.backends import BACKENDS
-from beholder.cli import main
 from beholder.data import read_frames, read_sequences
 from beholder.errors import DataError
 from beholder.records import Frame, Sequence
 from toy import narrate_main
+from toy.command import Cli, runner
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
 
 if "story" not in BACKENDS.names():
     BACKENDS.register("story")(Storyteller)
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Done]
 
 
 @pytest.fixture
@@ -46,16 +35,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
     make_collection(Path("data"))
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["beholder", "narrate", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        captured = capsys.readouterr()
-        code = exit_.value.code
-        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
-
-    return run
+    return runner(monkeypatch, capsys, "narrate")
 
 
 def _frames(path: str) -> list[Frame]:

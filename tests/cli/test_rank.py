@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -16,22 +14,13 @@ import pytest
 from scipy import stats as sps
 
 from beholder.backends import BACKENDS
-from beholder.cli import main
 from beholder.data import read_reviews
 from beholder.records import Reviews
+from toy.command import Cli, runner
 from toy.reviewer import Reviewer, write_reviews
 
 if "reviewer" not in BACKENDS.names():
     BACKENDS.register("reviewer")(Reviewer)
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Done]
 
 
 @pytest.fixture
@@ -39,16 +28,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "220")
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["beholder", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        captured = capsys.readouterr()
-        code = exit_.value.code
-        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
-
-    return run
+    return runner(monkeypatch, capsys)
 
 
 def _tables(out: str) -> dict[str, Any]:

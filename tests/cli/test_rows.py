@@ -9,9 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -19,28 +18,19 @@ import beholder
 from beholder.backends import BACKENDS
 from beholder.benchmarks.bidirectional.observe import observe
 from beholder.benchmarks.bidirectional.study import study
-from beholder.cli import main
 from beholder.data import read_items
 from beholder.errors import ConfigError, DataError
 from beholder.records import Item
 from beholder.run.rows.inputs import rebased, word_limits
 from toy import rows_main
 from toy.bothways import Reader, make_world
+from toy.command import Cli, runner
 from toy.judge import Storyteller
 from toy.photos import make_collection
 
 for _name, _backend in (("story", Storyteller), ("reader", Reader)):
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Done]
 
 
 @pytest.fixture
@@ -50,16 +40,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
     make_collection(Path("data"), n=12)
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["beholder", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        captured = capsys.readouterr()
-        code = exit_.value.code
-        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
-
-    return run
+    return runner(monkeypatch, capsys)
 
 
 def rows(path: str) -> list[dict[str, Any]]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from beholder.api import Run
-from beholder.cli import main
 from servers.faults import FaultServer, Refusal, completion, serving
+from toy.command import Cli, Done, runner
 
 DOGS = {"id": "dogs", "candidate": "A red dog chases a cat.", "references": ["A cat sleeps."]}
 SAME = {"id": "same", "candidate": "A black dog chases a cat.", "references": ["A cat sleeps."]}
@@ -26,30 +24,18 @@ MORE = {
 REFERENCE = "posh(judge='openai:m', rules='reference')"
 
 
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Done]
-
-
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
     """Runs ``beholder score`` on items in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "250")
 
+    command = runner(monkeypatch, capsys, "score", "d.jsonl")
+
     def run(url: str, items: list[dict[str, Any]], *arguments: str) -> Done:
         Path("d.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
         common = ["--base-url", url, "--cache", "off", *arguments]
-        monkeypatch.setattr(sys, "argv", ["beholder", "score", "d.jsonl", *common])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        captured = capsys.readouterr()
-        code = exit_.value.code
-        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+        return command(*common)
 
     return run
 
