@@ -326,7 +326,7 @@ class Nothing(Judge):
     ],
 )
 def test_judge_without_an_operation_names_those_that_have_it(call: Callable[[Judge], Any]) -> None:
-    with pytest.raises(ConfigError, match=r"nothing cannot .* judge='openai:MODEL'"):
+    with pytest.raises(ConfigError, match=r"Nothing has no operation .* judge='openai:MODEL'"):
         asyncio.run(call(Nothing()))
 
 

@@ -377,6 +377,6 @@ class Judge(ABC):
 
     def _cannot(self, operation: str) -> NoReturn:
         raise ConfigError(
-            f"the judge {type(self).__name__.lower()} cannot {operation}; a model can, for example"
+            f"{type(self).__name__} has no operation {operation!r}; a model has, for example"
             " judge='openai:MODEL' or judge='hf:MODEL'"
         )
