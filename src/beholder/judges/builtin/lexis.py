@@ -75,6 +75,13 @@ def content(value: str) -> list[str]:
     return [word for word in bearing if word not in _SHADES] or bearing
 
 
+@lru_cache(maxsize=1 << 15)
+def named_further(asked: str, said: str) -> bool:
+    """Whether a name has a word of which another says nothing: "vanilla cake" beside "cake"."""
+    others = said.lower().split()
+    return not all(any(says(a, b) for b in others) for a in asked.lower().split())
+
+
 def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
     """(asked, said), 0..1: how well the least covered word of a value is in another value.
 
