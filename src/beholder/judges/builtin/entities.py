@@ -118,10 +118,14 @@ def _one_to_one(fit: FloatArray, alike: npt.NDArray[np.bool_]) -> None:
 
 def _apply_ties(source: View, target: View, similarity: FloatArray) -> None:
     """Set what is known of heads against what vectors make of them, in place."""
-    for i, asked in enumerate(source.graph.entities):
-        for j, said in enumerate(target.graph.entities):
-            known = tie(asked.head.lower(), said.head.lower())
-            if known in ("same", "more") and _named_apart(asked.name, said.name):
+    asked = [(entity.head.lower(), entity.name) for entity in source.graph.entities]
+    said = [(entity.head.lower(), entity.name) for entity in target.graph.entities]
+    for i, (head, name) in enumerate(asked):
+        for j, (other, full) in enumerate(said):
+            known = tie(head, other)
+            if not known:
+                continue
+            if known in ("same", "more") and _named_apart(name, full):
                 similarity[i, j] = min(similarity[i, j], _SAME_HEAD)
             elif known in _LEAST:
                 similarity[i, j] = max(similarity[i, j], _LEAST[known])
