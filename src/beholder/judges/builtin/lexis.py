@@ -12,7 +12,7 @@ from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.words import word_set
-from beholder.text.kinds import derived, general, senses
+from beholder.text.kinds import covered, derived, general, meanings, senses
 
 Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
 """How what is said stands to what is asked: the same; more ("dog" for "animal"); less ("animal" for
@@ -49,6 +49,8 @@ def says(asked: str, said: str) -> bool:
     own = values(asked)
     if own:  # words of a class mean what the class says: "left" is no side, "black" no darkness
         return not own.isdisjoint(values(said))
+    if meanings(asked).isdisjoint(covered(said)):  # as most are
+        return False
     ties = {_by_senses(asked, said, part) for part in _PARTS}
     return "same" in ties or ("more" in ties and "other" not in ties)
 
