@@ -76,10 +76,10 @@ class Document:
         self.words = tuple(words)
         self.sentences = tuple(sentences)
         self.parser = parser
-        children: list[list[Word]] = [[] for _ in self.words]
+        children: list[list[tuple[Word, str]]] = [[] for _ in self.words]
         for word in self.words:
             if word.head != word.index:
-                children[word.head].append(word)
+                children[word.head].append((word, word.dep.split(":")[0]))
         self._children = children
 
     def __len__(self) -> int:
@@ -103,19 +103,21 @@ class Document:
         """
         below = self._children[word.index]
         if not deps:
-            return list(below)
-        return [child for child in below if child.dep in deps or child.dep.split(":")[0] in deps]
+            return [child for child, _ in below]
+        return [child for child, kind in below if kind in deps or child.dep in deps]
 
     def child(self, word: Word, *deps: str) -> Word | None:
         """The first child with one of these relations."""
-        found = self.children(word, *deps)
-        return found[0] if found else None
+        for child, kind in self._children[word.index]:
+            if not deps or kind in deps or child.dep in deps:
+                return child
+        return None
 
     def subtree(self, word: Word) -> list[Word]:
         """The word and all below it, in text order."""
         found, queue = {word.index}, [word]
         while queue:
-            for child in self._children[queue.pop().index]:
+            for child, _ in self._children[queue.pop().index]:
                 if child.index not in found:
                     found.add(child.index)
                     queue.append(child)

@@ -77,6 +77,11 @@ def _even(text: str, start: int, end: int) -> Paragraph:
     bullet = _BULLET.match(text, start, end)
     if bullet is not None:
         start = bullet.end()
+    plain = text[start:end].strip(" ")
+    if plain.isascii() and plain.isprintable() and "  " not in plain:  # as most are
+        start = text.index(plain, start)
+        places = range(start, start + len(plain) + 1)
+        return Paragraph(plain, tuple(places[:-1]), tuple(places[1:]))
     characters: list[str] = []
     starts: list[int] = []
     ends: list[int] = []

@@ -16,7 +16,7 @@ from beholder.language.repairs import verbs_read_as_nouns
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
 Parser: TypeAlias = "str | Language"
 """``"builtin"``, ``"spacy:NAME_OR_PATH"``, or a loaded spaCy ``Language``."""
@@ -97,7 +97,7 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
     words: list[Word] = []
     sentences: list[tuple[int, int]] = []
     for paragraph, doc in parts:
-        rows = _rows(doc, dialects.is_clear([t.dep_ for t in doc]))
+        rows = _rows(list(doc))
         offset, first_sentence = len(words), len(sentences)
         for row in rows:
             start, end = paragraph.original(row.start, row.end)
@@ -123,14 +123,14 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
     return Document(text, bound_depth(words), sentences, name)
 
 
-def _rows(doc: Doc, clear: bool) -> list[Word]:
+def _rows(tokens: Sequence[Token]) -> list[Word]:
     """The tokens of a spaCy document as words with offsets in the paragraph, compounds joined."""
-    nodes = [dialects.Node(t.text, t.pos_, t.dep_, t.head.i) for t in doc]
-    if clear:
+    nodes = [dialects.Node(t.text, t.pos_, t.dep_, t.head.i) for t in tokens]
+    if dialects.is_clear([node.dep for node in nodes]):
         nodes = dialects.to_ud(nodes)
     sentence = -1
     rows = []
-    for token, node in zip(doc, nodes, strict=True):
+    for token, node in zip(tokens, nodes, strict=True):
         sentence += bool(token.is_sent_start) or token.i == 0
         rows.append(
             Word(

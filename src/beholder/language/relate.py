@@ -24,9 +24,10 @@ def relation_facts(document: Document, phrases: Phrases) -> Iterator[Fact]:
             yield from verb_facts(document, word, phrases)
         elif word.pos in ("ADP", "ADV") and word.dep.startswith("acl"):
             yield from stranded_place(document, word)
-        elif word.pos == "ADJ" and (
-            word.dep not in ("amod", "compound") or has_linked_noun(document, word)
-        ):
+        elif (
+            word.pos == "ADJ"
+            and (word.dep not in ("amod", "compound") or has_linked_noun(document, word))
+        ) or _apart(document, word):
             yield from adjective(document, word, phrases)
         elif document.child(word, "cop") is not None and clauses.fronted_place(document, word):
             yield from fronted_copula(document, word, phrases)
@@ -76,19 +77,29 @@ def copular_place(document: Document, word: Word, phrases: Phrases) -> Iterator[
 
 
 def adjective(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
-    """As in "full of water", "next to a plate"."""
+    """As in "full of water", "next to a plate", "across from a sink"."""
     head = document.head(word)
     polarity = not clauses.is_denied(document, word)
     named = clauses.subjects(document, word)
     if not named and word.dep in ("advmod", "xcomp") and head is not None:
         named = clauses.subjects(document, head)
-    lead = (word,) if has_linked_noun(document, word) else ()
+    linked = has_linked_noun(document, word) or _apart(document, word)
+    lead = (word,) if linked else ()
     for subject in named:
         for where in places_of(document, word, phrases):
             if where.words and where.words[0].index != word.index and where.target is not subject:
                 yield from located(
                     document, subject, lead, where, phrases, rule="adjective", polarity=polarity
                 )
+
+
+def _apart(document: Document, word: Word) -> bool:
+    """As in "is across from a sink", "is far from the road": the place has a noun of its own."""
+    return (
+        word.pos in ("ADP", "ADV")
+        and document.child(word, "cop") is not None
+        and any(document.child(noun, "case") for noun in document.children(word, "obl"))
+    )
 
 
 def stranded_place(document: Document, word: Word) -> Iterator[RelationFact]:

@@ -84,14 +84,29 @@ def general(word: str, part: str) -> frozenset[int]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=1 << 15)
+def meanings(word: str) -> frozenset[int]:
+    """The first senses of a lower-case word as any part of speech."""
+    return frozenset().union(*(senses(word, part) for part in "nva"))
+
+
+@lru_cache(maxsize=1 << 15)
+def covered(word: str) -> frozenset[int]:
+    """All that a lower-case word is or is a kind of: its senses and those above them."""
+    return meanings(word).union(*(general(word, part) for part in "nva"))
+
+
 @lru_cache(maxsize=1 << 16)
 def derived(a: str, b: str) -> bool:
     """Whether two lower-case words are forms of one word or derive from each other."""
-    first, second = bases(a), bases(b)
-    if not first.isdisjoint(second):
-        return True
-    table = _load().derived
-    return any(not table.get(base, frozenset()).isdisjoint(second) for base in first)
+    return not _relatives(a).isdisjoint(bases(b))
+
+
+@lru_cache(maxsize=1 << 15)
+def _relatives(word: str) -> frozenset[str]:
+    """The bases of a word and what derives from them."""
+    own, table = bases(word), _load().derived
+    return own.union(*(table.get(base, frozenset()) for base in own))
 
 
 @cache

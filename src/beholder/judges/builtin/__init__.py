@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from beholder.judges.builtin.judge import BuiltinJudge, check_english, view
+from beholder.judges.builtin.judge import BuiltinJudge
+from beholder.judges.builtin.reading import check_english, view
 from beholder.judges.builtin.wording import IDENTITY as WORDING_IDENTITY
 from beholder.judges.builtin.wording import Wording, wording
 

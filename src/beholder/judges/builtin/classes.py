@@ -25,6 +25,7 @@ def values(text: str) -> Values:
     return frozenset(found)
 
 
+@lru_cache(maxsize=1 << 15)
 def exclude(a: Values, b: Values) -> bool:
     """Whether there is a class of which both have a value and share none."""
     shared = {name for name, _ in a} & {name for name, _ in b}

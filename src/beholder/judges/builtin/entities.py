@@ -118,12 +118,15 @@ def _one_to_one(fit: FloatArray, alike: npt.NDArray[np.bool_]) -> None:
 
 def _apply_ties(source: View, target: View, similarity: FloatArray) -> None:
     """Set what is known of heads against what vectors make of them, in place."""
-    columns = _by_name(target)
-    for (head, name), rows in _by_name(source).items():
-        for (other_head, other_name), places in columns.items():
-            known = tie(head.lower(), other_head.lower())
+    columns = [(head.lower(), name, at) for (head, name), at in _by_name(target).items()]
+    for (asked, name), rows in _by_name(source).items():
+        head = asked.lower()
+        for other, full, places in columns:
+            known = tie(head, other)
+            if not known:
+                continue
             block = np.ix_(rows, places)
-            if known in ("same", "more") and _named_apart(name, other_name):
+            if known in ("same", "more") and _named_apart(name, full):
                 similarity[block] = np.minimum(similarity[block], _SAME_HEAD)
             elif known in _LEAST:
                 similarity[block] = np.maximum(similarity[block], _LEAST[known])

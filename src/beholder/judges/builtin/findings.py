@@ -10,7 +10,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount_value
 from beholder.judges.builtin.entities import Counterparts, counterparts
-from beholder.judges.builtin.lexis import content, said_in
+from beholder.judges.builtin.lexis import content, named_further, said_in
 from beholder.judges.builtin.nearby import ATTACHED, QUOTED, Nearby
 from beholder.judges.builtin.relations import relation_findings
 from beholder.judges.builtin.settings import Settings
@@ -24,6 +24,8 @@ _CERTAIN = 0.9
 """Likeness of an attribute on its entity from which words elsewhere do not matter."""
 _KNOWN = 0.5
 """Similarity of names from which a counterpart is the same thing, so that it can contradict."""
+_NARROWER = 0.7
+"""Least value of a thing that is called the same, but whose name says more than the target's."""
 _STATE = 0.5
 """Weight of what a thing does, against what it is like, when its counterpart is looked for."""
 _NEAR = 0.7
@@ -191,9 +193,10 @@ def _entity(
     value = settings.entity_anywhere * anywhere + (1 - settings.entity_anywhere) * max(
         named, _NEAR * anywhere
     )
-    if named >= _SAME:  # what it is called decides, not the rest of its name
-        value = max(value, named)
     twin = target.graph.entities[other]
+    if named >= _SAME:  # what it is called decides, not the rest of its name
+        narrower = named_further(source.graph.entities[index].name, twin.name)
+        value = max(value, min(named, _NARROWER) if narrower else named)
     where = (twin.mentions[0].span,)
     said = twin.mentions[0].text
     if not unit.polarity:  # "no people" holds where nothing speaks of people

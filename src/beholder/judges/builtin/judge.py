@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import ClassVar
 
 from beholder.backends import Image
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ConfigError
 from beholder.judges.base import Judge, Question, Statement
 from beholder.judges.builtin import vectors
 from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.phrases import question_graph
+from beholder.judges.builtin.reading import claim_view, view
 from beholder.judges.builtin.settings import settings, version
 from beholder.judges.builtin.view import View
 from beholder.judges.grades import Grade, rule_grade
-from beholder.language import graph_statements, parse, scene_graph
-from beholder.text import frequency, words
+from beholder.language import graph_statements
 
-_KEPT = 512
-_CLAIMS_KEPT = 2048
 _ENGLISH = ("en", "english")
-_KNOWN_SHARE = 0.4
-_ENOUGH_WORDS = 8
 
 
 class BuiltinJudge(Judge):
@@ -113,9 +108,7 @@ class BuiltinJudge(Judge):
     ) -> list[int | None]:
         """For each claim the reference statement that says the same, both ways, or None."""
         _check_language(language)
-        return matches(
-            [claim_view(claim) for claim in claims], [claim_view(text) for text in references]
-        )
+        return matches(claim_view.of(claims), claim_view.of(references))
 
     async def verify(
         self,
@@ -133,7 +126,7 @@ class BuiltinJudge(Judge):
             self._cannot("see pictures")
         if reference is None:
             self._cannot("verify claims without a reference text")
-        return supported([claim_view(claim) for claim in claims], view(reference))
+        return supported(claim_view.of(claims), view(reference))
 
     async def rewrite(
         self, phrase: str, *, replicate: int = 0, temperature: float | None = None
@@ -146,35 +139,6 @@ def _check_language(language: str | None) -> None:
     if language is not None and language.lower() not in _ENGLISH:
         raise ConfigError(
             f"the built-in judge reads English, not {language!r}; use an LLM judge "
-            "(judge='openai:MODEL') or the metric vcs"
-        )
-
-
-@lru_cache(maxsize=_KEPT)
-def view(text: str) -> View:
-    """A text, read once for as long as it is in use."""
-    check_english(text)
-    return View(scene_graph(parse(text)))
-
-
-@lru_cache(maxsize=_CLAIMS_KEPT)
-def claim_view(text: str) -> View:
-    """A statement; they are many and small, and must not push texts out."""
-    return view.__wrapped__(text)
-
-
-def check_english(text: str) -> None:
-    """Refuse a text of some length that hardly has a known English word.
-
-    Raises:
-        ItemError: Names the share and the way out.
-    """
-    found = [text[start:end].lower() for start, end in words(text)]
-    known = sum(frequency.weight(word) < 1.0 for word in found)
-    if len(found) >= _ENOUGH_WORDS and known < _KNOWN_SHARE * len(found):
-        raise ItemError(
-            f"the built-in judge reads English, but only {known} of {len(found)} words of the text "
-            f"that begins {text.strip()[:30]!r} are known English words; use an LLM judge "
             "(judge='openai:MODEL') or the metric vcs"
         )
 

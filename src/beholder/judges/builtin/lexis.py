@@ -12,7 +12,7 @@ from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.words import word_set
-from beholder.text.kinds import derived, general, senses
+from beholder.text.kinds import covered, derived, general, meanings, senses
 
 Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
 """How what is said stands to what is asked: the same; more ("dog" for "animal"); less ("animal" for
@@ -49,6 +49,8 @@ def says(asked: str, said: str) -> bool:
     own = values(asked)
     if own:  # words of a class mean what the class says: "left" is no side, "black" no darkness
         return not own.isdisjoint(values(said))
+    if meanings(asked).isdisjoint(covered(said)):  # as most are
+        return False
     ties = {_by_senses(asked, said, part) for part in _PARTS}
     return "same" in ties or ("more" in ties and "other" not in ties)
 
@@ -73,6 +75,13 @@ def content(value: str) -> list[str]:
     words = value.lower().replace("-", " ").split() or [value]
     bearing = [word for word in words if word not in _LIGHT] or words
     return [word for word in bearing if word not in _SHADES] or bearing
+
+
+@lru_cache(maxsize=1 << 15)
+def named_further(asked: str, said: str) -> bool:
+    """Whether a name has a word of which another says nothing: "vanilla cake" beside "cake"."""
+    others = said.lower().split()
+    return not all(any(says(a, b) for b in others) for a in asked.lower().split())
 
 
 def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:

@@ -113,21 +113,19 @@ def _look(
 ) -> _Seen:
     """Compare one relation with all of the target."""
     seen = _Seen()
-    first, second = unit.subject, unit.object
-    for column, (_, there, said) in enumerate(target.relations):
-        if second is None or there.object is None:
-            continue
-        straight = _ends(pairs, first, second, there.subject, there.object)
-        crossed = _ends(pairs, first, second, there.object, there.subject)
-        ends = max(straight, crossed)
+    if unit.object is None:
+        return seen
+    first, second = pairs.strength[unit.subject], pairs.strength[unit.object]
+    columns, subjects, objects = target.relation_ends
+    straight = np.sqrt(first[subjects] * second[objects])
+    crossed = np.sqrt(first[objects] * second[subjects])
+    for column, *both in zip(columns, straight.tolist(), crossed.tolist(), strict=True):
+        ends = max(both)
         if ends > 0.0:
+            said = target.relations[column][2]
             verb = _verb(predicate, said, float(verbs[column]), settings.excluded)
-            seen.take(column, *_likeness(predicate, said, verb, straight, crossed), ends)
+            seen.take(column, *_likeness(predicate, said, verb, *both), ends)
     return seen
-
-
-def _ends(pairs: Counterparts, subject: int, object: int, first: int, second: int) -> float:
-    return float(np.sqrt(pairs.strength[subject, first] * pairs.strength[object, second]))
 
 
 def _verb(a: Predicate, b: Predicate, similarity: float, excluded: float) -> float:

@@ -248,6 +248,17 @@ class View:
         )
 
     @cached_property
+    def relation_ends(self) -> tuple[list[int], Ints, Ints]:
+        """Relations between two entities by their place, with subject and object of each."""
+        found = [
+            (place, unit.subject, unit.object)
+            for place, (_, unit, _) in enumerate(self.relations)
+            if unit.object is not None
+        ]
+        rows = np.array(found, np.intp).reshape(-1, 3)
+        return rows[:, 0].tolist(), rows[:, 1], rows[:, 2]
+
+    @cached_property
     def verb_vectors(self) -> FloatArray:
         """(relations, D), of verbs; zero where a relation has none."""
         return vectors([predicate.verb for _, _, predicate in self.relations])

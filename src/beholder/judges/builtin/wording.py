@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.judge import view
+from beholder.judges.builtin.reading import view
 from beholder.judges.builtin.settings import settings
 from beholder.judges.builtin.view import Ints, View, lower_excluded
 from beholder.text import frequency
@@ -50,13 +50,11 @@ class Wording:
 
 def wording(candidate: str, references: Sequence[str]) -> Wording:
     """Align the words of a candidate with those of each reference."""
-    own = view(candidate)
-    pairs = [_align(own, view(text)) for text in references]
+    own, others = view(candidate), [view(text) for text in references]
+    pairs = [_align(own, other) for other in others]
     return Wording(
         _value([forward for forward, _ in pairs], own),
-        tuple(
-            _value([back], view(text)) for (_, back), text in zip(pairs, references, strict=True)
-        ),
+        tuple(_value([back], other) for (_, back), other in zip(pairs, others, strict=True)),
         _peers(tuple(references)),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal
@@ -126,9 +127,10 @@ class PoSh(Metric[PoShEvidence]):
         Raises:
             ItemError: A text is not English.
         """
+        first, *others = _graphs((item.candidate, *item.references), self.rules)
         plan = Plan(
-            _graph(item.candidate, self.rules),
-            tuple(_graph(text, self.rules) for text in item.references),
+            first,
+            tuple(others),
             wording(item.candidate, item.references) if self._reads_wording else None,
         )
         judge = tools.judge(self.judge)
@@ -245,9 +247,11 @@ def _known(grades: Grades, side: Side, reference: int) -> Known:
     return lambda question: grades.get(Ask(side, reference, question))
 
 
-def _graph(text: str, rules: Rules) -> SceneGraph:
-    """A text's graph; references that many items share are parsed once."""
-    return view(text).graph if rules == "fixed" else _published_graph(text)
+def _graphs(texts: Sequence[str], rules: Rules) -> list[SceneGraph]:
+    """The graphs of texts; references that many items share are parsed once."""
+    if rules == "fixed":
+        return [known.graph for known in view.of(texts)]
+    return [_published_graph(text) for text in texts]
 
 
 @lru_cache(maxsize=_GRAPHS_KEPT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from beholder.judges import Grade, Question
@@ -48,6 +49,11 @@ class Plan:
     references: tuple[SceneGraph, ...]
     wording: Wording | None = None
 
+    @cached_property
+    def questions(self) -> tuple[list[tuple[GraphUnit, Question]], ...]:
+        """The units of each graph with their questions: the candidate's, then each reference's."""
+        return tuple(unit_questions(graph) for graph in (self.candidate, *self.references))
+
     def pairs(self) -> list[tuple[Side, int]]:
         """Both directions for each reference."""
         places = range(len(self.references))
@@ -91,5 +97,5 @@ def fixed_asks(plan: Plan) -> list[Ask]:
     return [
         Ask(side, reference, question)
         for side, reference in plan.pairs()
-        for _, question in unit_questions(plan.source(side, reference))
+        for _, question in plan.questions[0 if side == "candidate" else 1 + reference]
     ]

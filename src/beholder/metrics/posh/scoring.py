@@ -12,7 +12,7 @@ from beholder.errors import ItemError
 from beholder.judges import Grade
 from beholder.judges.grades import rule_grade
 from beholder.language.units import GraphUnit
-from beholder.metrics.posh.plan import Ask, Grades, Plan, unit_questions
+from beholder.metrics.posh.plan import Ask, Grades, Plan
 from beholder.metrics.posh.published import Component, advance
 from beholder.records import Side, Unit
 from beholder.text import frequency, words
@@ -59,7 +59,7 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing, threshold: f
     A candidate that names nothing has precision 0: none of it is supported.
     """
     units, weights = [], []
-    for unit, question in unit_questions(plan.candidate):
+    for unit, question in plan.questions[0]:
         asked = [grades[Ask("candidate", i, question)] for i in range(len(plan.references))]
         best = max(range(len(asked)), key=lambda i: asked[i].value)
         grade = asked[best]
@@ -82,9 +82,9 @@ def fixed_recall(
     """
     values: list[float] = []
     units: list[Unit] = []
-    for index, graph in enumerate(plan.references):
+    for index, questions in enumerate(plan.questions[1:]):
         own, weights = [], []
-        for unit, question in unit_questions(graph):
+        for unit, question in questions:
             grade = grades[Ask("reference", index, question)]
             made = _unit(unit, "reference", question.subject, grade, threshold)
             own.append(replace(made, reference_index=index))
