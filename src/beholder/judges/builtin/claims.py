@@ -10,13 +10,15 @@ from functools import cached_property
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.findings import find
+from beholder.judges.builtin.attachment import in_order, related
+from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.settings import settings
 from beholder.judges.builtin.vectors import vectors
 from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language import graph_statements
 from beholder.language.lexicon import PICTURES
 from beholder.language.units import GraphUnit
+from beholder.language.words import word_set
 from beholder.text import RuleSplitter, frequency
 from beholder.text import words as word_spans
 
@@ -28,11 +30,21 @@ _SAYS = 0.25
 """Weight from which a word says something."""
 _NAMESAKE = 0.7
 """Similarity of words from which a name means the same thing."""
+_SURE = 0.8
+"""Value of a relation from which the text relates its ends by more than the order of words."""
+_UNTOLD = 2.0
+"""Highest grade of a claim whose words are in a text, but not together."""
 _ALIKE = 0.5
 """Word alignment below which two statements are not looked at more closely."""
 _CLOSE = 5
 """Statements that are looked at more closely for each claim."""
 _SHOWING = PICTURES | {"shows", "features", "depicts", "displays", "presents"}
+_UNSAID = _SHOWING.union(
+    *(word_set("lexicon.txt", name) for name in ("focus adverbs", "negations", "quantifiers")),
+    "this these those has have been being cannot can would which if than seen shown visible "
+    "appear appears seem seems".split(),
+)
+"""Words of a claim that need not be in the text beside what the claim says."""
 _SPLITTER = RuleSplitter()
 
 
@@ -101,6 +113,10 @@ def matches(claims: Sequence[View], references: Sequence[View]) -> list[int | No
 def grade(claim: View, source: Source) -> float:
     """The lowest grade of a claim's units in a text, but no less than ``PRESENT`` if it is worded.
 
+    That the words of a relation are in the text is no evidence that it says it of these two things:
+    they must stand together (``_attached``), or the claim counts as not said. What the claim says
+    beside its units must be in one sentence with them.
+
     A claim is worded where one sentence has its words, nothing contradicts it, and its colours,
     sides and relations are not said of other things only: what a wrong parse hides, words still
     tell.
@@ -113,11 +129,34 @@ def grade(claim: View, source: Source) -> float:
         ),
         default=1.0,
     )
-    if lowest >= PRESENT:
-        return lowest
+    if lowest >= PRESENT and _attached(claim, found, source.view):
+        if not _beyond_units(claim) or _worded(claim, source) >= _WORDED:
+            return lowest
     denied = any(f.instead for f in found) or not all(unit.polarity for unit in claim.units)
     worded = not denied and _worded(claim, source) >= _WORDED and not _of_others(claim, source.view)
-    return PRESENT if worded else lowest
+    return PRESENT if worded else min(lowest, _UNTOLD)
+
+
+def _attached(claim: View, found: Sequence[Finding], text: View) -> bool:
+    """Whether the text gives each relation of a claim its own ends."""
+    return all(
+        in_order(claim, unit, predicate, text)
+        or (found[place].value >= _SURE and related(claim, unit, text))
+        for place, unit, predicate in claim.relations
+        if unit.polarity
+    )
+
+
+def _beyond_units(claim: View) -> bool:
+    """Whether a claim has words that say something and belong to none of its units."""
+    known: set[int] = set()
+    for unit in claim.units:
+        spans = [claim.at(span) for span in unit.spans]
+        for end in (unit.subject, unit.object):
+            spans += claim.mentions[end] if end is not None else ()
+        known.update(place for span in spans for place in range(*span))
+    rest = [word for place, word in enumerate(claim.words) if place not in known]
+    return any(word not in _UNSAID for word in _telling(rest))
 
 
 def _worded(claim: View, source: Source) -> float:
