@@ -18,6 +18,7 @@ _REACH = 16
 """Most words from a thing to its predicate."""
 _OWNING = frozenset(("", "of", "with", "in", "on"))
 """Places that do no more than say what belongs to what."""
+_POSSESSIVE = frozenset(("its", "his", "her", "their"))
 _BESIDE = 3
 """Most words between two things of which one belongs to the other."""
 
@@ -35,7 +36,8 @@ def related(claim: View, unit: GraphUnit, text: View) -> bool:
 def in_order(claim: View, unit: GraphUnit, predicate: Predicate, text: View) -> bool:
     """Whether a sentence has subject, predicate and object, and no other thing before the object.
 
-    Of what only says what belongs to what, it is enough that the two stand side by side.
+    Of what only says what belongs to what, it is enough that the two stand side by side, or that
+    one stands after a possessive ("its tail"): which thing is meant, the parse often misses.
 
     Args:
         claim: The claim.
@@ -55,7 +57,7 @@ def in_order(claim: View, unit: GraphUnit, predicate: Predicate, text: View) -> 
         for subject in subjects
         for object_ in objects
         if subject != object_ and text.sentences[subject[0]] == text.sentences[object_[0]]
-    )
+    ) or (predicate.place == "of" and not predicate.verb and _possessed(subjects, objects, text))
 
 
 def _called(claim: View, entity: int | None, text: View) -> set[int]:
@@ -75,6 +77,16 @@ def _called(claim: View, entity: int | None, text: View) -> set[int]:
 def _beside(a: Span, b: Span, text: View) -> bool:
     first, second = sorted((a, b))
     return second[0] - first[1] <= _BESIDE and not _between(first[1], second[0], text)
+
+
+def _possessed(subjects: Sequence[Span], objects: Sequence[Span], text: View) -> bool:
+    """Whether one thing is named after a possessive that may stand for the other, named before."""
+    return any(
+        not _POSSESSIVE.isdisjoint(text.words[max(0, part[0] - _BESIDE) : part[0]])
+        for wholes, parts in ((subjects, objects), (objects, subjects))
+        for part in parts
+        if any(whole[1] <= part[0] for whole in wholes)
+    )
 
 
 def _ordered(subject: Span, object_: Span, places: Sequence[int], text: View) -> bool:

@@ -111,7 +111,7 @@ class BuiltinJudge(Judge):
         replicate: int = 0,
         temperature: float | None = None,
     ) -> list[int | None]:
-        """For each claim the reference statement that says the same, both ways, or None."""
+        """For each claim the reference statement that says it, and not much more, or None."""
         _check_language(language)
         return matches(
             [claim_view(claim) for claim in claims], [claim_view(text) for text in references]
