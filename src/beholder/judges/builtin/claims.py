@@ -197,7 +197,7 @@ def _of_others(claim: View, text: View) -> bool:
         if owners and others and not any(_named(owner, others, text) for owner in owners):
             return True
     for _, relation, _ in claim.relations:
-        said = _telling(_words(relation.text))
+        said = _words(relation.text)
         told = _related(text, said) if said else []
         ends = _telling(claim.words)
         if told and not any(
