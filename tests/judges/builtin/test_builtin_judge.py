@@ -192,3 +192,75 @@ def test_what_is_said_of_a_wrong_thing_is_no_further_mistake() -> None:
     texts = ("A man rides a red horse.", "A man rides a red donkey.")
     wrong = [u.text for u in PoSh().score_text(*texts).units if u.verdict == "mistake"]
     assert wrong == ["horse"]
+
+
+@pytest.mark.parametrize(
+    ("text", "guessed", "visible"),
+    [
+        (
+            "A small bird sits on a sign beside what is possibly a nest.",
+            "There is a nest.",
+            "The bird sits on the sign.",
+        ),
+        (
+            "The bridge seems to be rusted. A boat floats on the river.",
+            "The bridge is rusted.",
+            "The boat floats on the river.",
+        ),
+        (
+            "A word appears on the red door. The man might be a waiter.",
+            "The man is a waiter.",
+            "The door is red.",
+        ),
+        (
+            "The puddles suggest a recent storm. The street is wet.",
+            "The puddles suggest the storm.",
+            "The street is wet.",
+        ),
+        (
+            "Soft light fills the room, creating a serene atmosphere.",
+            "The light is creating the serene atmosphere.",
+            "The light is soft.",
+        ),
+        ("The old garden is beautiful.", "The garden is beautiful.", "The garden is old."),
+    ],
+)
+def test_guesses_and_mood_are_not_what_can_be_seen(text: str, guessed: str, visible: str) -> None:
+    relevant = {s.text: s.relevant for s in run_sync(JUDGE.decompose(text))}
+    assert (relevant[guessed], relevant[visible]) == (False, True)
+
+
+ROOM = "A blue cup is on the shelf. A lamp stands on the round table beside a chair."
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("The cup is on the shelf.", True),
+        ("The cup is on the table.", False),  # both are there, but not together
+        ("The lamp stands on the table.", True),
+        ("The lamp stands on the shelf.", False),
+        ("The lamp stands on the chair.", False),
+        ("The table is beside the chair.", True),
+        ("The cup is beside the chair.", False),
+        ("The cup is on the round table.", False),
+    ],
+)
+def test_a_relation_needs_its_own_ends(claim: str, expected: bool) -> None:
+    assert run_sync(JUDGE.verify([claim], reference=ROOM)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("claim", "reference", "expected"),
+    [
+        ("The wall is overrun.", "The wall is overrun with vines.", 0),  # contained in it
+        ("The wall is overrun with vines.", "There is a wall.", None),  # more general
+        ("There is a cup.", "A cup and seven plates stand on an old wooden table.", None),
+        ("There are no dogs.", "There are cats.", None),
+        ("The cup is on the shelf.", "The cup is on the table.", None),
+    ],
+)
+def test_a_match_contains_the_claim_and_says_not_much_more(
+    claim: str, reference: str, expected: int | None
+) -> None:
+    assert run_sync(JUDGE.match([claim], [reference])) == [expected]

@@ -10,13 +10,15 @@ from functools import cached_property
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.findings import find
+from beholder.judges.builtin.attachment import in_order, related
+from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.settings import settings
 from beholder.judges.builtin.vectors import vectors
 from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language import graph_statements
 from beholder.language.lexicon import PICTURES
 from beholder.language.units import GraphUnit
+from beholder.language.words import word_set
 from beholder.text import RuleSplitter, frequency
 from beholder.text import words as word_spans
 
@@ -28,11 +30,21 @@ _SAYS = 0.25
 """Weight from which a word says something."""
 _NAMESAKE = 0.7
 """Similarity of words from which a name means the same thing."""
-_ALIKE = 0.5
-"""Word alignment below which two statements are not looked at more closely."""
+_SURE = 0.8
+"""Value of a relation from which the text relates its ends by more than the order of words."""
+_UNTOLD = 2.0
+"""Highest grade of a claim whose words are in a text, but not together."""
+_ALIKE = 0.6
+"""Word alignment, of each with the other, below which one statement is no part of the other."""
 _CLOSE = 5
 """Statements that are looked at more closely for each claim."""
 _SHOWING = PICTURES | {"shows", "features", "depicts", "displays", "presents"}
+_UNSAID = _SHOWING.union(
+    *(word_set("lexicon.txt", name) for name in ("focus adverbs", "negations", "quantifiers")),
+    ("this", "these", "those", "has", "have", "been", "being", "can", "cannot", "would"),
+    ("which", "if", "than", "seen", "shown", "visible", "appear", "appears", "seem", "seems"),
+)
+"""Words of a claim that need not be in the text beside what the claim says."""
 _SPLITTER = RuleSplitter()
 
 
@@ -74,9 +86,11 @@ def supported(claims: Sequence[View], text: View) -> list[bool]:
 
 
 def matches(claims: Sequence[View], references: Sequence[View]) -> list[int | None]:
-    """For each claim the reference that says the same, both ways, or None.
+    """For each claim the reference that says it, and not much more, or None.
 
-    The same words go first. Of the others, those whose words are nearest are compared closely.
+    The same words go first. Of the others, those whose words are nearest are compared closely, and
+    the nearest that says the claim is taken. What denies something must be said by the claim, too:
+    "there are cats" does not say that there are no dogs.
     """
     written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
     alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
@@ -86,20 +100,28 @@ def matches(claims: Sequence[View], references: Sequence[View]) -> list[int | No
         same = written.get(_plain(claim.graph.text))
         if same is None:
             own = Source(claim, whole=True)
+            affirms = all(unit.polarity for unit in claim.units)
             nearest = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
-            graded = [
-                (min(grade(claim, sources[i]), grade(references[i], own)), float(row[i]), -i)
-                for i in nearest
-                if row[i] >= _ALIKE
-            ]
-            best, _, place = max(graded, default=(0.0, 0.0, 0))
-            same = -place if best >= PRESENT else None
+            same = next(
+                (
+                    i
+                    for i in nearest
+                    if row[i] >= _ALIKE
+                    and grade(claim, sources[i]) >= PRESENT
+                    and (affirms or grade(references[i], own) >= PRESENT)
+                ),
+                None,
+            )
         found.append(same)
     return found
 
 
 def grade(claim: View, source: Source) -> float:
     """The lowest grade of a claim's units in a text, but no less than ``PRESENT`` if it is worded.
+
+    That the words of a relation are in the text is no evidence that it says it of these two things:
+    they must stand together (``_attached``), or the claim counts as not said. What the claim says
+    beside its units must be in one sentence with them.
 
     A claim is worded where one sentence has its words, nothing contradicts it, and its colours,
     sides and relations are not said of other things only: what a wrong parse hides, words still
@@ -113,11 +135,37 @@ def grade(claim: View, source: Source) -> float:
         ),
         default=1.0,
     )
-    if lowest >= PRESENT:
+    told = lowest >= PRESENT and _attached(claim, found, source.view)
+    if told and not _beyond_units(claim):
+        return lowest
+    if _worded(claim, source) < _WORDED:
+        return min(lowest, _UNTOLD)
+    if told:
         return lowest
     denied = any(f.instead for f in found) or not all(unit.polarity for unit in claim.units)
-    worded = not denied and _worded(claim, source) >= _WORDED and not _of_others(claim, source.view)
-    return PRESENT if worded else lowest
+    return min(lowest, _UNTOLD) if denied or _of_others(claim, source.view) else PRESENT
+
+
+def _attached(claim: View, found: Sequence[Finding], text: View) -> bool:
+    """Whether the text gives each relation of a claim its own ends."""
+    return all(
+        in_order(claim, unit, predicate, text)
+        or (found[place].value >= _SURE and related(claim, unit, text))
+        for place, unit, predicate in claim.relations
+        if unit.polarity
+    )
+
+
+def _beyond_units(claim: View) -> bool:
+    """Whether a claim has words that say something and belong to none of its units."""
+    known: set[int] = set()
+    for unit in claim.units:
+        spans = [claim.at(span) for span in unit.spans]
+        for entity in _ends(unit):
+            spans += claim.mentions[entity]
+        known.update(place for span in spans for place in range(*span))
+    rest = [word for place, word in enumerate(claim.words) if place not in known]
+    return any(word not in _UNSAID for word in _telling(rest))
 
 
 def _worded(claim: View, source: Source) -> float:
@@ -144,17 +192,16 @@ def _of_others(claim: View, text: View) -> bool:
         word = claim.words[place]
         owners = {p.entity for p in text.properties if word in _words(f"{p.value} {p.text}")}
         for unit in _related(text, [word]):
-            owners |= {unit.subject, unit.object or unit.subject}
+            owners |= _ends(unit)
         others = _telling(claim.words[:place] + claim.words[place + 1 :])
         if owners and others and not any(_named(owner, others, text) for owner in owners):
             return True
     for _, relation, _ in claim.relations:
-        said = _telling(_words(relation.text))
+        said = _words(relation.text)
         told = _related(text, said) if said else []
         ends = _telling(claim.words)
         if told and not any(
-            _named(unit.subject, ends, text) and _named(unit.object or unit.subject, ends, text)
-            for unit in told
+            all(_named(entity, ends, text) for entity in _ends(unit)) for unit in told
         ):
             return True
     return False
@@ -163,6 +210,11 @@ def _of_others(claim: View, text: View) -> bool:
 def _related(text: View, wanted: Sequence[str]) -> list[GraphUnit]:
     """The relations of a text that have these words."""
     return [unit for _, unit, _ in text.relations if set(wanted) <= set(_words(unit.text))]
+
+
+def _ends(unit: GraphUnit) -> set[int]:
+    """The entities that a unit is about."""
+    return {unit.subject} if unit.object is None else {unit.subject, unit.object}
 
 
 def _named(entity: int, among: Sequence[str], text: View) -> bool:

@@ -13,6 +13,7 @@ from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.phrases import question_graph
 from beholder.judges.builtin.reading import claim_view, view
+from beholder.judges.builtin.relevance import seen
 from beholder.judges.builtin.settings import settings, version
 from beholder.judges.builtin.view import View
 from beholder.judges.grades import Grade, rule_grade
@@ -85,13 +86,15 @@ class BuiltinJudge(Judge):
         replicate: int = 0,
         temperature: float | None = None,
     ) -> list[Statement]:
-        """The atomic statements of an English text, in text order."""
+        """The atomic statements of an English text, in text order, guesses and mood marked."""
         _check_language(language)
-        graph = view(text).graph
+        read = view(text)
+        graph = read.graph
         return [
             Statement(
                 found.text,
                 f"{graph.entities[found.entities[0]].name}_{found.entities[0]}",
+                seen(found, read),
                 spans=found.spans,
             )
             for found in graph_statements(graph)
@@ -106,7 +109,7 @@ class BuiltinJudge(Judge):
         replicate: int = 0,
         temperature: float | None = None,
     ) -> list[int | None]:
-        """For each claim the reference statement that says the same, both ways, or None."""
+        """For each claim the reference statement that says it, and not much more, or None."""
         _check_language(language)
         return matches(claim_view.of(claims), claim_view.of(references))
 
