@@ -12,9 +12,9 @@ from beholder.records import Span
 
 _NAMESAKE = 0.8
 """Cosine of heads from which two things are called the same."""
-_AFTER = 4
+_AFTER = 6
 """Most words from a predicate to the end that it governs."""
-_REACH = 16
+_REACH = 24
 """Most words from a thing to its predicate."""
 _OWNING = frozenset(("", "of", "with", "in", "on"))
 """Places that do no more than say what belongs to what."""
