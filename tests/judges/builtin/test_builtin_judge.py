@@ -10,9 +10,10 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges import Question, judge
 from beholder.judges.builtin import claims
 from beholder.judges.builtin.classes import exclude, values
-from beholder.judges.builtin.lexis import says
+from beholder.judges.builtin.lexis import named_further, says
 from beholder.judges.builtin.predicates import normal
 from beholder.judges.builtin.quotes import Quotes
+from beholder.judges.builtin.reading import Views
 from beholder.judges.builtin.view import View
 
 JUDGE = judge("builtin")
@@ -264,3 +265,45 @@ def test_a_match_contains_the_claim_and_says_not_much_more(
     claim: str, reference: str, expected: int | None
 ) -> None:
     assert run_sync(JUDGE.match([claim], [reference])) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "expected"),
+    [
+        ("vanilla cake", "cake", True),
+        ("cake", "vanilla cake", False),
+        ("wood table", "wooden table", False),
+        ("animal", "dog", False),
+    ],
+)
+def test_a_name_goes_further_if_a_word_of_it_is_not_said(
+    asked: str, said: str, expected: bool
+) -> None:
+    assert named_further(asked, said) == expected
+
+
+def test_a_name_that_says_more_than_the_text_is_there_but_less_surely() -> None:
+    plain, narrow = (
+        next(
+            u
+            for u in PoSh().score_text(text, "Children eat a cake.").units
+            if u.side == "candidate"
+        )
+        for text in ("A cake.", "A vanilla cake.")
+    )
+    assert plain.verdict == narrow.verdict == "match"
+    assert plain.score is not None
+    assert narrow.score is not None
+    assert narrow.score < plain.score
+
+
+def test_texts_are_read_once_while_they_are_among_the_last_used() -> None:
+    views = Views(2)
+    first, again, second = views.of(["A dog.", "A dog.", "A cat."])
+    assert first is again
+    assert views.read == 2
+    assert views("A dog.") is first  # now used later than the cat
+    views("A bird.")
+    assert views("A dog.") is first
+    assert views("A cat.") is not second
+    assert views.read == 4

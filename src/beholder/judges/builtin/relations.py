@@ -121,7 +121,9 @@ def _look(
     crossed = np.sqrt(first[objects] * second[subjects])
     for column, *both in zip(columns, straight.tolist(), crossed.tolist(), strict=True):
         ends = max(both)
-        if ends > 0.0:
+        # No likeness is above that of the ends, and a reverse counts from _ENDS on.
+        known = ends <= seen.reverse or ends < _ENDS
+        if not known or ends > min(seen.best, seen.ends):
             said = target.relations[column][2]
             verb = _verb(predicate, said, float(verbs[column]), settings.excluded)
             seen.take(column, *_likeness(predicate, said, verb, *both), ends)
