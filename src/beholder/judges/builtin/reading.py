@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 from beholder.errors import ItemError
@@ -26,6 +27,7 @@ class Views:
         self.read = 0
         self._most = most
         self._kept: dict[str, View] = {}
+        self._reading = threading.Lock()
 
     def __call__(self, text: str) -> View:
         """The view of one text."""
@@ -37,18 +39,19 @@ class Views:
         Raises:
             ItemError: A text is not English.
         """
-        known = {text: self._kept[text] for text in texts if text in self._kept}
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        for text in new:
-            check_english(text)
-        if new:
-            self.read += len(new)
-            known.update(zip(new, map(View, map(scene_graph, parse(new))), strict=True))
-        for text, made in known.items():  # what is used moves to the end
-            self._kept.pop(text, None)
-            self._kept[text] = made
-        while len(self._kept) > self._most:
-            del self._kept[next(iter(self._kept))]
+        with self._reading:
+            known = {text: self._kept[text] for text in texts if text in self._kept}
+            new = [text for text in dict.fromkeys(texts) if text not in known]
+            for text in new:
+                check_english(text)
+            if new:
+                self.read += len(new)
+                known.update(zip(new, map(View, map(scene_graph, parse(new))), strict=True))
+            for text, made in known.items():  # what is used moves to the end
+                self._kept.pop(text, None)
+                self._kept[text] = made
+            while len(self._kept) > self._most:
+                del self._kept[next(iter(self._kept))]
         return [known[text] for text in texts]
 
     def clear(self) -> None:
