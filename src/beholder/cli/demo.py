@@ -12,7 +12,7 @@ import typer
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Run directory.")] = Path("runs/demo"),
 ) -> None:
-    """Score the bundled sample with the built-in default; no key, no download.
+    """Score the bundled sample with PoSh and VCS, built in; no key, no download.
 
     Example: [bold]beholder demo[/bold]
     """
@@ -20,5 +20,5 @@ def demo(
     from beholder.cli.score import carry_out_and_print
 
     with as_file(files("beholder.samples") / "descriptions.jsonl") as sample:
-        config = configure(str(sample), ["vcs", "vcs_short"], out=out)
+        config = configure(str(sample), ["posh", "vcs"], out=out)
         carry_out_and_print(config, as_json=False, report=True)
