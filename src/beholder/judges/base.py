@@ -168,7 +168,7 @@ class Judge(ABC):
         replicate: int = 0,
         temperature: float | None = None,
     ) -> list[int | None]:
-        """For each claim the index of the reference statement that says the same, or None.
+        """For each claim the index of the reference statement that says or contains it, or None.
 
         A model's row that names a statement which does not exist, or that is missing, is None.
         """
