@@ -37,7 +37,7 @@ def agree(
     ] = None,
     label: Annotated[
         list[str] | None,
-        typer.Option(help="A judgment of your own data; repeatable. [default: all numeric ones]"),
+        typer.Option(help="A judgment of your own data; repeatable. (default: all numeric ones)"),
     ] = None,
     kind: Annotated[
         str, typer.Option(help="For your own labels: spearman, pearson, tau-b or tau-c.")
@@ -51,7 +51,7 @@ def agree(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Run directory of scores. [default: runs/agree-SET]"),
+        typer.Option("--out", "-o", help="Run directory of scores. (default: runs/agree-SET)"),
     ] = None,
     embedder: Annotated[
         str | None, typer.Option(help="static (default), st:NAME_OR_PATH or openai:MODEL.")
@@ -65,7 +65,7 @@ def agree(
     ] = 1000,
     media_root: Annotated[
         Path | None,
-        typer.Option(help="Folder with the pictures. [default: that of the data]"),
+        typer.Option(help="Folder with the pictures. (default: that of the data)"),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Worker processes.")] = None,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Draw no figures.")] = False,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 cache = typer.Typer(help="The answers of judges that all runs share.", no_args_is_help=True)
 _Place = Annotated[
-    str | None, typer.Option("--cache", help="Folder of the cache. [default: BEHOLDER_CACHE]")
+    str | None, typer.Option("--cache", help="Folder of the cache. (default: BEHOLDER_CACHE)")
 ]
 
 

@@ -21,7 +21,7 @@ Sequences = Annotated[
     str, typer.Argument(help="A .jsonl, .csv or .parquet file with a sequence a row.")
 ]
 Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Run directory. [default: runs/NAME]")
+    Path | None, typer.Option("--out", "-o", help="Run directory. (default: runs/NAME)")
 ]
 Pictures = Annotated[
     str | None,
@@ -37,7 +37,7 @@ Column = Annotated[
 Year = Annotated[int | None, typer.Option(help="Year of dates that name none.")]
 JudgeSpec = Annotated[str | None, typer.Option("--judge", help="Judge, such as openai:MODEL.")]
 Captioner = Annotated[
-    str | None, typer.Option(help="Judge that writes captions. [default: --judge]")
+    str | None, typer.Option(help="Judge that writes captions. (default: --judge)")
 ]
 BaseUrl = Annotated[str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")]
 Judges = Annotated[int, typer.Option("--judges", "-K", help="Independent judges.")]
@@ -54,7 +54,7 @@ Topics = Annotated[str | None, typer.Option(help="Topics: labels:NAME, clusters 
 Human = Annotated[str, typer.Option(help="Name of the human source.")]
 Share = Annotated[float, typer.Option(help="Share of narratives that hybrid judging looks at.")]
 Rule = Annotated[str, typer.Option(help="Which ones: uncertain or top.")]
-Weight = Annotated[float | None, typer.Option(help="Weight of sight. [default: learned]")]
+Weight = Annotated[float | None, typer.Option(help="Weight of sight. (default: learned)")]
 StepsBy = Annotated[str, typer.Option(help="Judges of steps see: sight or captions.")]
 Concurrency = Annotated[int, typer.Option(help="Narratives judged at once.")]
 MaxCost = Annotated[float | None, typer.Option(help="Stop before spending more, in US dollars.")]
@@ -145,7 +145,7 @@ def judge(
     judge: JudgeSpec = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(help="captions, sight or hybrid; repeatable. [default: captions, sight]"),
+        typer.Option(help="captions, sight or hybrid; repeatable. (default: captions, sight)"),
     ] = None,
     out: Out = None,
     pictures: Pictures = None,
@@ -221,7 +221,7 @@ def compare(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="captions, sight, hybrid, transitions; repeatable. [default: captions, sight]"
+            help="captions, sight, hybrid, transitions; repeatable. (default: captions, sight)"
         ),
     ] = None,
     out: Out = None,

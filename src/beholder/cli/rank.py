@@ -33,14 +33,14 @@ def rank(
             "--scorer",
             "-s",
             help="perplexity(judge='hf:NAME'), response(judge='openai:NAME', orders=5), or a metric"
-            " such as clipscore; repeatable. [default: vcs against references]",
+            " such as clipscore; repeatable. (default: vcs against references)",
         ),
     ] = None,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Also rank without the image, and tell its gain.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory. [default: runs/rank-NAME]")
+        Path | None, typer.Option("--out", "-o", help="Run directory. (default: runs/rank-NAME)")
     ] = None,
     judge: Annotated[
         str | None, typer.Option(help="For scorers that name none, such as hf:NAME.")

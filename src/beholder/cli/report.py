@@ -13,7 +13,7 @@ from beholder.errors import ConfigError
 def report(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The HTML file. [default: RUN/report.html]")
+        Path | None, typer.Option("--out", "-o", help="The HTML file. (default: RUN/report.html)")
     ] = None,
     figures: Annotated[
         Path | None, typer.Option(help="Also write every figure as PNG and SVG into this folder.")

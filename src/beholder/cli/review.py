@@ -15,10 +15,10 @@ def review(
     pictures: Annotated[str, typer.Argument(help="Folder, or file with a row per picture.")],
     judge: Annotated[str, typer.Option(help="Judge that sees, such as openai:MODEL.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run directory. [default: runs/review-NAME]")
+        Path | None, typer.Option("--out", "-o", help="Run directory. (default: runs/review-NAME)")
     ] = None,
     language: Annotated[
-        list[str] | None, typer.Option(help="Language to write in; repeatable. [default: en]")
+        list[str] | None, typer.Option(help="Language to write in; repeatable. (default: en)")
     ] = None,
     words: Annotated[int, typer.Option(help="Words per review, about.")] = 80,
     temperature: Annotated[float | None, typer.Option(help="Temperature of the judge.")] = None,

@@ -29,7 +29,7 @@ def score(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Run directory. [default: runs/NAME-OF-DATA]"),
+        typer.Option("--out", "-o", help="Run directory. (default: runs/NAME-OF-DATA)"),
     ] = None,
     judge: Annotated[
         str | None,
