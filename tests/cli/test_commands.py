@@ -180,6 +180,7 @@ def test_metrics_show_and_doctor_tell_what_there_is(cli: Cli) -> None:
     assert doctor.code == 0
     assert "numpy" in doctor.out
     assert "static" in doctor.out
+    assert "pip install 'beholder[vllm]'" in doctor.out
 
 
 def test_doctor_never_prints_a_key(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

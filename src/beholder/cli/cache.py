@@ -27,11 +27,13 @@ def stats(place: _Place = None) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from beholder.report.tables import cell
+
     file = _opened(place)
     table = Table("model", "operation", "answers", "prompt tokens", "answer tokens", "USD")
     for row in file.stats():
         table.add_row(
-            row["model"],
+            cell(row["model"]),
             row["operation"],
             f"{row['n_answers']:,}",
             f"{row['prompt_tokens'] or 0:,}",

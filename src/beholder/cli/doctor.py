@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from packaging.requirements import Requirement
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from beholder._version import __version__
@@ -40,7 +41,7 @@ def doctor(
         hint = (
             "" if found else f"pip install 'beholder[{extra}]'" if extra else "reinstall beholder"
         )
-        table.add_row(extra or "base", need.name, found or "no", hint)
+        table.add_row(extra or "base", need.name, found or "no", escape(hint))
     Console().print(table)
     _check_embedder()
     for key in _KEYS:

@@ -54,12 +54,13 @@ def print_diagnosis(judge: str, base_url: str | None) -> bool:
     """Print what a judge can do and knows; gives whether nothing was found wrong."""
     from beholder.aio import run_sync
     from beholder.judges.checkup import diagnose
+    from beholder.report.tables import cell
 
     findings: list[Finding] = run_sync(diagnose(build(judge, base_url)))
     table = Table("check", "", "found")
     for finding in findings:
         mark = {True: "ok", False: "[red]wrong[/red]", None: ""}[finding.good]
-        table.add_row(finding.name, mark, finding.said)
+        table.add_row(finding.name, mark, cell(finding.said))
     Console().print(table)
     return all(finding.good is not False for finding in findings)
 
