@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,8 @@ def test_scores_made_another_way_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score(_items(3), [WordCount()], out=tmp_path)
-    monkeypatch.setattr("beholder.metrics.base.__version__", "99")
+    # by its module: the package's attribute of that name is the function
+    monkeypatch.setattr(import_module("beholder.metrics.params"), "__version__", "99")
     with pytest.raises(RunError, match="made as 'word_count"):
         score(_items(3), [WordCount()], out=tmp_path)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Sequence_
@@ -14,6 +13,7 @@ from beholder.data.read import read_rows
 from beholder.data.row import RowError, identifier, labels, media_path, plain_text, shorten
 from beholder.dates import PartialDate
 from beholder.errors import DataError, ItemError
+from beholder.files import write_jsonl
 from beholder.media import check_image
 from beholder.records import Frame, Sequence
 
@@ -159,11 +159,7 @@ def sequence_row(sequence: Sequence) -> dict[str, Any]:
 
 def write_sequences(path: Path, sequences: Iterable[Sequence]) -> None:
     """Write sequences as JSONL, one a row, whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.part")
-    with unfinished.open("w", encoding="utf-8") as file:
-        for sequence in sequences:
-            file.write(json.dumps(sequence_row(sequence), ensure_ascii=False) + "\n")
-    unfinished.replace(path)
+    write_jsonl(path, map(sequence_row, sequences))
 
 
 def _folder_frames(folder: Path) -> Iterator[Frame]:

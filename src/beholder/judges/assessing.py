@@ -10,14 +10,13 @@ from beholder.backends import Answer, Image, Sampling
 from beholder.errors import ItemError
 from beholder.judges.asking import Ask, Asker
 from beholder.judges.base import Aspect, Assessment
-from beholder.judges.grades import Grade, from_first_token, from_samples
-from beholder.judges.reading import BadAnswer, get_integer, read_object
+from beholder.judges.grades import Grade, grade_sampling
+from beholder.judges.reading import get_integer, read_object
 from beholder.judges.schemas import integer, obj, words
 from beholder.judges.templates import Template
 
 ASPECTS: tuple[Aspect, ...] = ("overall", "mistakes", "omissions", "same_picture")
 LOWEST, HIGHEST = 0, 9
-TOP_LOGPROBS = 20
 
 
 async def assess(
@@ -86,12 +85,9 @@ async def grade(
     if not images:
         raise ItemError("grade needs a picture; there is none")
     able = await asker.backend.capabilities(images=True)
-    if able.top_logprobs:
-        sampling = Sampling(temperature, max_tokens=1, top_logprobs=TOP_LOGPROBS)
-        parse = _by_first_token
-    else:
-        sampling = Sampling(temperature=1.0, max_tokens=8, n=samples)
-        parse = _by_samples
+    sampling, parse = grade_sampling(
+        able.top_logprobs, LOWEST, HIGHEST, temperature=temperature, samples=samples
+    )
     return await asker.ask(
         Ask(
             operation="grade",
@@ -108,17 +104,6 @@ async def grade(
             whole=False,
         )
     )
-
-
-def _by_first_token(answer: Answer) -> Grade:
-    first = answer.samples[0].first
-    if first is None:
-        raise BadAnswer("no log-probabilities came with the answer")
-    return from_first_token(first, LOWEST, HIGHEST)
-
-
-def _by_samples(answer: Answer) -> Grade:
-    return from_samples([sample.text for sample in answer.samples], LOWEST, HIGHEST)
 
 
 def _evidence(images: Sequence[Image], references: Sequence[str]) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from beholder.backends import Answer, Sampling
 from beholder.judges.reading import BadAnswer, without_thinking
 from beholder.records import Span
+
+TOP_LOGPROBS = 20
 
 # How tokenizers write a blank before a word.
 _BLANKS = " \n\t▁Ġ"
@@ -83,6 +86,28 @@ def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
         raise BadAnswer(f"the answer must be one digit from {low} to {high}, and nothing else")
     probabilities = tuple(counts[grade] / valid for grade in grades)
     return Grade(_expected(probabilities, low), probabilities, valid / len(texts), "samples")
+
+
+def grade_sampling(
+    top_logprobs: int, low: int, high: int, *, temperature: float, samples: int
+) -> tuple[Sampling, Callable[[Answer], Grade]]:
+    """How to ask for a grade from ``low`` to ``high``, and how to read the answer.
+
+    Where the server tells log-probabilities, one new token is drawn and its distribution read;
+    elsewhere the grade is the mean of ``samples`` answers at temperature 1.
+    """
+    if top_logprobs:
+        sampling = Sampling(temperature=temperature, max_tokens=1, top_logprobs=TOP_LOGPROBS)
+        return sampling, lambda answer: _by_first_token(answer, low, high)
+    sampling = Sampling(temperature=1.0, max_tokens=8, n=samples)
+    return sampling, lambda answer: from_samples([s.text for s in answer.samples], low, high)
+
+
+def _by_first_token(answer: Answer, low: int, high: int) -> Grade:
+    first = answer.samples[0].first
+    if first is None:
+        raise BadAnswer("no log-probabilities came with the answer")
+    return from_first_token(first, low, high)
 
 
 def rule_grade(value: float, instead: str = "", where: tuple[Span, ...] = ()) -> Grade:

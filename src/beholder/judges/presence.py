@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from beholder.backends import Answer, Message, Sampling
 from beholder.judges.asking import Ask, Asker
 from beholder.judges.base import Question
-from beholder.judges.grades import Grade, from_first_token, from_samples
+from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import BadAnswer, read_text
 from beholder.judges.templates import Template
 
 LOWEST, HIGHEST = 1, 5
-TOP_LOGPROBS = 20
 
 
 async def presence(
@@ -34,12 +33,9 @@ async def presence(
     reuse what they computed.
     """
     able = await asker.backend.capabilities()
-    if able.top_logprobs:
-        sampling = Sampling(temperature=temperature, max_tokens=1, top_logprobs=TOP_LOGPROBS)
-        parse = _by_first_token
-    else:
-        sampling = Sampling(temperature=1.0, max_tokens=8, n=samples)
-        parse = _by_samples
+    sampling, parse = grade_sampling(
+        able.top_logprobs, LOWEST, HIGHEST, temperature=temperature, samples=samples
+    )
 
     def ask(question: Question) -> Ask[Grade]:
         return Ask(
@@ -66,17 +62,6 @@ def render(template: Template, question: Question, target: str) -> tuple[Message
         "object": question.object,
     }
     return template.render(texts, parts={"question": question.kind})
-
-
-def _by_first_token(answer: Answer) -> Grade:
-    first = answer.samples[0].first
-    if first is None:
-        raise BadAnswer("no log-probabilities came with the answer")
-    return from_first_token(first, LOWEST, HIGHEST)
-
-
-def _by_samples(answer: Answer) -> Grade:
-    return from_samples([sample.text for sample in answer.samples], LOWEST, HIGHEST)
 
 
 async def rewrite(

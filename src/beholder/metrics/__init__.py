@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 from beholder import spec
 from beholder.errors import ConfigError
@@ -11,8 +12,11 @@ from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param, params
 from beholder.metrics.tools import Tools
 from beholder.registry import Registry
+from beholder.spec import Spec
 
-__all__ = ["METRICS", "Metric", "Tools", "ValueInfo", "metric", "param", "params"]
+T = TypeVar("T")
+
+__all__ = ["METRICS", "Metric", "Tools", "ValueInfo", "from_spec", "metric", "param", "params"]
 
 METRICS: Registry[Metric[Any]] = Registry(
     kind="metric",
@@ -60,11 +64,25 @@ def metric(text: str, **defaults: object) -> Metric[Any]:
         ConfigError: An unknown metric or parameter, or a bad value; names what there is.
     """
     parsed = spec.parse(text)
-    cls = METRICS.get(parsed.name)
+    return from_spec(METRICS.get(parsed.name), parsed, defaults)
+
+
+def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
+    """Build what has parameters (see ``param``) from its parsed text form.
+
+    Args:
+        cls: Its class.
+        parsed: Name and options.
+        defaults: Values for parameters that the class has and the text does not name.
+
+    Raises:
+        ConfigError: An unknown parameter, or a bad value; names what there is.
+    """
     known = [p.name for p in params(cls)]
     if parsed.argument is not None:
         raise ConfigError(
-            f"{text!r}: a metric takes named arguments, as in {parsed.name}({known[0]}=...)"
+            f"{str(parsed)!r}: {parsed.name} takes named arguments, as in"
+            f" {parsed.name}({known[0]}=...)"
         )
     for option in parsed.options:
         if option not in known:

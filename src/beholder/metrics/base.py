@@ -13,7 +13,6 @@ from dataclasses import Field, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from beholder import __version__
 from beholder.aio import bounded, run_sync
 from beholder.embed.base import FloatArray
 from beholder.errors import (
@@ -24,10 +23,9 @@ from beholder.errors import (
     RunError,
     TransientError,
 )
-from beholder.metrics.params import params
+from beholder.metrics.params import params, stated, text_form
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.spec import Spec
 
 E = TypeVar("E")
 
@@ -97,12 +95,7 @@ class Metric(ABC, Generic[E]):
     @property
     def name(self) -> str:
         """Canonical text form; fields at their default are left out."""
-        changed = {
-            p.name: getattr(self, p.name)
-            for p in params(self)
-            if getattr(self, p.name) != p.default
-        }
-        return str(Spec(self.registered_name, options=changed))
+        return text_form(self.registered_name, self)
 
     def config(self) -> dict[str, Any]:
         """All fields with their resolved values, for the run log."""
@@ -115,14 +108,7 @@ class Metric(ABC, Generic[E]):
             identities: Identity per tool field, such as ``{"embedder": "static@1f3a"}``; a tool
                 field that is not named shows its spec.
         """
-        known = identities or {}
-        parts = [self.registered_name]
-        for p in params(self):
-            if p.metadata["affects_score"]:
-                value = known.get(p.name, getattr(self, p.name))
-                parts.append(f"{p.name}:{value}")
-        parts.append(f"v:{__version__}")
-        return "|".join(parts)
+        return stated(self.registered_name, self, identities)
 
     def tool_specs(self) -> list[tuple[str, str]]:
         """Kind and spec of each tool this metric's fields name."""

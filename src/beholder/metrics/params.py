@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import Field, field, fields
 from typing import Any
+
+from beholder import __version__
+from beholder.spec import Spec
 
 
 def param(default: Any, help: str, *, affects_score: bool = True, tool: str | None = None) -> Any:
@@ -24,3 +28,20 @@ def param(default: Any, help: str, *, affects_score: bool = True, tool: str | No
 def params(metric: object) -> tuple[Field[Any], ...]:
     """The config fields of a metric or metric class, in order: those made by ``param``."""
     return tuple(f for f in fields(metric) if "help" in f.metadata)  # type: ignore[arg-type]
+
+
+def text_form(name: str, built: object) -> str:
+    """Canonical text form of what is built of params; those at their default are left out."""
+    given = {p.name: (getattr(built, p.name), p.default) for p in params(built)}
+    return str(Spec(name, options={n: v for n, (v, default) in given.items() if v != default}))
+
+
+def stated(name: str, built: object, identities: Mapping[str, str] | None) -> str:
+    """Signature: every param that affects the score, tools by their identity, and our version."""
+    known = identities or {}
+    parts = [
+        f"{p.name}:{known.get(p.name, getattr(built, p.name))}"
+        for p in params(built)
+        if p.metadata["affects_score"]
+    ]
+    return "|".join([name, *parts, f"v:{__version__}"])

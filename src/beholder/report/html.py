@@ -11,13 +11,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from beholder import files
 from beholder.records import Estimate, ItemScore
 from beholder.report import charts
 from beholder.report.frequent import Frequent, frequent
 from beholder.report.groups import Breakdown, breakdowns
 from beholder.report.load import Metric, Run, Value, load
 from beholder.report.numbers import show_number
-from beholder.report.pages import TEMPLATES, content_hash, environment, write_whole
+from beholder.report.pages import TEMPLATES, content_hash, environment
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
 from beholder.report.tables import show_interval
 from beholder.report.views import VIEWS
@@ -81,7 +82,7 @@ def write_report(run_folder: Path, output: Path | None = None) -> Path:
     target = output or run_folder / "report.html"
     with Store.read(run_folder) as store:
         page = render(store)
-    write_whole(target, page)
+    files.write_text(target, page)
     return target
 
 

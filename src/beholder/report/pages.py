@@ -52,9 +52,6 @@ def svg_uri(data: bytes) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}"
 
 
-def write_whole(path: Path, page: str) -> None:
-    """Write a page whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_text(page, encoding="utf-8", newline="\n")
-    unfinished.replace(path)
+def jpeg_uri(path: Path) -> str:
+    """A JPEG file as an address."""
+    return f"data:image/jpeg;base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"

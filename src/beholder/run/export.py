@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from beholder.files import replacing
 from beholder.records import Item, ItemFailure
 from beholder.run.store import Store
 
@@ -112,8 +113,9 @@ def _items(store: Store, n_items: int) -> Iterator[tuple[int, Item]]:
 
 
 def _write(path: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]]) -> None:
-    unfinished = path.with_name(f".{path.name}.part")
-    with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
+    with (
+        replacing(path) as unfinished,
+        pq.ParquetWriter(unfinished, schema, compression="zstd") as writer,
+    ):
         while chunk := list(islice(rows, _ROWS_A_GROUP)):
             writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
-    unfinished.replace(path)

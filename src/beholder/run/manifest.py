@@ -14,8 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from beholder import __version__
-from beholder.errors import RunError
+from beholder import __version__, files
 from beholder.metrics import Metric
 from beholder.records import Estimate, Interval, MetricResult
 from beholder.run.config import RunConfig
@@ -74,9 +73,7 @@ def versions() -> dict[str, str]:
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Write ``run.json`` whole or not at all."""
     text = json.dumps(manifest, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    unfinished = folder / f".{FILE_NAME}.part"
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(folder / FILE_NAME)
+    files.write_text(folder / FILE_NAME, text)
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -85,16 +82,8 @@ def read(folder: Path) -> dict[str, Any]:
     Raises:
         RunError: There is none, or it is damaged.
     """
-    path = folder / FILE_NAME
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(f"{folder} is not a run directory: it has no {FILE_NAME}") from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise RunError(f"{path} is not a run log of format {FORMAT}")
-    return manifest
+    missing = f"{folder} is not a run directory: it has no {FILE_NAME}"
+    return files.read_json(folder / FILE_NAME, form=FORMAT, kind="run log", missing=missing)
 
 
 def is_closed(folder: Path, log: Mapping[str, Any]) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from beholder import stats
+from beholder import files, stats
 from beholder.records import Interval
 
 Kind: TypeAlias = Literal[
@@ -90,24 +89,10 @@ def interval_cells(key: str, interval: Interval | None) -> dict[str, float | Non
 
 
 def write_csv(table: Table, path: Path) -> None:
-    """Write a table with full precision, whole or not at all; an undefined value is empty.
-
-    A text that a spreadsheet would run as a formula gets an apostrophe before it.
-    """
+    """Write a table with full precision, as ``files.write_csv``; an undefined value is empty."""
     keys: list[str] = []
     for column in table.columns:
         keys.append(column.key)
         if column.interval:
             keys += [f"{column.key}_low", f"{column.key}_high"]
-    unfinished = path.with_name(f".{path.name}.part")
-    with unfinished.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(keys)
-        rows.writerows([_cell(row.get(key)) for key in keys] for row in table.rows)
-    unfinished.replace(path)
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return int(value) if isinstance(value, bool) else value
+    files.write_csv(path, [keys, *([row.get(key) for key in keys] for row in table.rows)])

@@ -9,13 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from beholder import __version__
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.irr.scored import Scored
-from beholder.metrics.params import param, params
+from beholder.metrics.params import param, stated, text_form
 from beholder.metrics.tools import Tools
 from beholder.records import Reviews
-from beholder.spec import Spec
 
 LANGUAGES = {
     "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French",
@@ -59,9 +57,7 @@ class Response:
     @property
     def name(self) -> str:
         """Canonical text form; fields at their default are left out."""
-        given = {p.name: (getattr(self, p.name), p.default) for p in params(self)}
-        changed = {name: value for name, (value, default) in given.items() if value != default}
-        return str(Spec(self.registered_name, options=changed))
+        return text_form(self.registered_name, self)
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
@@ -70,9 +66,7 @@ class Response:
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
         """What fixes the ranks: every field, and who the judge is."""
-        known = identities or {}
-        parts = [f"{p.name}:{known.get(p.name, getattr(self, p.name))}" for p in params(self)]
-        return "|".join([self.registered_name, *parts, f"v:{__version__}"])
+        return stated(self.registered_name, self, identities)
 
     async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
         """Mean ranks over all orders.

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from beholder import spec
-from beholder.errors import ConfigError
-from beholder.metrics import Metric, metric, params
+from beholder.metrics import Metric, from_spec, metric, params
 from beholder.metrics.irr.perplexity import Perplexity
 from beholder.metrics.irr.response import Response
 
@@ -33,17 +31,7 @@ def scorer(text: str, **defaults: object) -> Scorer:
         bare = bare[len("metric(") : -1].strip()
     if bare.partition("(")[0].strip() != Response.registered_name:
         return metric(bare, **defaults)
-    parsed = spec.parse(bare)
-    known = [p.name for p in params(Response)]
-    for option in parsed.options:
-        if option not in known:
-            close = get_close_matches(option, known, n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise ConfigError(
-                f"response has no parameter {option!r}; {hint}It has: {', '.join(known)}"
-            )
-    fitting = {key: value for key, value in defaults.items() if key in known}
-    return Response(**{**fitting, **parsed.options})
+    return from_spec(Response, spec.parse(bare), defaults)
 
 
 def twins(scorers: list[Scorer]) -> list[tuple[str, str]]:

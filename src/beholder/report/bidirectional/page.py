@@ -11,12 +11,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from beholder import files
 from beholder.benchmarks.bidirectional.study import Study
 from beholder.benchmarks.bidirectional.table import Column, Table, write_csv
 from beholder.report.bidirectional.cells import show_cell, show_range
 from beholder.report.bidirectional.figures import figures, n_texts
 from beholder.report.figures import save
-from beholder.report.pages import TEMPLATES, content_hash, environment, svg_uri, write_whole
+from beholder.report.pages import TEMPLATES, content_hash, environment, svg_uri
 from beholder.run import manifest
 
 MAX_ROWS = 25
@@ -153,7 +154,7 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
         for name, figure in figures(study).items():
             [drawn[name]] = save(figure, out / "figures" / name, ("svg",))
     page = out / "report.html"
-    write_whole(page, _render(study, manifest.read(run), drawn))
+    files.write_text(page, _render(study, manifest.read(run), drawn))
     return page
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beholder import files
 from beholder.dates import PartialDate
 from beholder.narratives.study import mean_vote
 from beholder.report.figures import save
 from beholder.report.narrate.alignment import SIDE, alignments
 from beholder.report.narrate.strips import Strip, strips, thumbnails
 from beholder.report.numbers import MINUS, show_number
-from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, write_whole
+from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment
 from beholder.run import manifest
 from beholder.run.narrate import results
 
@@ -40,7 +41,7 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
     """
     target = output or run_folder / "report.html"
     study, log = results.read(run_folder), manifest.read(run_folder)
-    write_whole(target, _render(run_folder, study, log))
+    files.write_text(target, _render(run_folder, study, log))
     return target
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from beholder.narratives.study import mean_vote
-from beholder.run.narrate.results import THUMBS
+from beholder.report.pages import jpeg_uri
+from beholder.run.thumbs import thumb
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +109,9 @@ def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
     """Thumbnails as data URIs, by index of the picture."""
     found = {}
     for number in range(n_frames):
-        path = folder / THUMBS / f"{number:06d}.jpg"
+        path = thumb(folder, number)
         if path.is_file():
-            data = base64.b64encode(path.read_bytes()).decode("ascii")
-            found[number] = f"data:image/jpeg;base64,{data}"
+            found[number] = jpeg_uri(path)
     return found
 
 

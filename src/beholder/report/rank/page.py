@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from beholder import files
 from beholder.records import Estimate, Interval
 from beholder.report import charts
-from beholder.report.marking import visible
 from beholder.report.numbers import show_number
+from beholder.report.pages import TEMPLATES, content_hash, environment, jpeg_uri
 from beholder.report.rank.tables import labels
 from beholder.report.tables import show_p
 from beholder.run import manifest
 from beholder.run.rank import results
-
-_TEMPLATES = Path(__file__).parents[1] / "templates"
+from beholder.run.thumbs import thumb
 
 MAX_IMAGES = 200
 """Images drawn with their texts; those on which people and scorers differ most come first."""
@@ -97,30 +93,18 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
     """
     target = output or run_folder / "report.html"
     page = _render(run_folder, results.read(run_folder), manifest.read(run_folder))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.part")
-    unfinished.write_text(page, encoding="utf-8", newline="\n")
-    unfinished.replace(target)
+    files.write_text(target, page)
     return target
 
 
 def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **values: Any) -> str:
     """A page of this folder's kind: no script, styles by their hash, texts escaped."""
-    style = "".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in style_sheets)
+    style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in style_sheets)
     style += extra
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number=_number, interval=_interval, visible=visible, p=show_p)
-    digest = hashlib.sha256(style.encode("utf-8")).digest()
-    return environment.get_template(template).render(
-        style=style,
-        style_hash=f"sha256-{base64.b64encode(digest).decode('ascii')}",
-        **values,
+    templates = environment()
+    templates.filters.update(number=_number, interval=_interval, p=show_p)
+    return templates.get_template(template).render(
+        style=style, style_hash=content_hash(style), **values
     )
 
 
@@ -130,7 +114,7 @@ def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
         zip((scorer["name"] for scorer in ranking["scorers"]), labels(ranking), strict=True)
     )
     found = [
-        _matrix(position, image, names, (folder / _thumb(position)).is_file())
+        _matrix(position, image, names, thumb(folder, position).is_file())
         for position, image in enumerate(ranking["images"])
     ]
     return sorted(found, key=lambda matrix: (_agreement(matrix), matrix.position))
@@ -191,15 +175,11 @@ def _tint(rank: float, n: int) -> int:
     return min(_TINTS - 1, int(_TINTS * (rank - 1) / max(1, n - 1)))
 
 
-def _thumb(position: int) -> str:
-    return f"{results.THUMBS}/{position:06d}.jpg"
-
-
 def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) -> str:
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
     pictures = "".join(
-        f'.i{m.position} {{ background-image: url("{_data_uri(folder / _thumb(m.position))}"); }}\n'
+        f'.i{m.position} {{ background-image: url("{jpeg_uri(thumb(folder, m.position))}"); }}\n'
         for m in shown
         if m.thumb
     )
@@ -225,10 +205,6 @@ def _bar(row: Mapping[str, Any]) -> charts.RangeBar | None:
         return None
     interval = None if row["interval"] is None else Interval(*row["interval"])
     return charts.range_bar(Estimate(row["mean"], interval, row["n"]), -1.0, 1.0)
-
-
-def _data_uri(path: Path) -> str:
-    return f"data:image/jpeg;base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
 
 
 def _number(value: float | None) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from beholder import files
 from beholder.data.frames import frame_row
-from beholder.errors import ConfigError, ItemError, RunError
-from beholder.media import encode_jpeg, load_image
+from beholder.errors import ConfigError
 from beholder.narratives.cost import PUBLISHED_SECONDS, Rates, estimated_tokens, measured
 from beholder.narratives.hybrid import Hybrid, combine
 from beholder.narratives.judging import Vote
@@ -24,10 +24,10 @@ from beholder.records import Sequence as Narrative
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.judge import Judged
 from beholder.run.narrate.measure import Measures
+from beholder.run.thumbs import write_thumbs
 
 STUDY = "study.json"
 MATRIX = "theta.npz"
-THUMBS = "thumbs"
 FORMAT = 1
 THUMB_SIDE = 190
 
@@ -106,25 +106,11 @@ def write(
             theta=measures.matrix.astype(np.float16),
             ids=np.array(measures.matrix_frames),
         )
-    thumbs = folder / THUMBS
-    thumbs.mkdir(exist_ok=True)
     frames = {f.id: f for narrative in narratives for f in narrative.frames}
-    unreadable: list[str] = []
-    for number, frame in enumerate(frames.values()):
-        path = thumbs / f"{number:06d}.jpg"
-        if frame.image is None or path.is_file():
-            continue
-        try:
-            picture = load_image(root / frame.image, max_side=THUMB_SIDE)
-        except ItemError as error:
-            unreadable.append(f"{frame.id}: {error}")
-            continue
-        path.write_bytes(encode_jpeg(picture, quality=68))
-    study["unreadable"] = unreadable
+    pictures = ((f.id, None if f.image is None else root / f.image) for f in frames.values())
+    study["unreadable"] = write_thumbs(folder, pictures, THUMB_SIDE)
     text = json.dumps(study, ensure_ascii=False, allow_nan=False)
-    unfinished = folder / f".{STUDY}.part"
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(folder / STUDY)
+    files.write_text(folder / STUDY, text)
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -133,19 +119,11 @@ def read(folder: Path) -> dict[str, Any]:
     Raises:
         RunError: There is none, or it is damaged.
     """
-    path = folder / STUDY
-    try:
-        study = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(
-            f"{folder} is no finished run over narratives: it has no {STUDY}; run the same command"
-            " again to finish it"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
-    if not isinstance(study, dict) or study.get("format") != FORMAT:
-        raise RunError(f"{path} is not a study of format {FORMAT}")
-    return study
+    missing = (
+        f"{folder} is no finished run over narratives: it has no {STUDY}; run the same command"
+        " again to finish it"
+    )
+    return files.read_json(folder / STUDY, form=FORMAT, kind="study", missing=missing)
 
 
 def _n_repeated(narratives: Sequence[Narrative]) -> int:

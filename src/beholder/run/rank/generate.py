@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from beholder.aio import bounded, run_sync
 from beholder.data import reviews_row
 from beholder.errors import ConfigError, ItemError, TransientError
+from beholder.files import write_jsonl
 from beholder.judges import Budget, judge
 from beholder.judges.answers import AnswerStore
 from beholder.judges.base import Judge
@@ -100,11 +100,7 @@ def generate(
         progress.start(len(config.frames) * len(config.languages), 0)
         written, failed = run_sync(_write(config, writer, progress))
     path = config.out / FILE_NAME
-    unfinished = path.with_name(f".{path.name}.part")
-    with unfinished.open("w", encoding="utf-8") as file:
-        for reviews in written:
-            file.write(json.dumps(reviews_row(reviews), ensure_ascii=False) + "\n")
-    unfinished.replace(path)
+    write_jsonl(path, map(reviews_row, written))
     return path, failed
 
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from beholder import files
 from beholder.data import reviews_row
-from beholder.errors import ItemError, RunError
-from beholder.media import encode_jpeg, load_image
 from beholder.metrics.irr.protocol import MODEL
 from beholder.metrics.irr.scored import Scored
 from beholder.metrics.irr.scorers import twins
 from beholder.metrics.irr.tables import RankedImage, study_tables
 from beholder.records import ItemFailure, Reviews
 from beholder.run.rank.config import RankConfig
+from beholder.run.thumbs import write_thumbs
 
 RANKING = "ranking.json"
-THUMBS = "thumbs"
 FORMAT = 1
 THUMB_SIDE = 240
 
@@ -65,21 +63,12 @@ def build(
 
 def write(config: RankConfig, ranking: Mapping[str, Any], reviews: Sequence[Reviews]) -> None:
     """Write a run's results into its folder; pictures that cannot be read have no thumbnail."""
-    thumbs = config.out / THUMBS
-    thumbs.mkdir(exist_ok=True)
-    for number, one in enumerate(reviews):
-        path = thumbs / f"{number:06d}.jpg"
-        if one.image is None or path.is_file():
-            continue
-        try:
-            picture = load_image(config.folder / one.image, max_side=THUMB_SIDE)
-        except ItemError:
-            continue  # a scorer that looked at it has told why
-        path.write_bytes(encode_jpeg(picture, quality=70))
-    _write_csv(config.out / "images.csv", _image_rows(ranking))
-    _write_csv(config.out / "ranks.csv", _rank_rows(ranking))
-    _write_csv(config.out / "thresholds.csv", _threshold_rows(ranking))
-    _replace(config.out / RANKING, json.dumps(ranking, ensure_ascii=False, allow_nan=False))
+    pictures = ((r.id, None if r.image is None else config.folder / r.image) for r in reviews)
+    write_thumbs(config.out, pictures, THUMB_SIDE)  # a scorer that looked has told what failed
+    files.write_csv(config.out / "images.csv", _image_rows(ranking))
+    files.write_csv(config.out / "ranks.csv", _rank_rows(ranking))
+    files.write_csv(config.out / "thresholds.csv", _threshold_rows(ranking))
+    files.write_text(config.out / RANKING, json.dumps(ranking, ensure_ascii=False, allow_nan=False))
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -88,19 +77,11 @@ def read(folder: Path) -> dict[str, Any]:
     Raises:
         RunError: There is none, or it is damaged.
     """
-    path = folder / RANKING
-    try:
-        ranking = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(
-            f"{folder} is no finished ranking run: it has no {RANKING}; run the same command again"
-            " to finish it"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
-    if not isinstance(ranking, dict) or ranking.get("format") != FORMAT:
-        raise RunError(f"{path} is not a ranking of format {FORMAT}")
-    return ranking
+    missing = (
+        f"{folder} is no finished ranking run: it has no {RANKING}; run the same command again to"
+        " finish it"
+    )
+    return files.read_json(folder / RANKING, form=FORMAT, kind="ranking", missing=missing)
 
 
 def _image(
@@ -161,23 +142,3 @@ def _threshold_rows(ranking: Mapping[str, Any]) -> Iterable[list[Any]]:
                 *(limit, row["n"], row["human"]["mean"], row["prompt"]["mean"], found["scorer"]),
                 *(found["mean"], found["with_model"], found["share_in_pair"]),
             ]
-
-
-def _write_csv(path: Path, rows: Iterable[Sequence[Any]]) -> None:
-    unfinished = path.with_name(f".{path.name}.part")
-    with unfinished.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(
-            ["" if cell is None else _inert(cell) for cell in row] for row in rows
-        )
-    unfinished.replace(path)
-
-
-def _inert(cell: object) -> object:
-    """Spreadsheets run cells that begin like a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell
-
-
-def _replace(path: Path, text: str) -> None:
-    unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from beholder.aio import bounded, run_sync
 from beholder.data import to_row
 from beholder.errors import ConfigError, ItemError, TransientError
+from beholder.files import replacing
 from beholder.judges import Judge, Tally, judge
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run.answers import run_answers
@@ -159,8 +160,10 @@ def _write(
     failures, n_written, outside = [], 0, False
     folder = config.out.parent
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = config.out.with_name(f".{config.out.name}.part")
-    with unfinished.open("w", encoding="utf-8", newline="\n") as lines:
+    with (
+        replacing(config.out) as unfinished,
+        unfinished.open("w", encoding="utf-8", newline="\n") as lines,
+    ):
         for position, item in enumerate(items):
             for system, identity in identities.items():
                 row = made[position, system]
@@ -173,5 +176,4 @@ def _write(
                 row = replace(row, images=images, meta={**row.meta, task.operation: how})
                 lines.write(json.dumps(to_row(row), ensure_ascii=False, allow_nan=False) + "\n")
                 n_written += 1
-    unfinished.replace(config.out)
     return Outcome(n_written, tuple(failures), outside)

@@ -1,0 +1,43 @@
+"""Small pictures that a run keeps for its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from beholder.errors import ItemError
+from beholder.media import encode_jpeg, load_image
+
+FOLDER = "thumbs"
+_QUALITY = 70
+
+
+def thumb(run: Path, number: int) -> Path:
+    """The file of a picture's thumbnail; there is none where the picture could not be read."""
+    return run / FOLDER / f"{number:06d}.jpg"
+
+
+def write_thumbs(run: Path, pictures: Iterable[tuple[str, Path | None]], side: int) -> list[str]:
+    """Write what is not there yet.
+
+    Args:
+        run: The run directory.
+        pictures: Id and file of each picture, None for no picture; the place is the number.
+        side: Pixels of the longer side.
+
+    Returns:
+        Why some could not be read, each with its id.
+    """
+    (run / FOLDER).mkdir(exist_ok=True)
+    unreadable = []
+    for number, (name, file) in enumerate(pictures):
+        path = thumb(run, number)
+        if file is None or path.is_file():
+            continue
+        try:
+            picture = load_image(file, max_side=side)
+        except ItemError as error:
+            unreadable.append(f"{name}: {error}")
+            continue
+        path.write_bytes(encode_jpeg(picture, quality=_QUALITY))
+    return unreadable
