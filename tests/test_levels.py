@@ -10,7 +10,18 @@ import pytest
 SRC = Path(__file__).parents[1] / "src" / "beholder"
 
 LEVELS = [
-    {"errors", "dates", "records", "registry", "spec", "optional", "aio", "files", "_version"},
+    {
+        "errors",
+        "dates",
+        "records",
+        "registry",
+        "spec",
+        "options",
+        "optional",
+        "aio",
+        "files",
+        "_version",
+    },
     {"stats", "text", "media", "data", "plots"},
     {"language", "embed", "backends"},
     {"judges"},
