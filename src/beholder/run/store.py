@@ -300,10 +300,14 @@ class Store:
                 (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished),
             )
 
-    def values(
-        self, asker: str, n: int | None = None
-    ) -> Iterator[tuple[int, dict[str, float]]]:
+    def values(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, float]]]:
         """Scores by name per scored subject, in order, without units or detail."""
+        kind = self.kind_of(asker)
+        if kind.measure is not None:
+            subjects = dict(self.subjects(kind))
+            for position, detail in self.details(asker, n):
+                yield position, kind.measure(subjects[position], detail)
+            return
         rows = self._db.execute(
             "SELECT position, numbers FROM scores"
             " WHERE asker = ? AND position < ? ORDER BY position",
@@ -320,12 +324,12 @@ class Store:
         for position, units in rows:
             yield position, codec.decode_units(units)
 
-    def details(self, asker: str, n_items: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Detail per scored item below ``n_items``, in order."""
+    def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
         rows = self._db.execute(
             "SELECT position, detail FROM scores"
             " WHERE asker = ? AND position < ? ORDER BY position",
-            (asker, n_items),
+            (asker, _ALL if n is None else n),
         )
         for position, detail in rows:
             yield position, codec.decode_detail(detail)
