@@ -15,7 +15,7 @@ from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
 from beholder.narratives.extract import Extraction, Task, extract
 from beholder.records import Frame
-from beholder.run.engine import bad_rows_error
+from beholder.data.read import _all_bad as bad_rows_error
 
 _SHOWN = 10
 
