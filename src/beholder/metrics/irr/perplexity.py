@@ -97,7 +97,7 @@ class Perplexity(Metric[Measured]):
         """
         identities = self.identities(tools)  # refuses a judge that cannot
         shown = item.images if self.image else ()
-        images = await tools.pictures(shown, self.max_side)
+        images = await tools.pictures.read(shown, self.max_side or None)
         language = item.group.get("language") or str(item.meta.get("language", ""))
         (found,) = await self._ask([item.candidate], images, language, tools)
         return Measured(found, identities)
@@ -116,7 +116,7 @@ class Perplexity(Metric[Measured]):
         if self.image:
             if reviews.image is None:
                 raise ItemError("perplexity needs an image, and this set of texts has none")
-            images = await tools.pictures([reviews.image], self.max_side)
+            images = await tools.pictures.read([reviews.image], self.max_side or None)
         found = [
             _values(s) for s in await self._ask(reviews.texts, images, reviews.language, tools)
         ]

@@ -77,7 +77,7 @@ class Response:
         if self.image and reviews.image is None:
             raise ItemError("response needs an image, and this set of texts has none")
         shown = [reviews.image] if self.image and reviews.image is not None else []
-        images = await tools.pictures(shown, self.max_side)
+        images = await tools.pictures.read(shown, self.max_side or None)
         language = LANGUAGES.get(reviews.language.lower()[:2])
         judge = tools.judge(self.judge)
         orders = shuffled(reviews.id, len(reviews.texts), self.orders, self.seed)
