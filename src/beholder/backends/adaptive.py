@@ -7,7 +7,6 @@ trip and halves at each further sign (429 or timeout), as TCP does.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,10 +32,10 @@ class AdaptiveLimit:
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[float]:
-        """Wait for a place; gives the time at which the call started."""
+        """Wait for a place; gives the loop's time at which the call started."""
         await self._acquire()
         try:
-            yield time.monotonic()
+            yield _now()
         finally:
             self._in_flight -= 1
             self._admit()
@@ -54,9 +53,9 @@ class AdaptiveLimit:
         self._strained = True
         if started >= self._last_decrease:
             self.limit = max(1.0, self.limit / 2)
-            self._last_decrease = time.monotonic()
+            self._last_decrease = _now()
         if retry_after is not None:
-            self._pause_until = max(self._pause_until, time.monotonic() + retry_after)
+            self._pause_until = max(self._pause_until, _now() + retry_after)
 
     async def _acquire(self) -> None:
         turn = asyncio.get_running_loop().create_future()
@@ -72,7 +71,7 @@ class AdaptiveLimit:
 
     def _admit(self) -> None:
         """Hand free places to those who wait, first come first."""
-        pause = self._pause_until - time.monotonic()
+        pause = self._pause_until - _now()
         if pause > 0:
             if self._waiting and not self._resuming:
                 self._resuming = True
@@ -87,3 +86,8 @@ class AdaptiveLimit:
     def _resume(self) -> None:
         self._resuming = False
         self._admit()
+
+
+def _now() -> float:
+    """The clock that pauses are slept by."""
+    return asyncio.get_running_loop().time()
