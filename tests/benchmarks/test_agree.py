@@ -19,10 +19,10 @@ from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
 from beholder.cli.main import app
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
-from beholder.records import Item
-from beholder.options import WorkOptions
-from beholder.run.scores import ScoreConfig
 from beholder.metrics.asker import Outcome
+from beholder.options import WorkOptions
+from beholder.records import Item
+from beholder.run.scores import ScoreConfig
 from beholder.run.store import Store
 from toy.metric import WordCount
 

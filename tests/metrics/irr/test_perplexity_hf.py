@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from beholder import judges
-from beholder.backends.images import load_image
+from beholder.backends.images import for_model
 from beholder.data import read_reviews
 from beholder.metrics import Tools, metric
 from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
 from beholder.metrics.irr.rankers import ByMetric
 from beholder.metrics.irr.scored import Scored
-from beholder.records import Item, ItemFailure, ItemScore, Reviews
+from beholder.records import Item, ItemScore, Reviews
 from beholder.run.rank.config import RankConfig
 from beholder.run.rank.engine import run_ranking
 from beholder.run.session import Quiet
@@ -67,7 +67,7 @@ def test_values_are_those_of_the_judge_and_lower_is_better(llava: str, tmp_path:
     (reviews,) = read_reviews(str(tmp_path / "r.jsonl"))
     assert isinstance(reviews, Reviews)
     assert reviews.image is not None
-    shown = load_image(tmp_path / reviews.image)
+    shown = for_model(tmp_path / reviews.image)
     judge = judges.judge(f"hf:{llava}")
     expected = asyncio.run(
         judge.perplexity(reviews.texts, prompt=INSTRUCTIONS["en"], images=[shown])
