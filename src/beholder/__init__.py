@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from beholder.metrics.posh import PoSh
     from beholder.metrics.vcs import VCS, VCSShort
     from beholder.records import Item, ItemFailure, ItemScore, MetricResult, Unit
+    from beholder.report import show
 
 __all__ = [
     "VCS",
@@ -37,6 +38,7 @@ __all__ = [
     "__version__",
     "metric",
     "score",
+    "show",
     "stats",
 ]
 
@@ -48,6 +50,7 @@ _HOME = {
     "beholder.metrics.posh": ("PoSh",),
     "beholder.metrics.vcs": ("VCS", "VCSShort"),
     "beholder.records": ("Item", "ItemFailure", "ItemScore", "MetricResult", "Unit"),
+    "beholder.report": ("show",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -59,7 +62,14 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'beholder' has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
+    importlib.import_module("beholder.records").ItemScore.notebook_view = _notebook_view
     return value
+
+
+def _notebook_view(score: ItemScore) -> str:
+    from beholder.report import to_html
+
+    return to_html(score)
 
 
 def __dir__() -> list[str]:

@@ -21,9 +21,9 @@ from beholder.backends.base import (
     Message,
     Request,
     Sample,
-    Usage,
     in_words,
 )
+from beholder.backends.money import Usage
 from beholder.backends.room import too_long
 from beholder.errors import ConfigError, ItemError
 

@@ -19,12 +19,11 @@ from beholder.backends.base import (
     Perplexity,
     Request,
     Sample,
-    Usage,
     mark,
 )
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.loops import PerLoop
-from beholder.backends.money import Price, load_prices, price_of
+from beholder.backends.money import Price, Usage, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
 from beholder.backends.openai_http import HOSTED, Connection, public_address
 from beholder.backends.openai_probe import (

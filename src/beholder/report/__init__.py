@@ -6,6 +6,8 @@ Everything is drawn from a run's folder, or from the records given; no metric or
 from __future__ import annotations
 
 from beholder.report.figures import write_figures
+from beholder.report.graph_drawing import graph_svg
+from beholder.report.graph_lines import graph_text
 from beholder.report.html import write_report
 from beholder.report.narrate import write_study, write_study_figures
 from beholder.report.notebook import to_html
@@ -14,6 +16,8 @@ from beholder.report.tables import comparison_table, summary_table
 
 __all__ = [
     "comparison_table",
+    "graph_svg",
+    "graph_text",
     "show",
     "summary_table",
     "to_html",

@@ -16,6 +16,7 @@ from beholder.judges.builtin.vectors import vectors
 from beholder.judges.grades import rule_grade
 from beholder.metrics.posh.plan import Plan, fixed_asks
 from beholder.metrics.posh.scoring import beside_peers
+from beholder.report import show, to_html
 
 # The package gives the function under this name, so the module is asked for by path.
 module = importlib.import_module("beholder.judges.builtin.wording")
@@ -168,12 +169,12 @@ def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
 ) -> None:
     hostile = "A red cup stands on a table. <script>alert(1)</script>"
     score = PoSh().score_text(hostile, "A blue cup stands on a table near a dog.")
-    score.show()
+    show(score)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     shown = {(row[1], row[3], row[-1]) for row in rows if len(row) >= 6 and row[0] in "✗∅"}
     assert ("mistake", "attribute", "red") in shown
     assert ("omission", "attribute", "blue") in shown
-    html = score._repr_html_()
+    html = to_html(score)
     assert "<script" not in html
     assert "&lt;" in html
     assert "instead: blue" in html
