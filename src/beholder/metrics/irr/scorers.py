@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from beholder import spec
+from beholder.errors import ConfigError
 from beholder.metrics import from_spec, metric, params
 from beholder.metrics.asker import Asker
 from beholder.metrics.irr.perplexity import Perplexity
@@ -52,10 +53,16 @@ def twins(rankers: Sequence[Ranker]) -> list[tuple[str, str]]:
 
 
 def blinded(ranker: Ranker) -> Ranker:
-    """The same ranker without the image."""
-    if isinstance(ranker, ByMetric):
-        return replace(ranker, metric=replace(ranker.metric, image=False))
-    return replace(ranker, image=False)
+    """The same ranker without the image.
+
+    Raises:
+        ConfigError: It does not look, or cannot do without.
+    """
+    if isinstance(ranker, Response):
+        return replace(ranker, image=False)
+    if isinstance(ranker, ByMetric) and isinstance(ranker.metric, Perplexity):
+        return ByMetric(replace(ranker.metric, image=False))
+    raise ConfigError(f"{ranker.name} cannot leave the image out; perplexity and response can")
 
 
 def _core(ranker: Ranker) -> Asker[Any]:
