@@ -142,6 +142,8 @@ class ItemScore:
         units: The granular findings.
         signature: How the numbers were made.
         detail: Evidence worth drawing (a similarity matrix, a graph); JSON values and arrays.
+        unfinished: Whether a part could not be had now (one vote of several), so that the next
+            start of the run asks again.
         item: What was scored, so that a score can show itself; None where it was read from a run.
     """
 
@@ -149,6 +151,7 @@ class ItemScore:
     units: tuple[Unit, ...] = ()
     signature: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
+    unfinished: bool = False
     item: Item | None = field(default=None, compare=False, repr=False)
 
     def show(self) -> None:
