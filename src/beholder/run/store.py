@@ -300,9 +300,7 @@ class Store:
                 (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished),
             )
 
-    def values(
-        self, asker: str, n: int | None = None
-    ) -> Iterator[tuple[int, dict[str, float]]]:
+    def values(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, float]]]:
         """Scores by name per scored subject, in order, without units or detail."""
         rows = self._db.execute(
             "SELECT position, numbers FROM scores"

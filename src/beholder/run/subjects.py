@@ -25,6 +25,7 @@ S = TypeVar("S")
 
 _ANYWHERE = Path("/")  # paths were checked when the data was read
 
+
 @dataclass(frozen=True)
 class SubjectKind(Generic[S]):
     """One kind of subject.

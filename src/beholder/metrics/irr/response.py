@@ -11,7 +11,7 @@ import numpy as np
 
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.irr.scored import Scored
-from beholder.metrics.params import param, stated, text_form
+from beholder.metrics.params import param, params, settle, signature_of, to_spec
 from beholder.metrics.tools import Tools
 from beholder.records import Reviews
 
@@ -42,13 +42,14 @@ class Response:
 
     registered_name: ClassVar[str] = "response"
 
-    judge: str = param("builtin", "model that ranks", tool="judge")
+    judge: str = param(help="model that ranks", tool="judge")
     orders: int = param(1, "requests per image, each with the texts in another order")
     image: bool = param(True, "show the image; False ranks by the words alone")
     seed: int = param(12345, "of the orders")
     max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")
 
     def __post_init__(self) -> None:
+        settle(self)
         if not isinstance(self.orders, int) or self.orders < 1:
             raise ConfigError(f"orders={self.orders!r}: expected a whole number from 1")
         if not isinstance(self.max_side, int) or self.max_side < 0:
@@ -57,7 +58,7 @@ class Response:
     @property
     def name(self) -> str:
         """Canonical text form; fields at their default are left out."""
-        return text_form(self.registered_name, self)
+        return str(to_spec(self.registered_name, self))
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
@@ -66,7 +67,8 @@ class Response:
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
         """What fixes the ranks: every field, and who the judge is."""
-        return stated(self.registered_name, self, identities)
+        config = {p.name: getattr(self, p.name) for p in params(self)}
+        return signature_of(self.registered_name, self, config, identities)
 
     async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
         """Mean ranks over all orders.

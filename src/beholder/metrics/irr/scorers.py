@@ -1,13 +1,13 @@
-"""Scorers by their text form: ``perplexity(...)``, ``response(...)``, or any metric."""
+"""Scorers by their spec: ``perplexity(...)``, ``response(...)``, or any metric."""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from beholder import spec
 from beholder.metrics import Metric, from_spec, metric, params
 from beholder.metrics.irr.perplexity import Perplexity
 from beholder.metrics.irr.response import Response
+from beholder.spec import Spec, parse
 
 SetScorer: TypeAlias = Perplexity | Response
 """Scorers that take all texts of an image in one call."""
@@ -15,23 +15,24 @@ SetScorer: TypeAlias = Perplexity | Response
 Scorer: TypeAlias = Metric[Any] | Response
 
 
-def scorer(text: str, **defaults: object) -> Scorer:
-    """Build a scorer from its text form.
+def scorer(given: str | Spec, **defaults: object) -> Scorer:
+    """Build a scorer from its spec.
 
     Args:
-        text: ``perplexity(judge='hf:NAME')``, ``response(judge='openai:NAME', orders=5)``, or a
+        given: ``perplexity(judge='hf:NAME')``, ``response(judge='openai:NAME', orders=5)``, or a
             metric such as ``clipscore`` or ``metric(posh)``.
-        defaults: Values for parameters that the scorer has and the text does not name.
+        defaults: Values for parameters that the scorer has and the spec does not name.
 
     Raises:
         ConfigError: An unknown scorer or parameter, or a bad value.
     """
-    bare = text.strip()
-    if bare.startswith("metric(") and bare.endswith(")"):
-        bare = bare[len("metric(") : -1].strip()
-    if bare.partition("(")[0].strip() != Response.registered_name:
-        return metric(bare, **defaults)
-    return from_spec(Response, spec.parse(bare), defaults)
+    parsed = parse(given) if isinstance(given, str) else given
+    match parsed.name, parsed.options:
+        case "metric", {"members": [Spec() as inner]}:
+            return metric(inner, **defaults)
+        case Response.registered_name, _:
+            return from_spec(Response, parsed, defaults)
+    return metric(parsed, **defaults)
 
 
 def twins(scorers: list[Scorer]) -> list[tuple[str, str]]:
