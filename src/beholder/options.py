@@ -7,9 +7,10 @@ options and their help from the fields here. What is None was not said.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from beholder.errors import ConfigError
 
@@ -35,6 +36,9 @@ class DataOptions:
         check_count("limit", self.limit, "leave it out to take all rows")
 
 
+_OWN = ("base_url", "temperature", "prompts", "batch")
+
+
 @dataclass(frozen=True)
 class JudgeOptions:
     """How judges are asked, where that is no part of their spec.
@@ -58,9 +62,16 @@ class JudgeOptions:
 
     def __post_init__(self) -> None:
         check_amount("temperature", self.temperature, "leave it out for that of the question")
-        for name in ("base_url", "temperature", "prompts", "batch"):
+        for name in _OWN:
             if name in self.extra:
                 raise ConfigError(f"extra holds {name!r}, which has a field of its own: set that")
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> JudgeOptions:
+        """The options of a mapping by name; those that have no field of their own are ``extra``."""
+        own = {name: value for name, value in options.items() if name in _OWN}
+        rest = {name: value for name, value in options.items() if name not in _OWN}
+        return cls(**own, extra=rest)
 
     def keywords(self) -> dict[str, object]:
         """Those that were given, as keyword options of ``judges.judge``."""
@@ -103,6 +114,17 @@ class WorkOptions:
         check_count("workers", self.workers, "leave it out to let the data decide")
         check_count("concurrency", self.concurrency, "leave it out for the usual number")
         check_amount("max_cost", self.max_cost, "leave it out for no limit")
+
+
+def check_distinct(what: str, names: Sequence[str]) -> None:
+    """Refuse names of which one stands twice.
+
+    Raises:
+        ConfigError: Names it.
+    """
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"the {what} {name} was asked for twice")
 
 
 def check_count(name: str, value: int | None, otherwise: str) -> None:

@@ -12,7 +12,7 @@ bound: the held-out one beside it is not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -22,9 +22,8 @@ from beholder.benchmarks.measure import scored_items, source_of
 from beholder.errors import ConfigError
 from beholder.metrics import Metric
 from beholder.records import Interval, Item, ItemScore, Side, Span, Unit
-from beholder.run.config import RunConfig
-from beholder.run.engine import carry_out
-from beholder.run.execute import Progress
+from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.session import Progress
 from beholder.run.store import Store
 from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
 from beholder.stats.bootstrap import cluster_bootstrap
@@ -111,7 +110,7 @@ class _Document:
 def granular(
     judged: Judged,
     metrics: Sequence[Metric[Any]],
-    config: RunConfig,
+    config: ScoreConfig,
     progress: Progress,
     *,
     n_resamples: int = 1000,
@@ -134,8 +133,8 @@ def granular(
     if not any(label in item.judgments for item in judged.items for label, _ in SIDES):
         raise ConfigError("no item has marked spans (judgments mistakes, omissions)")
     resampling(n_resamples, LEVEL)
-    run = RunConfig(**{**config.__dict__, "metrics": tuple(metrics)})
-    carry_out(run, progress, scored_items(judged.items, ()))
+    run = replace(config, metrics=tuple(metrics))
+    run_scores(run, progress, scored_items(judged.items, ()))
     with Store.read(run.out) as store:
         outcomes = {
             metric.name: [_units(store, metric.name, i) for i in range(len(judged.items))]

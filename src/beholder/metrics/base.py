@@ -6,6 +6,7 @@ same fields are equal, print the same name and give the same numbers.
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -99,6 +100,21 @@ class Metric(Asker[Item], Generic[E]):
     def check(self, subject: Item) -> None:
         """See ``check_item``."""
         self.check_item(subject)
+
+    async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
+        """Score several texts about one picture; a metric that can share work does so.
+
+        Raises:
+            ItemError: A text cannot be scored; names its place.
+        """
+
+        async def one(number: int, item: Item) -> ItemScore:
+            try:
+                return await self.evaluate(item, tools)
+            except ItemError as error:
+                raise type(error)(f"text {number}: {error}") from error
+
+        return list(await asyncio.gather(*(one(n, item) for n, item in enumerate(items, start=1))))
 
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
         """Check, gather and score one item."""

@@ -300,8 +300,14 @@ class Store:
                 (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished),
             )
 
-    def values(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, float]]]:
+    def values(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, float]]]:
         """Scores by name per scored subject, in order, without units or detail."""
+        kind = self.kind_of(asker)
+        if kind.measure is not None:
+            subjects = dict(self.subjects(kind))
+            for position, detail in self.details(asker, n):
+                yield position, kind.measure(subjects[position], detail)
+            return
         rows = self._db.execute(
             "SELECT position, numbers FROM scores"
             " WHERE asker = ? AND position < ? ORDER BY position",
@@ -318,12 +324,12 @@ class Store:
         for position, units in rows:
             yield position, codec.decode_units(units)
 
-    def details(self, asker: str, n_items: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Detail per scored item below ``n_items``, in order."""
+    def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
         rows = self._db.execute(
             "SELECT position, detail FROM scores"
             " WHERE asker = ? AND position < ? ORDER BY position",
-            (asker, n_items),
+            (asker, _ALL if n is None else n),
         )
         for position, detail in rows:
             yield position, codec.decode_detail(detail)
@@ -445,8 +451,8 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
 
 
 def _close_whole(connection: sqlite3.Connection) -> None:
-    """Leave one file that can be read anywhere; judges' answers may still be open beside it."""
-    with suppress(sqlite3.OperationalError):  # busy: whoever closes last leaves the one file
+    """Leave one file that can be read anywhere."""
+    with suppress(sqlite3.DatabaseError):  # another reader has it open, or it is no database
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
@@ -456,7 +462,6 @@ def _version(connection: sqlite3.Connection, folder: Path) -> int:
     try:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.DatabaseError as error:
-        connection.close()
         raise _unusable(folder, error) from error
     if not 0 <= version <= FORMAT:
         raise RunError(

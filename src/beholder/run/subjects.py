@@ -37,6 +37,8 @@ class SubjectKind(Generic[S]):
         from_row: The subject of a row.
         source: What it describes: equal for several texts about one picture.
         group: Columns to break results down by.
+        measure: The values of a subject's outcome, from the subject and the outcome's detail, where
+            they depend on what may arrive later; None where the outcome holds them.
         loose: Fields of the row that may change between two starts of a run (people's judgments
             that arrive later); no outcome depends on them.
     """
@@ -47,6 +49,7 @@ class SubjectKind(Generic[S]):
     from_row: Callable[[Mapping[str, Any]], S]
     source: Callable[[S], object]
     group: Callable[[S], Mapping[str, str]]
+    measure: Callable[[S, Mapping[str, Any]], Mapping[str, float]] | None = None
     loose: frozenset[str] = frozenset()
 
     def row(self, subject: S) -> str:
@@ -86,6 +89,15 @@ def _reviews_group(reviews: Reviews) -> dict[str, str]:
     return {name: value for name, value in named.items() if value}
 
 
+def _correlation(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float]:
+    """How well a ranking follows people's, where they ranked the texts."""
+    from beholder.metrics.irr.scored import Scored  # scipy: not for runs without rankings
+    from beholder.metrics.irr.tables import RankedImage
+
+    found = RankedImage.of(reviews, {"": Scored.of(detail)}).correlation("")
+    return {} if found is None else {"correlation": found}
+
+
 ITEM: SubjectKind[Item] = SubjectKind(
     name="item",
     id=lambda item: item.id,
@@ -101,6 +113,7 @@ REVIEWS: SubjectKind[Reviews] = SubjectKind(
     from_row=partial(reviews_from_row, media_root=_ANYWHERE),
     source=lambda reviews: reviews.source,
     group=_reviews_group,
+    measure=_correlation,
     loose=frozenset({"ranks", "prompt_ranks"}),
 )
 FRAME: SubjectKind[Frame] = SubjectKind(
