@@ -110,7 +110,9 @@ def score(
         concurrency=concurrency,
     )
     if dry_run:
-        _print_plan_scores(config)
+        from beholder.run.scores import plan_scores
+
+        print_plan(plan_scores(config), config.out)
         return
     run = carry_out_and_print(config, as_json=as_json, report=not no_report)
     problems = missed(gates, run.summary)

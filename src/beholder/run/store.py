@@ -1,4 +1,4 @@
-"""The store of one run: subjects, outcomes and vectors in one SQLite file (WAL while it is written).
+"""The store of one run: subjects, outcomes and vectors in one SQLite file (WAL while it is open).
 
 Everything is written as it arrives, so a killed run loses only what was in flight. One process
 writes (``Store.open``, which locks the run directory); any number may read (``Store.read``), also

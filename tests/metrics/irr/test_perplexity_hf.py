@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from beholder import judges
-from beholder.backends.images import load_image
+from beholder.backends.images import for_model
 from beholder.data import read_reviews
 from beholder.metrics import Tools, metric
 from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
@@ -67,7 +67,7 @@ def test_values_are_those_of_the_judge_and_lower_is_better(llava: str, tmp_path:
     (reviews,) = read_reviews(str(tmp_path / "r.jsonl"))
     assert isinstance(reviews, Reviews)
     assert reviews.image is not None
-    shown = load_image(tmp_path / reviews.image)
+    shown = for_model(tmp_path / reviews.image)
     judge = judges.judge(f"hf:{llava}")
     expected = asyncio.run(
         judge.perplexity(reviews.texts, prompt=INSTRUCTIONS["en"], images=[shown])

@@ -13,7 +13,7 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade
-from beholder.judges.builtin import WORDING_IDENTITY, check_english, view, wording
+from beholder.judges.builtin import check_english, view, wording
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.metrics.base import Metric, ValueInfo
@@ -119,13 +119,6 @@ class PoSh(Metric[PoShEvidence]):
     def config(self) -> dict[str, Any]:
         """All fields, with the threshold that the rules set."""
         return super().config() | {"presence_threshold": self.threshold}
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of the judge, and of the alignment of words where it counts."""
-        found = super().identities(tools)
-        if self._reads_wording:
-            found["lexical_weight"] = f"{self.lexical_weight}@{WORDING_IDENTITY}"
-        return found
 
     async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
         """Make the graphs and ask the judge, wave by wave.
