@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 
-
 def report(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
     out: Annotated[

@@ -63,7 +63,9 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     figures = _drawing(run_folder).figures
     if figures is None:
         kind = manifest.kind_of(run_folder)
-        raise ConfigError(f"a run of the kind {kind!r} has no figures of its own; leave out figures")
+        raise ConfigError(
+            f"a run of the kind {kind!r} has no figures of its own; leave out figures"
+        )
     return figures(run_folder, figures_dir)
 
 
