@@ -5,6 +5,7 @@ Everything is drawn from a run's folder, or from the records given; no metric or
 
 from __future__ import annotations
 
+from beholder.report.draw import draw, draw_figures
 from beholder.report.figures import write_figures
 from beholder.report.graph_drawing import graph_svg
 from beholder.report.graph_lines import graph_text
@@ -16,6 +17,8 @@ from beholder.report.tables import comparison_table, summary_table
 
 __all__ = [
     "comparison_table",
+    "draw",
+    "draw_figures",
     "graph_svg",
     "graph_text",
     "show",
