@@ -21,11 +21,10 @@ from beholder.backends.base import (
     Request,
     Sample,
     Sampling,
-    Usage,
     mark,
 )
 from beholder.backends.batching import Batcher
-from beholder.backends.money import Price
+from beholder.backends.money import Price, Usage
 from beholder.backends.openai_wire import to_message
 from beholder.backends.room import SAYS_TOO_LONG, too_long
 from beholder.errors import ItemError
