@@ -66,6 +66,16 @@ class EmbeddingService:
         self._known = Recent(memory)
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
 
+    @property
+    def identity(self) -> str:
+        """The embedder's."""
+        return self.embedder.identity
+
+    @property
+    def cheap(self) -> bool:
+        """The embedder's."""
+        return self.embedder.cheap
+
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts.
 
