@@ -11,10 +11,21 @@ import pytest
 from beholder import judges
 from beholder.backends import Request, Scripted
 from beholder.errors import ConfigError, UnknownNameError
-from beholder.judges import Answers, LLMJudge, Panel, Question, Shot
+from beholder.judges import Answers, Draw, LLMJudge, Panel
 from beholder.judges.answers import AnswerFile, InMemory
+from beholder.judges.operations import (
+    Assess,
+    GradeDescription,
+    JudgedFrame,
+    MatchStatements,
+    Presence,
+    Question,
+    Rank,
+    RateSequence,
+    Verify,
+)
 
-SHOTS = [Shot(caption="a"), Shot(caption="b")]
+SHOTS = [JudgedFrame(caption="a"), JudgedFrame(caption="b")]
 
 
 def judge_who_says(value: object) -> LLMJudge:
@@ -25,7 +36,7 @@ def judge_who_says(value: object) -> LLMJudge:
 def test_grades_are_averaged_and_each_judge_kept() -> None:
     kept = InMemory()
     panel = Panel([judge_who_says(grade) for grade in ("2", "3", "5")], kept)
-    grade = asyncio.run(panel.presence([Question("entity", "cat")], "A cat."))[0]
+    grade = asyncio.run(panel.ask(Presence([Question("entity", "cat")], "A cat.")))[0]
     assert grade.value == pytest.approx(10 / 3)
     assert grade.probabilities == pytest.approx((0, 1 / 3, 1 / 3, 0, 1 / 3))
     said = {judge: value for (_, _, judge), value in kept.ratings.items()}
@@ -41,7 +52,7 @@ def test_majority_decides_and_a_tie_is_not_supported(
 ) -> None:
     members = [judge_who_says({"rows": [{"id": 0, "supported": vote}]}) for vote in votes]
     panel = Panel(members, InMemory())
-    assert asyncio.run(panel.verify(["a"], reference="R")) == [verdict]
+    assert asyncio.run(panel.ask(Verify(["a"], reference="R"))) == [verdict]
 
 
 def test_match_without_majority_is_no_match() -> None:
@@ -50,20 +61,20 @@ def test_match_without_majority_is_no_match() -> None:
 
     references = ["x", "y", "z"]
     panel = Panel([says(0), says(0), says(2)], InMemory())
-    assert asyncio.run(panel.match(["a"], references)) == [0]
+    assert asyncio.run(panel.ask(MatchStatements(["a"], references))) == [0]
     panel = Panel([says(0), says(1), says(2)], InMemory())
-    assert asyncio.run(panel.match(["a"], references)) == [None]
+    assert asyncio.run(panel.ask(MatchStatements(["a"], references))) == [None]
 
 
 def test_ratings_and_ranks_are_averaged() -> None:
     panel = Panel(
         [judge_who_says({"reason": r, "score": s}) for r, s in (("x", 4), ("y", 9))], InMemory()
     )
-    rating = asyncio.run(panel.rate_sequence(SHOTS))
+    rating = asyncio.run(panel.ask(RateSequence(SHOTS)))
     assert (rating.value, rating.reason) == (6, "x | y")  # 6.5 rounds half to even
     panel = Panel([judge_who_says({"ranks": r}) for r in ([1, 2, 3], [3, 1, 2])], InMemory())
     # Mean ranks 2, 1.5, 2.5.
-    assert asyncio.run(panel.rank(["a", "b", "c"])) == [2, 1, 3]
+    assert asyncio.run(panel.ask(Rank(["a", "b", "c"]))) == [2, 1, 3]
 
 
 def test_replicates_ask_the_same_model_again_and_are_kept_apart() -> None:
@@ -76,10 +87,10 @@ def test_replicates_ask_the_same_model_again_and_are_kept_apart() -> None:
     member = LLMJudge(Scripted(answer))
     kept = InMemory()
     panel = Panel([member] * 3, kept)
-    assert asyncio.run(panel.rate_sequence(SHOTS, temperature=0.7)).value == 4
+    assert asyncio.run(panel.ask(RateSequence(SHOTS), Draw(temperature=0.7))).value == 4
     assert sorted(asked) == [0, 1, 2]
     assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0]
-    asyncio.run(panel.rate_sequence(SHOTS, temperature=0.7, replicate=1))
+    asyncio.run(panel.ask(RateSequence(SHOTS), Draw(1, 0.7)))
     assert sorted(asked) == [0, 1, 2, 3, 4, 5]
 
 
@@ -88,11 +99,11 @@ def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
     rules.write_text('{"contains": "story", "answer": {"reason": "", "score": 8}}\n')
     file = AnswerFile(tmp_path / "run.sqlite")
     one = judges.judge(f"scripted(model={str(rules)!r}, replicates=3)", answers=Answers(file))
-    assert asyncio.run(one.rate_sequence(SHOTS)).value == 8
+    assert asyncio.run(one.ask(RateSequence(SHOTS))).value == 8
     assert [row[2:] for row in file.ratings()] == [(f"judge {i}", 8.0) for i in range(3)]
     file.close()
     two = judges.judge(f"panel(scripted:{rules}, scripted(model={str(rules)!r}, samples=3))")
-    assert asyncio.run(two.rate_sequence(SHOTS)).value == 8
+    assert asyncio.run(two.ask(RateSequence(SHOTS))).value == 8
     assert two.identity.startswith("panel(scripted:scripted(mean of 5,")
 
 
@@ -125,7 +136,7 @@ def test_assessments_are_averaged_by_aspect_with_all_reasons() -> None:
         {"reason": "b", "overall": 5, "mistakes": 5},
     ]
     panel = Panel([judge_who_says(value) for value in said], kept)
-    found = asyncio.run(panel.assess("A cat.", ("overall", "mistakes"), references=["A cat."]))
+    found = asyncio.run(panel.ask(Assess("A cat.", ("overall", "mistakes"), references=["A cat."])))
     assert found.grades == {"overall": 3.5, "mistakes": 5.0}
     assert found.reason == "a | b"
     assert sorted(kept.ratings.values()) == [2.0, 5.0, 5.0, 5.0]
@@ -133,6 +144,6 @@ def test_assessments_are_averaged_by_aspect_with_all_reasons() -> None:
 
 def test_a_panel_sees_only_if_all_its_members_do() -> None:
     sees, blind = (LLMJudge(Scripted(lambda request: "5", images=eyes)) for eyes in (True, False))
-    Panel([sees, sees], InMemory()).check_can("grade", images=True)
+    Panel([sees, sees], InMemory()).check_can(GradeDescription, images=True)
     with pytest.raises(ConfigError, match="does not take pictures"):
-        Panel([sees, blind], InMemory()).check_can("grade", images=True)
+        Panel([sees, blind], InMemory()).check_can(GradeDescription, images=True)

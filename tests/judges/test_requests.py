@@ -15,13 +15,16 @@ from typing import Any
 
 import pytest
 
-from beholder.backends import Answer, Capabilities, Image, Perplexity, Request, Scripted
+from beholder.backends import Answer, Capabilities, Image, Request, Scripted, Surprisal
 from beholder.errors import BeholderError
-from beholder.judges import Grade, Judge, LLMJudge, Panel, Question, Shot, Tally
+from beholder.judges import Draw, Grade, Judge, LLMJudge, Panel, Tally
 from beholder.judges.answers import InMemory, Record
-from judges.request_cases import CASES, Case
+from beholder.judges.operations import OPERATIONS, JudgedFrame, Question
+from beholder.judges.operations.base import ModelOperation
+from toy.request_cases import CASES, Case
 
 GOLDEN = Path(__file__).parent / "golden" / "requests.json"
+KINDS: dict[str, Any] = {kind.name: kind for kind in OPERATIONS}
 RECORDED = json.loads(GOLDEN.read_text("utf-8"))
 
 
@@ -37,10 +40,10 @@ class Model(Scripted):
         super().__init__(answer)
         self._capabilities = Capabilities("scripted", case.logprobs, case.structure, True)  # type: ignore[arg-type]
 
-    async def perplexity(
+    async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
-    ) -> list[Perplexity]:
-        return [Perplexity(1.5 * len(text), 2, len(text)) for text in texts]
+    ) -> list[Surprisal]:
+        return [Surprisal(1.5 * len(text), 2, len(text)) for text in texts]
 
 
 class Kept(InMemory):
@@ -57,7 +60,7 @@ class Kept(InMemory):
 
 def made(value: Any) -> Any:
     if isinstance(value, tuple) and value and value[0] in ("Question", "JudgedFrame"):
-        return (Question if value[0] == "Question" else Shot)(*value[1:])
+        return (Question if value[0] == "Question" else JudgedFrame)(*value[1:])
     return [made(one) for one in value] if isinstance(value, list) else value
 
 
@@ -71,12 +74,7 @@ def plain(value: Any) -> Any:
 
 async def ask(judge: Judge, case: Case) -> Any:
     fields = {name: made(value) for name, value in case.fields.items()}
-    draw: dict[str, Any] = {"replicate": case.replicate, "temperature": case.temperature}
-    if case.operation == "perplexity":
-        draw = {}
-    if case.operation == "rate_sequence":
-        fields["shots"] = fields.pop("frames")
-    return await getattr(judge, case.operation)(**fields, **draw)
+    return await judge.ask(KINDS[case.operation](**fields), Draw(case.replicate, case.temperature))
 
 
 def outcome(judge: Judge, case: Case) -> Any:
@@ -118,6 +116,11 @@ def test_requests_keys_and_outcome_are_the_recorded_ones(name: str) -> None:
         RECORDED[name] = found
         GOLDEN.write_text(json.dumps(RECORDED, ensure_ascii=False, indent=0), "utf-8")
     assert found == RECORDED[name]
+
+
+def test_every_operation_that_models_are_asked_has_a_case() -> None:
+    asked = {kind.name for kind in OPERATIONS if issubclass(kind, ModelOperation)}
+    assert {case.operation for case in CASES.values()} == asked
 
 
 def test_every_case_is_recorded_and_every_record_is_a_case() -> None:

@@ -11,17 +11,7 @@ from beholder.backends import BACKENDS, backend
 from beholder.backends.money import Budget
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.judges.answers import AnswerFile, Answers, AnswerStore
-from beholder.judges.base import (
-    Aspect,
-    Assessment,
-    Category,
-    Clause,
-    Judge,
-    Question,
-    Rating,
-    Shot,
-    Statement,
-)
+from beholder.judges.base import Draw, Judge
 from beholder.judges.dry import Tally
 from beholder.judges.grades import Grade
 from beholder.judges.llm import LLMJudge
@@ -33,19 +23,12 @@ __all__ = [
     "AnswerFile",
     "AnswerStore",
     "Answers",
-    "Aspect",
-    "Assessment",
     "Budget",
-    "Category",
-    "Clause",
+    "Draw",
     "Grade",
     "Judge",
     "LLMJudge",
     "Panel",
-    "Question",
-    "Rating",
-    "Shot",
-    "Statement",
     "Tally",
     "judge",
 ]
@@ -102,8 +85,8 @@ def judge(
     own = {name: given.pop(name) for name in _JUDGE_OPTIONS if name in given}
     if own.get("prompts") is not None:
         own["prompts"] = Path(own["prompts"])
-    if "notes" in inspect.signature(BACKENDS.get(parsed.name)).parameters:
-        given.setdefault("notes", kept)
+    if "facts" in inspect.signature(BACKENDS.get(parsed.name)).parameters:
+        given.setdefault("facts", kept)
     made = backend(parsed.name, model, **given)
     one = LLMJudge(made, answers=kept, budget=spent, tally=tally, **own)
     if not isinstance(replicates, int) or replicates < 1:

@@ -63,18 +63,6 @@ def read_json(text: str) -> Any:
     raise BadAnswer("the answer is not JSON; give one JSON object only")
 
 
-def read_object(text: str) -> dict[str, Any]:
-    """The one JSON object of an answer.
-
-    Raises:
-        BadAnswer: There is none, or more than one, or it is a list.
-    """
-    value = read_json(text)
-    if not isinstance(value, dict):
-        raise BadAnswer("the answer is a list; give one JSON object")
-    return value
-
-
 def parse_facts(text: str) -> list[dict[str, Any]]:
     """The facts in a recorded DCScore answer: one object each, with all its keys.
 
@@ -161,75 +149,7 @@ def _value(text: str, *, strict: bool = False) -> Any:
         return None
 
 
-def get(row: Any, field: str) -> Any:
-    """A field of an object.
-
-    Raises:
-        BadAnswer: It is no object, or lacks the field.
-    """
-    if not isinstance(row, dict):
-        raise BadAnswer(f"expected an object with the field {field!r}, got {_short(row)}")
-    if field not in row:
-        raise BadAnswer(f"the field {field!r} is missing")
-    return row[field]
-
-
-def get_list(row: Any, field: str) -> list[Any]:
-    """A field that is a list.
-
-    Raises:
-        BadAnswer: It is not.
-    """
-    value = get(row, field)
-    if not isinstance(value, list):
-        raise BadAnswer(f"{field!r} must be a list, got {_short(value)}")
-    return value
-
-
-def get_text(row: Any, field: str) -> str:
-    """A field that is a text with something in it.
-
-    Raises:
-        BadAnswer: It is not.
-    """
-    value = get(row, field)
-    if not isinstance(value, str) or not value.strip():
-        raise BadAnswer(f"{field!r} must be a text, got {_short(value)}")
-    return value.strip()
-
-
-def get_flag(row: Any, field: str) -> bool:
-    """A field that is true or false; 1, 0 and these words as texts say the same.
-
-    Raises:
-        BadAnswer: It is something else.
-    """
-    value = get(row, field)
-    word = value.strip().lower() if isinstance(value, str) else value
-    for truth, ways in ((True, (1, "1", "true")), (False, (0, "0", "false"))):
-        if word in ways:
-            return truth
-    raise BadAnswer(f"{field!r} must be true or false, got {_short(value)}")
-
-
-def get_integer(row: Any, field: str, low: int, high: int) -> int:
-    """A field that is a whole number within bounds; its digits as a text say the same.
-
-    Raises:
-        BadAnswer: It is something else.
-    """
-    value = get(row, field)
-    if isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]{1,9}\s*", value):
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise BadAnswer(
-            f"{field!r} must be a whole number from {low} to {high}, got {_short(value)}"
-        )
-    return value
-
-
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value as messages show it: in at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

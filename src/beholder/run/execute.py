@@ -60,7 +60,7 @@ def execute(
         RunError: A worker process died.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
-    cheap = all(tools.is_cheap(metric.tool_specs()) for metric in config.metrics)
+    cheap = all(tools.are_per_process(metric.tool_specs()) for metric in config.metrics)
     workers = config.workers
     if workers is None:
         workers = os.cpu_count() or 1 if len(jobs) >= WORTH_WORKERS else 1

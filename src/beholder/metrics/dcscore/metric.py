@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import JUDGES, Judge, Statement
+from beholder.judges import JUDGES, Draw, Judge
+from beholder.judges.operations import AtomicStatement, Decompose, MatchStatements, Verify
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
 from beholder.metrics.dcscore.places import without_marks
@@ -149,12 +150,12 @@ class DCScore(Metric[DCScoreEvidence]):
         judge = tools.judge(self.judge)
         images: list[Image] = []
         if self._looks_at(item):
-            if not await judge.sees():
+            if not await judge.accepts_images():
                 raise self._cannot_see()
             images = await tools.pictures(item.images)
         texts = [self._cleaned(text) for text in (item.candidate, *item.references)]
         language = self.language or None
-        facts = await asyncio.gather(*(judge.decompose(text, language=language) for text in texts))
+        facts = await asyncio.gather(*(judge.ask(Decompose(text, language)) for text in texts))
         candidate, references = facts[0], facts[1:]
         checks = await asyncio.gather(
             *(
@@ -175,8 +176,8 @@ class DCScore(Metric[DCScoreEvidence]):
         self,
         direction: Direction,
         reference: int,
-        candidate: Sequence[Statement],
-        facts: Sequence[Statement],
+        candidate: Sequence[AtomicStatement],
+        facts: Sequence[AtomicStatement],
         texts: Sequence[str],
         images: Sequence[Image],
         judge: Judge,
@@ -186,29 +187,18 @@ class DCScore(Metric[DCScoreEvidence]):
         trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
         language = self.language or None
         n_match, n_verify = self._n_samples
+        match = MatchStatements(predicted, targets, language)
+        verify = Verify(predicted, images, None if self.verify == "image" else trusted, language)
         matches, verified = await asyncio.gather(
             asyncio.gather(
                 *(
-                    judge.match(
-                        predicted,
-                        targets,
-                        language=language,
-                        replicate=replicate,
-                        temperature=self._temperature("match", n_match),
-                    )
+                    judge.ask(match, Draw(replicate, self._temperature("match", n_match)))
                     for replicate in range(n_match)
                 )
             ),
             asyncio.gather(
                 *(
-                    judge.verify(
-                        predicted,
-                        images=images,
-                        reference=None if self.verify == "image" else trusted,
-                        language=language,
-                        replicate=replicate,
-                        temperature=self._temperature("verify", n_verify),
-                    )
+                    judge.ask(verify, Draw(replicate, self._temperature("verify", n_verify)))
                     for replicate in range(n_verify)
                 )
             ),

@@ -10,6 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from beholder.errors import ConfigError, ItemError
+from beholder.judges import Draw
+from beholder.judges.operations import Rank
 from beholder.metrics.irr.scored import Scored
 from beholder.metrics.params import param, stated, text_form
 from beholder.metrics.tools import Tools
@@ -61,7 +63,7 @@ class Response:
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can("rank", images=self.image)
+        tools.judge(self.judge).check_can(Rank, images=self.image)
         return {"judge": tools.identity("judge", self.judge)}
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
@@ -85,7 +87,7 @@ class Response:
         for repeat, order in enumerate(orders):
             texts = [reviews.texts[place] for place in order]
             try:
-                given = await judge.rank(texts, images=images, language=language, replicate=repeat)
+                given = await judge.ask(Rank(texts, images, language), Draw(repeat))
             except ItemError as error:
                 answers.append(str(error))
                 continue
