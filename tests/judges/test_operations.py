@@ -149,6 +149,18 @@ def test_missing_rows_alone_are_asked_again_with_their_own_ids() -> None:
     assert 'id="2"' not in second
 
 
+def test_the_answer_limit_grows_with_the_statements_that_are_asked_about() -> None:
+    judge, backend = says(
+        {"rows": [{"id": 0, "supported": True}]},
+        {"rows": [{"id": 1, "supported": True}, {"id": 2, "supported": True}]},
+        {"matches": [{"id": i, "reference": None} for i in range(3)]},
+    )
+    asyncio.run(judge.ask(Verify(["a", "b", "c"], reference="R")))
+    asyncio.run(judge.ask(MatchStatements(["a", "b", "c"], ["x"])))
+    # 128 and 32 for each: all three, the two left out, all three.
+    assert [r.sampling.max_tokens for r in backend.requests] == [224, 192, 224]
+
+
 def test_rows_missing_twice_are_a_failure_that_names_them() -> None:
     judge, _ = says({"rows": [{"id": 0, "supported": True}]}, {"rows": []})
     with pytest.raises(ItemError, match="left out statement 1 of 2 in verify"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from beholder.judges import reading
 from beholder.judges.reading import (
     BadAnswer,
     parse_facts,
@@ -96,3 +97,21 @@ def test_facts_that_the_public_parser_loses_are_read(said: str, facts: Any) -> N
 def test_answers_without_facts_are_refused(said: str) -> None:
     with pytest.raises(BadAnswer):
         parse_facts(said)
+
+
+def test_each_object_of_a_list_that_was_cut_off_is_parsed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[str] = []
+
+    def count(text: str, *, strict: bool = False) -> Any:
+        parsed.append(text)
+        return value(text, strict=strict)
+
+    value = reading._value
+    monkeypatch.setattr(reading, "_value", count)
+    whole = [{"fact": "a } b", "of": {"id": number}} for number in range(200)]
+    cut_off = json.dumps(whole)[:-1] + ', {"fact": "c'
+    assert parse_facts(cut_off) == whole
+    # Twice each the answer and the list in it, each object, and the one that is not whole.
+    assert len(parsed) == 4 + len(whole) + 1

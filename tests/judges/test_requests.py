@@ -24,7 +24,6 @@ from beholder.judges.operations.base import ModelOperation
 from toy.request_cases import CASES, Case
 
 GOLDEN = Path(__file__).parent / "golden" / "requests.json"
-KINDS: dict[str, Any] = {kind.name: kind for kind in OPERATIONS}
 RECORDED = json.loads(GOLDEN.read_text("utf-8"))
 
 
@@ -74,7 +73,8 @@ def plain(value: Any) -> Any:
 
 async def ask(judge: Judge, case: Case) -> Any:
     fields = {name: made(value) for name, value in case.fields.items()}
-    return await judge.ask(KINDS[case.operation](**fields), Draw(case.replicate, case.temperature))
+    kind: Any = OPERATIONS[case.operation]
+    return await judge.ask(kind(**fields), Draw(case.replicate, case.temperature))
 
 
 def outcome(judge: Judge, case: Case) -> Any:
@@ -119,7 +119,7 @@ def test_requests_keys_and_outcome_are_the_recorded_ones(name: str) -> None:
 
 
 def test_every_operation_that_models_are_asked_has_a_case() -> None:
-    asked = {kind.name for kind in OPERATIONS if issubclass(kind, ModelOperation)}
+    asked = {name for name, kind in OPERATIONS.items() if issubclass(kind, ModelOperation)}
     assert {case.operation for case in CASES.values()} == asked
 
 

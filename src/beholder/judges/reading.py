@@ -15,6 +15,7 @@ from typing import Any
 _THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n?(.*?)```", re.DOTALL)
 _FENCE_START = re.compile(r"```(?:json)?", re.IGNORECASE)
+_BRACE_OR_STRING = re.compile(r"""[{}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
 _LIST_START = re.compile(r"\[\s*[\[{]")
 
 
@@ -116,17 +117,26 @@ def _fact_rows(value: Any) -> list[dict[str, Any]]:
 
 def _whole_objects(text: str) -> Iterator[dict[str, Any]]:
     """The objects of a list that was cut off, up to the first that is not whole."""
+    text = text.replace("\n", "")  # the public script deletes raw line breaks, in texts too
     begin = _LIST_START.search(text)
-    place = begin.end() - 1 if begin else len(text)
-    while place < len(text):
-        ends = (place + m.end() for m in re.finditer(r"\}", text[place:]))
-        found = ((end, _value(text[place:end].replace("\n", ""))) for end in ends)
-        end, value = next(((e, v) for e, v in found if isinstance(v, dict)), (0, None))
-        if value is None:
+    place = begin.end() - 1 if begin else -1
+    while place >= 0:
+        end = _object_end(text, place)
+        value = _value(text[place:end])
+        if not isinstance(value, dict):
             return
         yield value
-        following = text.find("{", end)
-        place = following if following >= 0 else len(text)
+        place = text.find("{", end)
+
+
+def _object_end(text: str, start: int) -> int:
+    """Where the object ends that begins here; here if it is not whole."""
+    depth = 0
+    for token in _BRACE_OR_STRING.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if depth == 0:
+            return token.end()
+    return start
 
 
 def _outermost(answer: str) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 
 from beholder import PoSh
 from beholder.aio import run_sync
+from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import judge
 from beholder.judges.builtin import claims
@@ -113,7 +114,7 @@ def test_what_it_cannot_judge_names_who_can() -> None:
     with pytest.raises(ConfigError, match="openai:MODEL"):
         run_sync(JUDGE.ask(Rank(["a", "b"])))
     with pytest.raises(ConfigError, match="openai:MODEL"):
-        run_sync(JUDGE.ask(Verify(["A dog."])))
+        run_sync(JUDGE.ask(Verify(["A dog."], [Image(b"", "image/png")])))
     with pytest.raises(ConfigError, match="English"):
         run_sync(JUDGE.ask(Decompose("Ein Hund.", language="German")))
     with pytest.raises(ItemError, match="English"):

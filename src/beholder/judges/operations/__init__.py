@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from beholder.judges.operations.align import AlignWords, LexicalAlignment
 from beholder.judges.operations.assess import Aspect, Assess, Assessment
-from beholder.judges.operations.base import Operation
+from beholder.judges.operations.base import OPERATIONS, Operation
 from beholder.judges.operations.caption import Caption
 from beholder.judges.operations.classify import Category, Classify
 from beholder.judges.operations.decompose import AtomicStatement, Decompose
@@ -20,26 +18,6 @@ from beholder.judges.operations.rewrite import Rewrite
 from beholder.judges.operations.surprisal import MeasureSurprisal
 from beholder.judges.operations.translate import Translate, TranslatedClause
 from beholder.judges.operations.verify import Verify
-
-OPERATIONS: tuple[type[Operation[Any]], ...] = (
-    AlignWords,
-    Assess,
-    Caption,
-    Classify,
-    Decompose,
-    GradeDescription,
-    MatchStatements,
-    MeasureSurprisal,
-    Presence,
-    Rank,
-    RateSequence,
-    RateTransition,
-    Review,
-    Rewrite,
-    Translate,
-    Verify,
-)
-"""All operations that beholder knows."""
 
 __all__ = [
     "OPERATIONS",

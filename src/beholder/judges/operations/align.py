@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from beholder.judges.operations.base import Operation
 
@@ -26,15 +25,13 @@ class LexicalAlignment:
 
 
 @dataclass(frozen=True)
-class AlignWords(Operation[LexicalAlignment]):
+class AlignWords(Operation[LexicalAlignment], name="align_words"):
     """Align the words of a candidate with those of each reference; no model is asked this.
 
     Attributes:
         candidate: The text under evaluation.
         references: Trusted texts.
     """
-
-    name: ClassVar[str] = "align_words"
 
     candidate: str
     references: Sequence[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from beholder.backends import Image
 from beholder.errors import ItemError
@@ -25,7 +25,7 @@ class Assessment:
 
 
 @dataclass(frozen=True)
-class Assess(PanelOperation[Assessment]):
+class Assess(PanelOperation[Assessment], name="assess"):
     """How good a description is, by its pictures, by trusted texts, or by both.
 
     Attributes:
@@ -40,8 +40,6 @@ class Assess(PanelOperation[Assessment]):
     Raises:
         ItemError: There is no aspect, one that does not exist, or no evidence.
     """
-
-    name: ClassVar[str] = "assess"
 
     candidate: str
     aspects: Sequence[Aspect]

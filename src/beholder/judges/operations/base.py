@@ -19,6 +19,10 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
+OPERATIONS: dict[str, type[Operation[Any]]] = {}
+"""All operations by name."""
+
+
 class Operation(ABC, Generic[T_co]):
     """Something a judge can be asked; ``T_co`` is its answer.
 
@@ -30,6 +34,12 @@ class Operation(ABC, Generic[T_co]):
     """
 
     name: ClassVar[str]
+
+    def __init_subclass__(cls, *, name: str = "", **further: Any) -> None:
+        super().__init_subclass__(**further)
+        if name:
+            cls.name = name
+            OPERATIONS[name] = cls
 
 
 class ModelOperation(Operation[T]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from beholder.backends import Image
 from beholder.errors import ItemError
@@ -12,7 +11,7 @@ from beholder.judges.operations.base import ModelOperation, Respondent
 
 
 @dataclass(frozen=True)
-class Caption(ModelOperation[str]):
+class Caption(ModelOperation[str], name="caption"):
     """A description of pictures.
 
     Attributes:
@@ -26,8 +25,6 @@ class Caption(ModelOperation[str]):
     Raises:
         ItemError: There is no picture.
     """
-
-    name: ClassVar[str] = "caption"
 
     images: Sequence[Image]
     language: str = "English"

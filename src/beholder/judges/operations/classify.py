@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, cast, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 from beholder.backends import Image
 from beholder.errors import ItemError
@@ -24,7 +24,7 @@ class Category:
 
 
 @dataclass(frozen=True)
-class Classify(ModelOperation[list[Category]]):
+class Classify(ModelOperation[list[Category]], name="classify"):
     """The one or two categories that fit, at most one of them rated High; or none.
 
     Attributes:
@@ -35,8 +35,6 @@ class Classify(ModelOperation[list[Category]]):
     Raises:
         ItemError: There is no category, or there are not either pictures or a text.
     """
-
-    name: ClassVar[str] = "classify"
 
     categories: Mapping[str, str]
     images: Sequence[Image] = ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from beholder.judges.operations.base import ModelOperation, Respondent
 from beholder.judges.operations.numbered import language_note
@@ -39,7 +38,7 @@ _STATEMENTS = only("statements", array(_STATEMENT, list), bare=True)
 
 
 @dataclass(frozen=True)
-class Decompose(ModelOperation[list[AtomicStatement]]):
+class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
     """The smallest self-contained statements of a text, in its own language.
 
     Attributes:
@@ -47,15 +46,17 @@ class Decompose(ModelOperation[list[AtomicStatement]]):
         language: Its language, told to the judge; None if not known.
     """
 
-    name: ClassVar[str] = "decompose"
-
     text: str
     language: str | None = None
 
     async def put(self, model: Respondent) -> list[AtomicStatement]:
         """See ``ModelOperation.put``."""
         return await model.json(
-            model.render({"text": self.text}, **language_note(self.language)),
+            model.render(
+                {"text": self.text},
+                {"language": self.language or ""},
+                parts=language_note(self.language),
+            ),
             _STATEMENTS,
             # Each statement repeats words of the text and carries some JSON around them.
             max_tokens=1024 + 2 * len(self.text.encode("utf-8")),

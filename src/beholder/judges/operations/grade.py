@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from beholder.backends import Image
 from beholder.errors import ItemError
@@ -16,7 +15,7 @@ LOWEST, HIGHEST = 0, 9
 
 
 @dataclass(frozen=True)
-class GradeDescription(PanelOperation[Grade]):
+class GradeDescription(PanelOperation[Grade], name="grade"):
     """Grade from 0 to 9 of a description by its pictures, read from probabilities.
 
     Attributes:
@@ -27,8 +26,6 @@ class GradeDescription(PanelOperation[Grade]):
     Raises:
         ItemError: There is no picture.
     """
-
-    name: ClassVar[str] = "grade"
 
     candidate: str
     images: Sequence[Image]

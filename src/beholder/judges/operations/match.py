@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from beholder.judges.operations.base import PanelOperation, Respondent
 from beholder.judges.operations.numbered import (
@@ -22,7 +22,7 @@ _ANY = integer(-(10**9), 10**9, listed=False)
 
 
 @dataclass(frozen=True)
-class MatchStatements(PanelOperation[list[int | None]]):
+class MatchStatements(PanelOperation[list[int | None]], name="match"):
     """For each claim the index of the reference statement that says or contains it, or None.
 
     A model's row that names a statement which does not exist, or that is missing, is None.
@@ -32,8 +32,6 @@ class MatchStatements(PanelOperation[list[int | None]]):
         references: The statements among which they are looked for.
         language: Language of the texts, told to the judge; None if not known.
     """
-
-    name: ClassVar[str] = "match"
 
     claims: Sequence[str]
     references: Sequence[str]
@@ -48,9 +46,10 @@ class MatchStatements(PanelOperation[list[int | None]]):
             return await model.json(
                 model.render(
                     {"statement": rows, "reference": self.references},
-                    **language_note(self.language),
+                    {"language": self.language or ""},
+                    parts=language_note(self.language),
                 ),
-                rows_by_id("matches", rows, reference=nullable("integer", self._reference)),
+                rows_by_id("matches", rows, "reference", nullable("integer", self._reference)),
                 max_tokens=answer_limit(rows),
                 typical={"matches": [{"id": i, "reference": None} for i, _ in rows]},
             )

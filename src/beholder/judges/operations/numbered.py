@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, array, integer, obj, only
@@ -15,19 +15,9 @@ Row = tuple[int, str]
 """A statement with its number."""
 
 
-class Fill(TypedDict):
-    """What a template gets besides texts."""
-
-    settings: dict[str, str]
-    parts: dict[str, str | None]
-
-
-def language_note(language: str | None) -> Fill:
-    """Tells the language of the texts, if it is known."""
-    return {
-        "settings": {"language": language or ""},
-        "parts": {"language_note": "language" if language else None},
-    }
+def language_note(language: str | None) -> dict[str, str | None]:
+    """The part of a prompt that tells the language of the texts, if it is known."""
+    return {"language_note": "language" if language else None}
 
 
 def answer_limit(rows: Sequence[Row]) -> int:
@@ -35,21 +25,21 @@ def answer_limit(rows: Sequence[Row]) -> int:
     return 128 + 32 * len(rows)
 
 
-def rows_by_id(field: str, asked: Sequence[Row], **column: Shape[T]) -> Shape[dict[int, T]]:
+def rows_by_id(
+    field: str, asked: Sequence[Row], column: str, shape: Shape[T]
+) -> Shape[dict[int, T]]:
     """An answer with a row per statement: its number and one column.
 
     Args:
         field: What the list of rows is called.
         asked: The statements that were asked about.
-        column: The column.
+        column: What the column is called.
+        shape: What it holds.
     """
     ids = {number for number, _ in asked}
-    (name,) = column
-
-    def pair(**values: object) -> tuple[int, T]:
-        return values["id"], values[name]  # type: ignore[return-value]
-
-    row: Shape[tuple[int, T]] = obj(pair, id=integer(min(ids), max(ids), listed=False), **column)
+    number = integer(min(ids), max(ids), listed=False)
+    columns: dict[str, Shape[Any]] = {"id": number, column: shape}
+    row: Shape[tuple[int, T]] = obj(lambda **values: (values["id"], values[column]), **columns)
     return only(field, array(row, partial(_by_id, ids)), bare=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from beholder.backends import Message
 from beholder.judges.grades import Grade, mean_grade
@@ -38,7 +38,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Presence(PanelOperation[list[Grade]]):
+class Presence(PanelOperation[list[Grade]], name="presence"):
     """Grade from 1 (certainly not) to 5 (certainly) that each unit is in the target text.
 
     A model is asked one question per unit. All prompts about one text begin alike and are sent one
@@ -50,8 +50,6 @@ class Presence(PanelOperation[list[Grade]]):
         source: The text they come from, for judges that read both (the built-in one); a model is
             not shown it.
     """
-
-    name: ClassVar[str] = "presence"
 
     questions: Sequence[Question]
     target: str

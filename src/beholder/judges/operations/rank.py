@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import ClassVar
 
 from beholder.backends import Image
 from beholder.errors import ItemError
 from beholder.judges.operations.base import PanelOperation, Respondent
+from beholder.judges.operations.numbered import language_note
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import array, integer, only
 
 
 @dataclass(frozen=True)
-class Rank(PanelOperation[list[int]]):
+class Rank(PanelOperation[list[int]], name="rank"):
     """Rank of each text about the pictures, 1 = best, every rank once.
 
     Attributes:
@@ -26,8 +26,6 @@ class Rank(PanelOperation[list[int]]):
     Raises:
         ItemError: There are fewer than two texts.
     """
-
-    name: ClassVar[str] = "rank"
 
     texts: Sequence[str]
     images: Sequence[Image] = ()
@@ -41,10 +39,8 @@ class Rank(PanelOperation[list[int]]):
         """See ``ModelOperation.put``."""
         n = len(self.texts)
         settings = {"n": str(n), "language": self.language or ""}
-        parts = {
-            "seen_note": "seen" if self.images else "unseen",
-            "language_note": "language" if self.language else None,
-        }
+        seen = {"seen_note": "seen" if self.images else "unseen"}
+        parts = language_note(self.language) | seen
         return await model.json(
             model.render({"review": self.texts}, settings, parts=parts, images=self.images),
             only("ranks", array(integer(1, n), self._each_once, "rank")),

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import ClassVar
 
 from beholder.backends import Image
 from beholder.errors import ItemError
@@ -86,7 +85,7 @@ class _Rate(PanelOperation[Rating]):
 
 
 @dataclass(frozen=True)
-class RateSequence(_Rate):
+class RateSequence(_Rate, name="rate_sequence"):
     """How well a sequence of pictures holds together as a story, 1 to 10.
 
     Attributes:
@@ -97,8 +96,6 @@ class RateSequence(_Rate):
     Raises:
         ItemError: Some pictures are missing, or some captions where there is no picture.
     """
-
-    name: ClassVar[str] = "rate_sequence"
 
     frames: Sequence[JudgedFrame]
     context: str = ""
@@ -115,7 +112,7 @@ class RateSequence(_Rate):
 
 
 @dataclass(frozen=True)
-class RateTransition(_Rate):
+class RateTransition(_Rate, name="rate_transition"):
     """How well one picture follows on another, 1 to 10.
 
     Attributes:
@@ -126,8 +123,6 @@ class RateTransition(_Rate):
     Raises:
         ItemError: A picture is missing, or a caption where there is no picture.
     """
-
-    name: ClassVar[str] = "rate_transition"
 
     first: JudgedFrame
     second: JudgedFrame

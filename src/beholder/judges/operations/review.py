@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from beholder.backends import Image
 from beholder.errors import ItemError
@@ -21,7 +21,7 @@ _ANYTHING: Shape[Any] = Shape({"type": "string"}, lambda value, name: value)
 
 
 @dataclass(frozen=True)
-class Review(ModelOperation[list[str]]):
+class Review(ModelOperation[list[str]], name="review"):
     """Reviews of pictures, one per kind, different and of nearly the same length.
 
     Attributes:
@@ -33,8 +33,6 @@ class Review(ModelOperation[list[str]]):
     Raises:
         ItemError: There is no picture.
     """
-
-    name: ClassVar[str] = "review"
 
     images: Sequence[Image]
     kinds: Sequence[str]

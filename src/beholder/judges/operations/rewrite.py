@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from beholder.judges.operations.base import ModelOperation, Respondent
 from beholder.judges.reading import BadAnswer
 
 
 @dataclass(frozen=True)
-class Rewrite(ModelOperation[str]):
+class Rewrite(ModelOperation[str], name="rewrite"):
     """A rough phrase ("man holds cup") as a noun phrase ("the man holding a cup").
 
     Attributes:
         phrase: The phrase.
     """
-
-    name: ClassVar[str] = "rewrite"
 
     phrase: str
 

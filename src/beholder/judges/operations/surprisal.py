@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from beholder.backends import Image, Surprisal
 from beholder.judges.operations.base import ModelOperation, Respondent
 
 
 @dataclass(frozen=True)
-class MeasureSurprisal(ModelOperation[list[Surprisal]]):
+class MeasureSurprisal(ModelOperation[list[Surprisal]], name="perplexity"):
     """How surprising each text is as the answer to a prompt about the pictures.
 
     Nothing is drawn, so that neither a replicate nor a temperature changes the answer.
@@ -21,8 +20,6 @@ class MeasureSurprisal(ModelOperation[list[Surprisal]]):
         prompt: What is asked before them.
         images: The pictures.
     """
-
-    name: ClassVar[str] = "perplexity"
 
     texts: Sequence[str]
     prompt: str

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from beholder.judges.fences import sanitise
 from beholder.judges.operations.base import ModelOperation, Respondent
@@ -30,7 +29,7 @@ _CLAUSE = obj(TranslatedClause, source=string(), translation=string())
 
 
 @dataclass(frozen=True)
-class Translate(ModelOperation[list[TranslatedClause]]):
+class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
     """A text clause by clause in another language.
 
     Attributes:
@@ -38,8 +37,6 @@ class Translate(ModelOperation[list[TranslatedClause]]):
         source: Its language.
         target: The language to write in.
     """
-
-    name: ClassVar[str] = "translate"
 
     text: str
     source: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from beholder.backends import Image
 from beholder.errors import ItemError
@@ -21,7 +20,7 @@ from beholder.judges.shapes import boolean
 
 
 @dataclass(frozen=True)
-class Verify(PanelOperation[list[bool]]):
+class Verify(PanelOperation[list[bool]], name="verify"):
     """Whether each claim is supported by the pictures or by the reference text.
 
     Attributes:
@@ -33,8 +32,6 @@ class Verify(PanelOperation[list[bool]]):
     Raises:
         ItemError: There is no evidence.
     """
-
-    name: ClassVar[str] = "verify"
 
     claims: Sequence[str]
     images: Sequence[Image] = ()
@@ -55,20 +52,20 @@ class Verify(PanelOperation[list[bool]]):
         """
         if not self.claims:
             return []
-        fill = language_note(self.language)
-        text_too = self.reference is not None
-        fill["parts"]["evidence_note"] = (
-            "reference" if not self.images else "both" if text_too else "picture"
+        shown = (
+            "reference" if not self.images else "both" if self.reference is not None else "picture"
         )
+        parts = language_note(self.language) | {"evidence_note": shown}
 
         async def ask(rows: list[Row]) -> dict[int, bool]:
             return await model.json(
                 model.render(
                     {"statement": rows, "reference": self.reference or ""},
+                    {"language": self.language or ""},
+                    parts=parts,
                     images=self.images,
-                    **fill,
                 ),
-                rows_by_id("rows", rows, supported=boolean()),
+                rows_by_id("rows", rows, "supported", boolean()),
                 max_tokens=answer_limit(rows),
                 typical={"rows": [{"id": i, "supported": True} for i, _ in rows]},
             )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self, get_args
 
+from beholder.aio import run_sync
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import JUDGES, Draw, Judge
+from beholder.judges import Draw, Judge
 from beholder.judges.operations import AtomicStatement, Decompose, MatchStatements, Verify
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
@@ -82,6 +83,8 @@ class DCScore(Metric[DCScoreEvidence]):
     references: Literal["best", "mean"] = param("best", "over references: best f1, or mean")
     on_empty: Literal["omit", "zero"] = param("omit", "undefined values: omit or zero")
 
+    pictured: bool = field(default=False, repr=False, compare=False)
+
     registered_name: ClassVar[str] = "dcscore"
     values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
     score_units = staticmethod(score_units)
@@ -125,11 +128,14 @@ class DCScore(Metric[DCScoreEvidence]):
         return ("har", "mar") if self.direction == "both" else (self.direction,)
 
     def prepare(self, items: Iterable[Item]) -> Self:
-        """Refuse pictures for a judge that is no model, before anything is done."""
-        blind = self.judge.partition("(")[0] in JUDGES.builtin()
-        if blind and any(self._looks_at(item) for item in items):
+        """Find out whether there is a picture to look at."""
+        return replace(self, pictured=any(map(self._looks_at, items)))
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The judge's; one that cannot see is refused here, before any work, if it will have to."""
+        if self.pictured and not run_sync(tools.judge(self.judge).accepts_images()):
             raise self._cannot_see()
-        return self
+        return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without what is asked for.
