@@ -6,7 +6,6 @@ import asyncio
 import math
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from beholder.judges.operations import Rewrite
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.run.store import FILE_NAME, Store
+from beholder.run.subjects import ITEM
 
 REQUEST = Request(
     (Message("system", ("S",)), Message("user", (Image(b"1", "image/png"), "U"))),
@@ -103,7 +103,9 @@ file.close()
     file.close()
 
 
-def test_stats_and_prune(tmp_path: Path) -> None:
+def test_stats_and_prune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000_000.0
+    monkeypatch.setattr("time.time", lambda: now)
     file = AnswerFile(tmp_path / "a.sqlite")
     file.put_answer(RECORD)
     file.put_answer(replace(RECORD, replicate=1, request="other"))
@@ -117,19 +119,26 @@ def test_stats_and_prune(tmp_path: Path) -> None:
             "completion_tokens": 6,
         }
     ]
+    now += 3600
     assert file.prune(older_than=3600) == 0
-    time.sleep(0.01)
-    assert file.prune(older_than=0.0) == 2
+    now += 1
+    assert file.prune(older_than=3600) == 2
     assert list(file.records()) == []
     file.close()
 
 
-def test_notes_are_believed_for_a_while_only(tmp_path: Path) -> None:
+def test_notes_are_believed_for_a_while_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000_000.0
+    monkeypatch.setattr("time.time", lambda: now)
     path = tmp_path / "a.sqlite"
-    forgetful, lasting = AnswerFile(path, facts_last=0.02), AnswerFile(path)
+    forgetful, lasting = AnswerFile(path, facts_last=60), AnswerFile(path)
     forgetful.put_fact("server", "can do")
     assert forgetful.get_fact("server") == "can do"
-    time.sleep(0.03)
+    now += 60
+    assert forgetful.get_fact("server") == "can do"
+    now += 1
     assert forgetful.get_fact("server") is None
     assert lasting.get_fact("server") == "can do"
     forgetful.close()
@@ -145,13 +154,13 @@ def test_file_that_is_no_database_is_named(tmp_path: Path) -> None:
 
 def test_a_runs_store_and_its_answers_share_one_file(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
-        store.sync_items([Item(id="a", candidate="A cat.")])
+        store.sync(ITEM, [Item(id="a", candidate="A cat.")])
         file = AnswerFile(tmp_path / FILE_NAME)
         file.put_answer(RECORD)
-        store.sync_items([Item(id="a", candidate="A cat."), Item(id="b", candidate="A dog.")])
+        store.sync(ITEM, [Item(id="a", candidate="A cat."), Item(id="b", candidate="A dog.")])
         file.close()
     with Store.read(tmp_path) as store:
-        assert store.n_items() == 2
+        assert store.n_subjects() == 2
     file = AnswerFile(tmp_path / FILE_NAME)
     assert file.get_answer(RECORD.key) == ANSWER
     file.close()
