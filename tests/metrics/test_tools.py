@@ -24,8 +24,8 @@ def test_options_reach_the_tools_of_their_kind() -> None:
     assert tools.identity("embedder", "openai:m").endswith("/8")
 
 
-def test_work_leaves_the_process_when_all_tools_are_cheap() -> None:
+def test_work_leaves_the_process_when_all_tools_may_be_made_anew() -> None:
     tools = Tools(tally=Tally())
-    cheap = [("judge", "builtin"), ("embedder", "static"), ("splitter", "rules")]
-    assert tools.is_cheap(cheap)
-    assert not tools.is_cheap([*cheap, ("judge", "openai:m")])
+    own = [("judge", "builtin"), ("embedder", "static"), ("splitter", "rules")]
+    assert tools.are_per_process(own)
+    assert not tools.are_per_process([*own, ("judge", "openai:m")])

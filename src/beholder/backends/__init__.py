@@ -10,11 +10,11 @@ from beholder.backends.base import (
     Capabilities,
     Image,
     Message,
-    Notes,
-    Perplexity,
     Request,
     Sample,
     Sampling,
+    ServerFacts,
+    Surprisal,
 )
 from beholder.backends.money import Usage
 from beholder.backends.scripted import Replay, Scripted
@@ -28,13 +28,13 @@ __all__ = [
     "Capabilities",
     "Image",
     "Message",
-    "Notes",
-    "Perplexity",
     "Replay",
     "Request",
     "Sample",
     "Sampling",
     "Scripted",
+    "ServerFacts",
+    "Surprisal",
     "Usage",
     "backend",
 ]

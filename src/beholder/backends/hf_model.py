@@ -23,8 +23,8 @@ from beholder.backends.base import (
     Sample,
     in_words,
 )
+from beholder.backends.context_window import too_long
 from beholder.backends.money import Usage
-from beholder.backends.room import too_long
 from beholder.errors import ConfigError, ItemError
 
 MOST_LOGPROBS = 20

@@ -62,7 +62,7 @@ class EmbeddingService:
         self, embedder: Embedder, vectors: VectorStore | None = None, *, memory: int = _MEMORY
     ) -> None:
         self.embedder = embedder
-        self._vectors = None if embedder.cheap else vectors
+        self._vectors = None if embedder.per_process else vectors
         self._known = Recent(memory)
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
 
@@ -72,9 +72,9 @@ class EmbeddingService:
         return self.embedder.identity
 
     @property
-    def cheap(self) -> bool:
+    def per_process(self) -> bool:
         """The embedder's."""
-        return self.embedder.cheap
+        return self.embedder.per_process
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts.

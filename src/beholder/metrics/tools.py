@@ -29,7 +29,7 @@ class Tool(Protocol):
         """Its name with version or revision, as signatures state it."""
 
     @property
-    def cheap(self) -> bool:
+    def per_process(self) -> bool:
         """Whether it may be made anew in every worker process."""
 
 
@@ -108,9 +108,9 @@ class Tools:
         """The identity of a tool, as signatures state it."""
         return self.get(kind, spec).identity
 
-    def is_cheap(self, specs: Iterable[tuple[str, str]]) -> bool:
+    def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
         """Whether all of these tools, (kind, spec), may be made anew in every worker process."""
-        return all(self.get(kind, spec).cheap for kind, spec in specs)
+        return all(self.get(kind, spec).per_process for kind, spec in specs)
 
 
 def _image_text(spec: str, vectors: VectorStore | None) -> ImageTextService:
