@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
 
+# In random order (a failure prints its seed: -p randomly -p "randomly_seed=N"), on all cores.
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 # The tests that need torch, in an environment of their own; everything else stays free of it.
 test-hf: .venv-hf/.ready
