@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
 
-# In random order (a failure prints its seed: -p randomly -p "randomly_seed=N"), on all cores.
+# In random order, on all cores; -p no:randomly and -n 0 put a failing test in its place again.
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto
 
