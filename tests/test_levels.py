@@ -10,14 +10,25 @@ import pytest
 SRC = Path(__file__).parents[1] / "src" / "beholder"
 
 LEVELS = [
-    {"errors", "dates", "records", "registry", "spec", "optional", "aio", "files", "_version"},
+    {
+        "errors",
+        "dates",
+        "records",
+        "registry",
+        "spec",
+        "options",
+        "optional",
+        "aio",
+        "files",
+        "_version",
+    },
     {"stats", "text", "media", "data", "plots"},
     {"language", "embed", "backends"},
     {"judges"},
     {"metrics", "narratives"},
     {"benchmarks", "run"},
     {"report"},
-    {"api", "web"},
+    {"api"},
     {"cli", "__main__"},
 ]
 LEVEL_OF = {part: level for level, parts in enumerate(LEVELS) for part in parts}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ from beholder.data.row import RowError
 from beholder.errors import DataError
 from beholder.metrics import Metric, metric
 from beholder.optional import require
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemFailure, ItemScore, MetricResult
 from beholder.run import manifest
-from beholder.run.config import RunConfig
-from beholder.run.engine import carry_out
-from beholder.run.execute import Outcome, Progress
+from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.session import Progress, Quiet
 from beholder.run.store import Store
 
 
@@ -88,7 +88,7 @@ def score(
         concurrency=concurrency,
     )
     rows = None if isinstance(data, str | Path) else _from_python(data)
-    bad_rows = carry_out(config, progress or Quiet(), rows)
+    bad_rows = run_scores(config, progress or Quiet(), rows)
     return Run(config.out, bad_rows=tuple(bad_rows))
 
 
@@ -108,27 +108,25 @@ def configure(
     media_root: str | Path | None = None,
     workers: int | None = None,
     concurrency: int = 64,
-) -> RunConfig:
-    """The RunConfig of ``score``'s arguments; ``source`` is None for items given in Python.
+) -> ScoreConfig:
+    """The ScoreConfig of ``score``'s arguments; ``source`` is None for items given in Python.
 
     Raises:
         ConfigError: A metric or option is wrong.
     """
     named = {"embedder": embedder, "judge": judge}
     defaults = {kind: spec for kind, spec in named.items() if spec}
-    address = {"base_url": base_url} if base_url else {}
-    return RunConfig(
+    return ScoreConfig(
         data=source or "items",
         metrics=tuple(metric(m, **defaults) if isinstance(m, str) else m for m in metrics),
         out=Path(out) if out is not None else _default_out(source),
-        limit=limit,
-        skip_bad_rows=skip_bad_rows,
-        media_root=Path(media_root) if media_root is not None else None,
-        workers=workers,
-        concurrency=concurrency,
-        cache=Path(cache) if cache is not None else None,
-        max_cost=max_cost,
-        tool_options={"embedder": address, "judge": {**address, **(judge_options or {})}},
+        rows=DataOptions(
+            limit, skip_bad_rows, Path(media_root) if media_root is not None else None
+        ),
+        judging=JudgeOptions.of({"base_url": base_url, **(judge_options or {})}),
+        work=WorkOptions(
+            workers, concurrency, Path(cache) if cache is not None else None, max_cost
+        ),
     )
 
 
@@ -170,7 +168,7 @@ class Run:
             for position, item in store.items():
                 found = store.score(metric_name, position)
                 if found is not None:
-                    yield item, found
+                    yield item, replace(found, item=item) if isinstance(found, ItemScore) else found
 
     def to_arrow(self) -> Any:
         """The scores as a pyarrow Table, long: item, metric, name, value, status, groups."""
@@ -200,16 +198,6 @@ class Run:
         from beholder.report import write_report
 
         return write_report(self.path, Path(output) if output is not None else None)
-
-
-class Quiet:
-    """Progress that nobody watches."""
-
-    def start(self, total: int, reused: int) -> None:
-        """See ``Progress``."""
-
-    def advance(self, outcome: Outcome) -> None:
-        """See ``Progress``."""
 
 
 def _from_python(rows: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item | DataError]:

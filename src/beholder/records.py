@@ -38,6 +38,14 @@ class Item:
     judgments: Mapping[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def source(self) -> tuple[str, ...]:
+        """What the candidate describes: its images, else its video, else its references.
+
+        Items of one source are not independent: intervals resample sources.
+        """
+        return self.images or ((self.video,) if self.video else self.references) or (self.id,)
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -142,6 +150,8 @@ class ItemScore:
         units: The granular findings.
         signature: How the numbers were made.
         detail: Evidence worth drawing (a similarity matrix, a graph); JSON values and arrays.
+        unfinished: Whether a part could not be had now (one vote of several), so that the next
+            start of the run asks again.
         item: What was scored, so that a score can show itself; None where it was read from a run.
     """
 
@@ -149,6 +159,7 @@ class ItemScore:
     units: tuple[Unit, ...] = ()
     signature: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
+    unfinished: bool = False
     item: Item | None = field(default=None, compare=False, repr=False)
 
     def show(self) -> None:

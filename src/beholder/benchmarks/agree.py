@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,10 @@ from beholder.benchmarks.protocols import Measure
 from beholder.errors import ConfigError
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.records import Interval
-from beholder.run.config import RunConfig
-from beholder.run.engine import carry_out
-from beholder.run.execute import Progress
+from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.session import Progress
 from beholder.run.store import Store
+from beholder.spec import with_value
 from beholder.stats.bootstrap import percentile_interval
 from beholder.stats.checks import Floats
 from beholder.stats.significance import holm
@@ -63,12 +63,10 @@ def asked(text: str, **defaults: object) -> Asked:
     Raises:
         ConfigError: No such metric or value.
     """
-    name, dot, value = text.rpartition(".")
-    if not (dot and value.isidentifier()):
-        return Asked(metric(text, **defaults))
-    built = metric(name, **defaults)
+    named, value = with_value(text)
+    built = metric(named, **defaults)
     names = [info.name for info in built.values]
-    if value not in names:
+    if value is not None and value not in names:
         raise ConfigError(f"{built.name} has no value {value!r}; it has: {', '.join(names)}")
     return Asked(built, value)
 
@@ -156,7 +154,7 @@ def agree(
     judged: Judged,
     measures: Sequence[Measure],
     metrics: Sequence[Asked],
-    config: RunConfig,
+    config: ScoreConfig,
     progress: Progress,
     *,
     control_length: bool = False,
@@ -188,8 +186,8 @@ def agree(
         collect(measure, judged.items, control_length=control_length) for measure in measures
     ]
     to_run = {one.metric.name: one.metric for one in everyone}
-    run = RunConfig(**{**config.__dict__, "metrics": tuple(to_run.values())})
-    carry_out(run, progress, scored_items(judged.items, measures))
+    run = replace(config, metrics=tuple(to_run.values()))
+    run_scores(run, progress, scored_items(judged.items, measures))
     with Store.read(run.out) as store:
         columns = {name: _columns(store, name) for name in to_run}
         signatures = {name: " ; ".join(store.signatures(name)) for name in to_run}

@@ -12,19 +12,18 @@ bound: the held-out one beside it is not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from beholder.benchmarks.load import Judged
-from beholder.benchmarks.measure import scored_items, source_of
+from beholder.benchmarks.measure import scored_items
 from beholder.errors import ConfigError
 from beholder.metrics import Metric
 from beholder.records import Interval, Item, ItemScore, Side, Span, Unit
-from beholder.run.config import RunConfig
-from beholder.run.engine import carry_out
-from beholder.run.execute import Progress
+from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.session import Progress
 from beholder.run.store import Store
 from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
 from beholder.stats.bootstrap import cluster_bootstrap
@@ -101,7 +100,7 @@ class GranularReport:
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    source: str
+    source: tuple[str, ...]
     gold: list[TokenSpan]
     labels: Ints
     scores: Floats
@@ -111,7 +110,7 @@ class _Document:
 def granular(
     judged: Judged,
     metrics: Sequence[Metric[Any]],
-    config: RunConfig,
+    config: ScoreConfig,
     progress: Progress,
     *,
     n_resamples: int = 1000,
@@ -134,8 +133,8 @@ def granular(
     if not any(label in item.judgments for item in judged.items for label, _ in SIDES):
         raise ConfigError("no item has marked spans (judgments mistakes, omissions)")
     resampling(n_resamples, LEVEL)
-    run = RunConfig(**{**config.__dict__, "metrics": tuple(metrics)})
-    carry_out(run, progress, scored_items(judged.items, ()))
+    run = replace(config, metrics=tuple(metrics))
+    run_scores(run, progress, scored_items(judged.items, ()))
     with Store.read(run.out) as store:
         outcomes = {
             metric.name: [_units(store, metric.name, i) for i in range(len(judged.items))]
@@ -178,7 +177,7 @@ def _document(item: Item, units: Sequence[Unit], label: Label, side: Side) -> _D
         for start, end in _touched(tokens, unit.spans)
     ]
     return _Document(
-        source_of(item),
+        item.source,
         gold,
         _labels(len(tokens), gold),
         token_scores(len(tokens), scored, several="highest"),

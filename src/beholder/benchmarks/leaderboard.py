@@ -119,7 +119,7 @@ def _tally(stores: Sequence[Store], metric: str, value: str) -> dict[str, _Tally
         systems = {
             place: item.group.get("system", store.folder.name) for place, item in store.items()
         }
-        sources = store.sources(store.n_items())
+        sources = store.sources(store.n_subjects())
         for place, values in store.values(metric):
             tally = tallies[systems[place]]
             if value not in values:  # not defined for this item

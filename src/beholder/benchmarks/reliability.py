@@ -75,7 +75,7 @@ def reliability(
     Raises:
         ConfigError: Fewer than two raters, an unknown one, or fewer than two common items.
     """
-    held = [metric.name for metric in store.metrics()]
+    held = [asker.name for asker in store.askers()]
     raters = list(names) if names else held
     for name in raters:
         if name not in held:

@@ -15,7 +15,7 @@ from beholder.errors import ConfigError
 if TYPE_CHECKING:
     from beholder.benchmarks.agree import Report
     from beholder.benchmarks.load import Judged
-    from beholder.run.config import RunConfig
+    from beholder.run.scores import ScoreConfig
 
 
 def agree(
@@ -197,7 +197,7 @@ def _print_granular(
     judged: Judged,
     names: list[str] | None,
     defaults: dict[str, str],
-    config: RunConfig,
+    config: ScoreConfig,
     resamples: int,
     as_json: bool,
 ) -> None:

@@ -16,12 +16,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from beholder.metrics.asker import Outcome
 from beholder.records import ItemFailure
-from beholder.run.execute import Outcome
 
 
 class TerminalProgress:
-    """A bar with counts of scored, failed and reused and the rate; a ``run.execute.Progress``.
+    """A bar with counts of scored, failed and reused and the rate; a ``run.session.Progress``.
 
     Attributes:
         scored_now: Scored by this start of the run.
@@ -58,13 +58,13 @@ class TerminalProgress:
         self._bar.stop()
 
     def start(self, total: int, reused: int) -> None:
-        """See ``run.execute.Progress``."""
+        """See ``run.session.Progress``."""
         self.reused = reused
         self._began = time.monotonic()
         self._task = self._bar.add_task("", total=total, completed=reused, counts=self._counts())
 
     def advance(self, outcome: Outcome) -> None:
-        """See ``run.execute.Progress``."""
+        """See ``run.session.Progress``."""
         if isinstance(outcome, ItemFailure):
             self.failed_now += 1
         else:

@@ -16,7 +16,8 @@ from beholder.cli.progress import TerminalProgress
 if TYPE_CHECKING:
     from beholder.api import Run
     from beholder.judges import Tally
-    from beholder.run.config import RunConfig
+    from beholder.run.plan import Plan
+    from beholder.run.scores import ScoreConfig
 
 
 def score(
@@ -109,7 +110,9 @@ def score(
         concurrency=concurrency,
     )
     if dry_run:
-        _print_plan(config)
+        from beholder.run.scores import plan_scores
+
+        print_plan(plan_scores(config), config.out)
         return
     run = carry_out_and_print(config, as_json=as_json, report=not no_report)
     problems = missed(gates, run.summary)
@@ -124,14 +127,14 @@ def score(
         raise typer.Exit(1)
 
 
-def carry_out_and_print(config: RunConfig, *, as_json: bool, report: bool) -> Run:
+def carry_out_and_print(config: ScoreConfig, *, as_json: bool, report: bool) -> Run:
     """Do a run with progress, then print its table (or JSON) and where things are."""
     from beholder.api import Run
     from beholder.report import summary_table, write_report
-    from beholder.run.engine import carry_out
+    from beholder.run.scores import run_scores
 
     with TerminalProgress() as progress:
-        bad_rows = carry_out(config, progress)
+        bad_rows = run_scores(config, progress)
     run = Run(config.out)
     for row in bad_rows:
         typer.echo(f"left out: {row}", err=True)
@@ -154,23 +157,23 @@ def judge_options(**options: object) -> dict[str, object]:
     return {name: value for name, value in options.items() if value not in (None, False)}
 
 
-def _print_plan(config: RunConfig) -> None:
-    from beholder.run.plan import plan
+def print_plan(planned: Plan, out: Path) -> None:
+    """Say what a run would do."""
+    from beholder.report.marking import visible
 
-    planned = plan(config)
     typer.echo(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
     for row in planned.bad_rows:
         typer.echo(f"  {row}")
-    for metric in planned.metrics:
-        typer.echo(f"{metric.name}: {metric.n_to_score} to score, {metric.n_done} done already")
+    for metric in planned.askers:
+        typer.echo(f"{metric.name}: {metric.n_to_ask} to score, {metric.n_done} done already")
         typer.echo(f"  {metric.signature}")
         for reason, count in metric.lacking.items():
-            typer.echo(f"  {count} would fail: {reason}")
+            typer.echo(f"  {count} would fail: {visible(reason)}")
         if metric.judge is not None and metric.judge_most is not None:
             typer.echo(f"  about {estimate(metric.judge)}")
             if metric.judge_most.n_calls > metric.judge.n_calls:
                 typer.echo(f"  at most {estimate(metric.judge_most)}")
-    typer.echo(f"run directory: {config.out} (nothing was written)")
+    typer.echo(f"run directory: {out} (nothing was written)")
 
 
 def estimate(tally: Tally) -> str:

@@ -1,23 +1,30 @@
 """Reading data sets: rows of JSONL, CSV, TSV and Parquet become items, or say what is wrong."""
 
 from beholder.data.frames import (
+    frame_from_row,
+    frame_row,
     read_frames,
     read_sequences,
+    sequence_from_row,
     sequence_row,
     with_exif_dates,
     write_sequences,
 )
 from beholder.data.read import read_items
-from beholder.data.reviews import read_reviews, reviews_row
+from beholder.data.reviews import read_reviews, reviews_from_row, reviews_row
 from beholder.data.row import from_row, to_row
 
 __all__ = [
+    "frame_from_row",
+    "frame_row",
     "from_row",
     "read_frames",
     "read_items",
     "read_reviews",
     "read_sequences",
+    "reviews_from_row",
     "reviews_row",
+    "sequence_from_row",
     "sequence_row",
     "to_row",
     "with_exif_dates",

@@ -149,12 +149,22 @@ def frame_row(frame: Frame) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value}
 
 
+def frame_from_row(row: object, *, media_root: Path | None = None) -> Frame:
+    """The frame of a row; RowError where it is none."""
+    return _frame(row, year=None, media_root=media_root)
+
+
 def sequence_row(sequence: Sequence) -> dict[str, Any]:
     """The row of a sequence, frames written out."""
     row: dict[str, Any] = {"id": sequence.id, "source": sequence.source}
     if sequence.group:
         row["group"] = dict(sequence.group)
     return row | {"frames": [frame_row(frame) for frame in sequence.frames]}
+
+
+def sequence_from_row(row: object, *, media_root: Path | None = None) -> Sequence:
+    """The sequence of a row whose frames are written out; RowError where it is none."""
+    return _sequence(row, None, {}, media_root)
 
 
 def write_sequences(path: Path, sequences: Iterable[Sequence]) -> None:

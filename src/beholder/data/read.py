@@ -7,15 +7,21 @@ import gzip
 import json
 import lzma
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, TypeAlias, TypeVar, cast
 
+from beholder import spec
 from beholder.data.row import ALIASES, RowError, from_row
 from beholder.errors import DataError
 from beholder.optional import require
+from beholder.options import DataOptions
 from beholder.records import Item
+
+T = TypeVar("T")
+
+MAX_ROWS_SHOWN = 20
 
 MAX_ROW_BYTES = 16 * 2**20
 """Longest row that is read: a longer one is a broken file, and would only fill the memory."""
@@ -62,6 +68,50 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
         yield item
 
 
+def good_rows(
+    rows: Iterable[T | DataError], taken: DataOptions, bad: list[DataError], *, name: str
+) -> Iterator[T]:
+    """The good rows of a data set; wrong ones are added to ``bad``.
+
+    Args:
+        rows: Good rows, and errors that stand for wrong ones.
+        taken: How many rows are taken, and whether wrong ones are left out.
+        bad: Gets the wrong rows.
+        name: What messages call the data.
+
+    Raises:
+        DataError: Rows are wrong and may not be skipped (all are told at once, up to a number), or
+            none is good.
+    """
+    n_good = 0
+    for row in rows:
+        if isinstance(row, DataError):
+            bad.append(row)
+            if not taken.skip_bad_rows and len(bad) > MAX_ROWS_SHOWN:
+                break
+            continue
+        n_good += 1
+        yield row
+        if n_good == taken.limit:
+            break
+    if bad and not taken.skip_bad_rows:
+        raise _all_bad(bad)
+    if not n_good:
+        raise DataError(name, "has no row that can be used")
+
+
+def _all_bad(errors: list[DataError]) -> DataError:
+    """One error that tells all wrong rows, up to a number."""
+    first, more = errors[0], errors[1:MAX_ROWS_SHOWN]
+    lines = [f"\n{error}" for error in more]
+    if len(errors) > MAX_ROWS_SHOWN:
+        lines.append("\n(and more)")
+    hint = "\nmend the rows, or leave them out with --skip-bad-rows"
+    return DataError(
+        first.path, first.reason + "".join(lines) + hint, line=first.line, field=first.field
+    )
+
+
 def read_rows(source: str | Path, name: str) -> Iterator[Row]:
     """Rows of a data file with their numbers, unchecked; ``name`` is what messages call the file.
 
@@ -93,7 +143,10 @@ def read_rows(source: str | Path, name: str) -> Iterator[Row]:
 
 def _hub(name: str) -> Iterator[Row]:
     datasets = require("datasets", extra="datasets", purpose=f"the data set {name!r}")
-    repository, _, split = name.removeprefix(_HUB).partition("@")
+    named = spec.parse(name)
+    if named.options:
+        raise DataError(name, "takes no options: write hf:NAME or hf:NAME@SPLIT")
+    repository, _, split = (named.argument or "").partition("@")
     try:
         rows = datasets.load_dataset(repository, split=split or "test", streaming=True)
     except (OSError, ValueError) as error:

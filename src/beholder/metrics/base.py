@@ -6,66 +6,32 @@ same fields are equal, print the same name and give the same numbers.
 
 from __future__ import annotations
 
-import traceback
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import Field, dataclass, replace
-from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+import asyncio
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Generic, TypeVar
 
 from beholder.aio import bounded, run_sync
-from beholder.embed.base import FloatArray
-from beholder.errors import (
-    BeholderError,
-    ConfigError,
-    ItemError,
-    MissingExtraError,
-    RunError,
-    TransientError,
-)
-from beholder.metrics.params import params, stated, text_form
+from beholder.errors import ItemError
+from beholder.metrics.asker import Asker, ValueInfo, attempt
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemFailure, ItemScore
+
+__all__ = ["Metric", "ValueInfo"]
 
 E = TypeVar("E")
 
 
 @dataclass(frozen=True)
-class ValueInfo:
-    """What one of a metric's values means.
-
-    Attributes:
-        name: Key in ``ItemScore.values``.
-        help: One line on what it measures.
-        low: Worst or lowest possible value.
-        high: Best or highest possible value.
-        higher_is_better: Direction.
-    """
-
-    name: str
-    help: str
-    low: float = 0.0
-    high: float = 1.0
-    higher_is_better: bool = True
-
-
-@dataclass(frozen=True)
-class Metric(ABC, Generic[E]):
+class Metric(Asker[Item], Generic[E]):
     """Base of all metrics; ``E`` is the evidence that ``gather`` hands to ``score_item``.
 
-    Class attributes every metric states:
-        registered_name: Name in the registry.
-        values: Its values; the first is the headline, shown first.
-        corpus_values: Values of the whole data set that are no mean over items; usually none.
-        needs: Fields of an item it cannot do without.
-        operations: What it asks of a judge by prompts that ``beholder show`` displays.
+    Class attributes beyond those of ``Asker``:
+        required_fields: Fields of an item it cannot do without.
     """
 
-    registered_name: ClassVar[str]
-    values: ClassVar[tuple[ValueInfo, ...]]
-    corpus_values: ClassVar[tuple[ValueInfo, ...]] = ()
-    needs: ClassVar[frozenset[str]] = frozenset({"references"})
-    operations: ClassVar[tuple[str, ...]] = ()
+    required_fields: ClassVar[frozenset[str]] = frozenset({"references"})
 
     @abstractmethod
     async def gather(self, item: Item, tools: Tools) -> E:
@@ -75,66 +41,13 @@ class Metric(ABC, Generic[E]):
     def score_item(self, item: Item, evidence: E) -> ItemScore:
         """Turn evidence into a score. Pure: no judge, no file, no clock, no randomness."""
 
-    def prepare(self, items: Iterable[Item]) -> Self:
-        """This metric, knowing what it must of the whole data set before the first item is scored.
-
-        Most metrics need nothing and read none of the items. One that does (document frequencies)
-        gives a copy of itself that holds it, and states it in ``identities``, so that a score is
-        never mixed with scores made on other data.
-        """
-        return self
-
-    def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """The ``corpus_values``, from the sum of ``detail["statistics"]`` over items, shape (k,).
-
-        Counts add up and ratios do not, so the whole set is scored from summed counts; the run
-        resamples them for the interval.
-        """
-        raise ConfigError(f"{self.registered_name} has no values of the whole data set")
-
-    @property
-    def name(self) -> str:
-        """Canonical text form; fields at their default are left out."""
-        return text_form(self.registered_name, self)
-
-    def config(self) -> dict[str, Any]:
-        """All fields with their resolved values, for the run log."""
-        return {p.name: getattr(self, p.name) for p in params(self)}
-
-    def signature(self, identities: Mapping[str, str] | None = None) -> str:
-        """What fixes the numbers, to print beside them: every field that affects the score.
-
-        Args:
-            identities: Identity per tool field, such as ``{"embedder": "static@1f3a"}``; a tool
-                field that is not named shows its spec.
-        """
-        return stated(self.registered_name, self, identities)
-
-    def tool_specs(self) -> list[tuple[str, str]]:
-        """Kind and spec of each tool this metric's fields name."""
-        return [(p.metadata["tool"], getattr(self, p.name)) for p in self._tool_params()]
-
-    def asks_judge(self) -> bool:
-        """Whether a field of this metric names a judge."""
-        return any(kind == "judge" for kind, _ in self.tool_specs())
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of each tool this metric's fields name, by field."""
-        return {
-            p.name: tools.identity(p.metadata["tool"], getattr(self, p.name))
-            for p in self._tool_params()
-        }
-
-    def _tool_params(self) -> list[Field[Any]]:
-        return [p for p in params(self) if p.metadata["tool"]]
-
     def check_item(self, item: Item) -> None:
         """Refuse an item that lacks what the metric needs.
 
         Raises:
             ItemError: Names the field that is missing or empty.
         """
-        for field in sorted(self.needs):
+        for field in sorted(self.required_fields):
             if not getattr(item, field):
                 raise ItemError(f"{self.registered_name} needs {field}, and this item has none")
         if not item.candidate.strip():
@@ -184,30 +97,26 @@ class Metric(ABC, Generic[E]):
 
         return run_sync(each())
 
-    async def evaluate(self, item: Item, tools: Tools) -> ItemScore:
+    def check(self, subject: Item) -> None:
+        """See ``check_item``."""
+        self.check_item(subject)
+
+    async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
+        """Score several texts about one picture; a metric that can share work does so.
+
+        Raises:
+            ItemError: A text cannot be scored; names its place.
+        """
+
+        async def one(number: int, item: Item) -> ItemScore:
+            try:
+                return await self.evaluate(item, tools)
+            except ItemError as error:
+                raise type(error)(f"text {number}: {error}") from error
+
+        return list(await asyncio.gather(*(one(n, item) for n, item in enumerate(items, start=1))))
+
+    async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
         """Check, gather and score one item."""
-        self.check_item(item)
-        return self.score_item(item, await self.gather(item, tools))
-
-
-async def attempt(metric: Metric[Any], item: Item, tools: Tools) -> ItemScore | ItemFailure:
-    """Score one item, or say why it has no score.
-
-    One broken item does not end a run: whatever goes wrong with it becomes its failure, with the
-    place in the code when it is a bug.
-
-    Raises:
-        ConfigError: A parameter or tool is wrong for all items alike.
-        MissingExtraError: Likewise, a package is missing.
-        RunError: The run cannot go on, for instance because its budget is spent.
-    """
-    try:
-        return await metric.evaluate(item, tools)
-    except (ConfigError, MissingExtraError, RunError):
-        raise
-    except BeholderError as error:
-        return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError))
-    except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(place.filename).name}:{place.lineno}"
-        return ItemFailure(type(error).__name__, f"{error} (a bug in {metric.name}, at {where})")
+        self.check_item(subject)
+        return self.score_item(subject, await self.gather(subject, tools))

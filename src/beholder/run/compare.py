@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from beholder import stats
 from beholder.errors import ConfigError
+from beholder.run import manifest
 from beholder.run.store import Store
+from beholder.run.subjects import SubjectKind
 from beholder.run.summary import SEED
 from beholder.stats import PairedDifference
 
@@ -48,7 +52,7 @@ class Comparison:
 
 
 def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
-    """Compare two runs item by item.
+    """Compare two runs of one kind, subject by subject.
 
     Args:
         a: The first run.
@@ -56,48 +60,75 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
         allow_different: Compare values although they were made in different ways.
 
     Raises:
-        ConfigError: The runs share no metric or no item, or a metric's signatures differ.
+        RunError: The runs are of different kinds.
+        ConfigError: The runs share no asker or no subject, or an asker's signatures differ.
     """
-    ids_a, ids_b = ({item.id: place for place, item in store.items()} for store in (a, b))
-    common = [item_id for item_id in ids_a if item_id in ids_b]
-    if not common:
-        raise ConfigError(
-            f"{a.folder} and {b.folder} share no item id; compare pairs items by id, so that a"
-            " picture needs the same id under both systems"
-        )
-    names_a, names_b = ([metric.name for metric in store.metrics()] for store in (a, b))
+    manifest.check_kind(b.folder, manifest.kind_of(a.folder))
+    names_a, names_b = ([asker.name for asker in store.askers()] for store in (a, b))
     shared = [name for name in names_a if name in names_b]
     if not shared:
         raise ConfigError(
             f"the runs share no metric: {', '.join(names_a) or 'none'} against"
             f" {', '.join(names_b) or 'none'}"
         )
-    sources = a.sources(a.n_items())
-    differences = []
+    subjects = {kind.name: _Pairing.of(a, b, kind) for kind in map(a.kind_of, shared)}
+    differences: list[Difference] = []
     for name in shared:
         _check_signatures(a, b, name, allow_different)
-        values_a, values_b = dict(a.values(name)), dict(b.values(name))
-        pairs = [
-            (ids_a[item_id], ids_b[item_id])
-            for item_id in common
-            if ids_a[item_id] in values_a and ids_b[item_id] in values_b
-        ]
-        for value in dict.fromkeys(value for place, _ in pairs for value in values_a[place]):
-            both = [(i, j) for i, j in pairs if value in values_a[i] and value in values_b[j]]
-            if not both:
-                continue
-            clusters = [sources[place] for place, _ in both]
-            first = [values_a[place][value] for place, _ in both]
-            second = [values_b[place][value] for _, place in both]
-            paired = stats.paired_difference(second, first, clusters=clusters, seed=SEED)
-            mean_a, mean_b = sum(first) / len(first), sum(second) / len(second)
-            differences.append(Difference(name, value, mean_a, mean_b, paired))
+        differences += _differences(name, a, b, subjects[a.kind_of(name).name])
+    first = next(iter(subjects.values()))
     return Comparison(
         differences=tuple(differences),
-        n_common=len(common),
-        n_only_a=len(ids_a) - len(common),
-        n_only_b=len(ids_b) - len(common),
+        n_common=len(first.common),
+        n_only_a=first.n_a - len(first.common),
+        n_only_b=first.n_b - len(first.common),
     )
+
+
+@dataclass(frozen=True)
+class _Pairing:
+    """The subjects of one kind that two runs share.
+
+    Attributes:
+        common: Position in the first and in the second run.
+        sources: What each subject of the first run describes.
+        n_a: Subjects of the first run.
+        n_b: Subjects of the second.
+    """
+
+    common: list[tuple[int, int]]
+    sources: list[bytes]
+    n_a: int
+    n_b: int
+
+    @classmethod
+    def of(cls, a: Store, b: Store, kind: SubjectKind[Any]) -> _Pairing:
+        """Pair subjects by id."""
+        ids_a, ids_b = (
+            {kind.id(subject): place for place, subject in store.subjects(kind)} for store in (a, b)
+        )
+        common = [(place, ids_b[name]) for name, place in ids_a.items() if name in ids_b]
+        if not common:
+            raise ConfigError(
+                f"{a.folder} and {b.folder} share no {kind.name} id; compare pairs them by id, so"
+                " that a picture needs the same id under both systems"
+            )
+        return cls(common, a.sources(len(ids_a), kind), len(ids_a), len(ids_b))
+
+
+def _differences(name: str, a: Store, b: Store, pairing: _Pairing) -> Iterator[Difference]:
+    values_a, values_b = dict(a.values(name)), dict(b.values(name))
+    pairs = [(i, j) for i, j in pairing.common if i in values_a and j in values_b]
+    for value in dict.fromkeys(value for place, _ in pairs for value in values_a[place]):
+        both = [(i, j) for i, j in pairs if value in values_a[i] and value in values_b[j]]
+        if not both:
+            continue
+        clusters = [pairing.sources[place] for place, _ in both]
+        first = [values_a[place][value] for place, _ in both]
+        second = [values_b[place][value] for _, place in both]
+        paired = stats.paired_difference(second, first, clusters=clusters, seed=SEED)
+        mean_a, mean_b = sum(first) / len(first), sum(second) / len(second)
+        yield Difference(name, value, mean_a, mean_b, paired)
 
 
 def _check_signatures(a: Store, b: Store, name: str, allow_different: bool) -> None:

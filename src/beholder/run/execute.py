@@ -1,4 +1,4 @@
-"""Score what a run still lacks, and write each outcome as it arrives.
+"""Ask what a run still lacks, and hand over each outcome as it arrives.
 
 Two ways, one rule: in worker processes when every tool is cheap to make anew in each (built-in
 analysis and embeddings), in coroutines of this process otherwise (remote or big models). Outcomes
@@ -12,107 +12,108 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from threadpoolctl import threadpool_limits
 
 from beholder.aio import bounded, run_sync
 from beholder.errors import RunError
-from beholder.metrics import Metric, Tools
-from beholder.metrics.base import attempt
-from beholder.records import Item, ItemFailure, ItemScore
-from beholder.run.config import RunConfig
-from beholder.run.store import Store
+from beholder.metrics import Tools
+from beholder.metrics.asker import Asker, Outcome, attempt
 
 Job: TypeAlias = tuple[int, int]
-"""Position of the item, index of the metric."""
+"""Position of the subject, index of the asker."""
 
-Outcome: TypeAlias = ItemScore | ItemFailure
+Put: TypeAlias = Callable[[Job, Outcome], None]
+"""Keeps what became of a job."""
 
 BLOCK = 16
-"""Items a worker takes at once: small enough that a killed run redoes little."""
+"""Subjects a worker takes at once: small enough that a killed run redoes little."""
 
 WORTH_WORKERS = 400
 """Jobs from which starting worker processes (about a second each) pays."""
 
 
-class Progress(Protocol):
-    """Hears how a run goes on."""
+@dataclass(frozen=True)
+class Work:
+    """Jobs to do, and with what.
 
-    def start(self, total: int, reused: int) -> None:
-        """The run has ``total`` jobs, of which ``reused`` were finished before."""
+    Attributes:
+        askers: What is asked.
+        jobs: Of which subjects, in order of subjects.
+        subject: Gives the subject at a position.
+        tools: Tools of this process.
+        make_tools: Makes the same tools anew in a worker process.
+    """
 
-    def advance(self, outcome: Outcome) -> None:
-        """One job is finished and written."""
+    askers: Sequence[Asker[Any]]
+    jobs: Sequence[Job]
+    subject: Callable[[int], Any]
+    tools: Tools
+    make_tools: Callable[[], Tools]
+
+    def pairs(self) -> Iterator[tuple[Job, Any]]:
+        """Jobs with their subjects; one that several askers are asked of is read once."""
+        position, subject = -1, None
+        for job in self.jobs:
+            if job[0] != position:
+                position, subject = job[0], self.subject(job[0])
+            yield job, subject
 
 
-def execute(
-    store: Store, config: RunConfig, jobs: Sequence[Job], tools: Tools, progress: Progress
-) -> None:
-    """Do jobs and write each outcome; may be interrupted at any time.
+def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> None:
+    """Do jobs and hand over each outcome; may be interrupted at any time.
+
+    Args:
+        work: What to do.
+        put: Called in this process, once per job, as outcomes arrive.
+        workers: Worker processes; None decides from the number of jobs.
+        concurrency: Subjects that wait for remote tools at once.
 
     Raises:
         RunError: A worker process died.
-        KeyboardInterrupt: Passed on, after the store has all that was finished.
+        KeyboardInterrupt: Passed on, after all that was finished was handed over.
     """
-    cheap = all(tools.is_cheap(metric.tool_specs()) for metric in config.metrics)
-    workers = config.workers
+    cheap = all(work.tools.is_cheap(asker.tool_specs()) for asker in work.askers)
     if workers is None:
-        workers = os.cpu_count() or 1 if len(jobs) >= WORTH_WORKERS else 1
+        workers = os.cpu_count() or 1 if len(work.jobs) >= WORTH_WORKERS else 1
     with threadpool_limits(1):  # a sum's rounding may depend on the number of BLAS threads
         if workers > 1 and cheap:
-            for (position, index), outcome in _in_processes(store, config, jobs, workers):
-                store.put(config.metrics[index].name, position, outcome)
-                progress.advance(outcome)
+            for job, outcome in _in_processes(work, workers):
+                put(job, outcome)
         else:
-            run_sync(_in_coroutines(store, config, jobs, tools, progress))
+            run_sync(_in_coroutines(work, put, concurrency))
 
 
-def pending_jobs(store: Store, metrics: Sequence[Metric[Any]], n_items: int) -> list[Job]:
-    """What is left to do, item by item."""
-    return sorted(
-        (position, index)
-        for index, metric in enumerate(metrics)
-        for position in store.pending(metric.name, n_items)
-    )
+async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
+    async def one(pair: tuple[Job, Any]) -> Outcome:
+        (_, index), subject = pair
+        return await attempt(work.askers[index], subject, work.tools)
+
+    async for (job, _), outcome in bounded(one, work.pairs(), concurrency):
+        put(job, outcome)
 
 
-async def _in_coroutines(
-    store: Store, config: RunConfig, jobs: Iterable[Job], tools: Tools, progress: Progress
-) -> None:
-    metrics = config.metrics
-
-    async def one(job: tuple[Job, Item]) -> Outcome:
-        (_, index), item = job
-        return await attempt(metrics[index], item, tools)
-
-    outcomes: AsyncIterator[tuple[tuple[Job, Item], Outcome]]
-    outcomes = bounded(one, _with_items(store, jobs), config.concurrency)
-    async for ((position, index), _), outcome in outcomes:
-        store.put(metrics[index].name, position, outcome)
-        progress.advance(outcome)
-
-
-def _in_processes(
-    store: Store, config: RunConfig, jobs: Iterable[Job], workers: int
-) -> Iterator[tuple[Job, Outcome]]:
-    source = _with_items(store, jobs)
+def _in_processes(work: Work, workers: int) -> Iterator[tuple[Job, Outcome]]:
+    source = work.pairs()
     running: dict[Future[list[Outcome]], list[Job]] = {}
     pool = ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
-        initargs=(config.metrics, config.tool_options, config.folder),
+        initargs=(work.askers, work.make_tools),
     )
     try:
         while True:
             while len(running) < 2 * workers and (block := list(islice(source, BLOCK))):
-                future = pool.submit(_score_block, [(index, item) for (_, index), item in block])
+                future = pool.submit(
+                    _ask_block, [(index, subject) for (_, index), subject in block]
+                )
                 running[future] = [job for job, _ in block]
             if not running:
                 return
@@ -127,27 +128,15 @@ def _in_processes(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _with_items(store: Store, jobs: Iterable[Job]) -> Iterator[tuple[Job, Item]]:
-    position, item = -1, None
-    for job in jobs:
-        if job[0] != position or item is None:
-            position, item = next(iter(store.items([job[0]])))
-        yield job, item
+_worker: tuple[Sequence[Asker[Any]], Tools] | None = None
 
 
-_worker: tuple[tuple[Metric[Any], ...], Tools] | None = None
-
-
-def _start_worker(
-    metrics: tuple[Metric[Any], ...],
-    tool_options: Mapping[str, Mapping[str, object]],
-    folder: Path,
-) -> None:
+def _start_worker(askers: Sequence[Asker[Any]], make_tools: Callable[[], Tools]) -> None:
     global _worker  # one worker process serves one run
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what Ctrl-C means
     threading.Thread(target=_die_with_parent, daemon=True).start()
     threadpool_limits(1)
-    _worker = (metrics, Tools(options=tool_options, folder=folder))
+    _worker = (askers, make_tools())
 
 
 def _die_with_parent() -> None:
@@ -157,13 +146,12 @@ def _die_with_parent() -> None:
         os._exit(1)  # killed without a word: no one is left to take a result
 
 
-def _score_block(block: list[tuple[int, Item]]) -> list[Outcome]:
+def _ask_block(block: Iterable[tuple[int, Any]]) -> list[Outcome]:
     assert _worker is not None
-    metrics, tools = _worker
+    askers, tools = _worker
 
     async def each() -> list[Outcome]:
-        return list(
-            await asyncio.gather(*(attempt(metrics[index], item, tools) for index, item in block))
-        )
+        asked = (attempt(askers[index], subject, tools) for index, subject in block)
+        return list(await asyncio.gather(*asked))
 
     return asyncio.run(each())

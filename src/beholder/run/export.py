@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beholder.files import replacing
-from beholder.records import Item, ItemFailure
+from beholder.records import ItemFailure
 from beholder.run.store import Store
+from beholder.run.subjects import SubjectKind
 
+if TYPE_CHECKING:
+    from beholder.run.session import Asked
+
+S = TypeVar("S")
 T = TypeVar("T")
 
 _ROWS_A_GROUP = 50_000
@@ -37,16 +42,22 @@ _UNITS = pa.schema(
 )
 
 
-def export(store: Store, names: Iterable[str], n_items: int) -> None:
+def export(store: Store, asked: Sequence[Asked]) -> None:
     """Write both tables of a run into its folder, whole or not at all.
 
     Args:
         store: The run's store.
-        names: Canonical names of the metrics to write.
-        n_items: Items of the run.
+        asked: What to write.
     """
-    names = list(names)
-    groups = sorted({key for _, item in _items(store, n_items) for key in item.group})
+    kinds = {one.kind.name: (one.kind, one.n) for one in asked}
+    groups = sorted(
+        {
+            key
+            for kind, n in kinds.values()
+            for _, s in _subjects(store, kind, n)
+            for key in kind.group(s)
+        }
+    )
     schema = pa.schema(
         [
             ("item", pa.string()),
@@ -58,19 +69,22 @@ def export(store: Store, names: Iterable[str], n_items: int) -> None:
             *((f"group.{key}", pa.string()) for key in groups),
         ]
     )
-    _write(store.folder / "scores.parquet", schema, _score_rows(store, names, n_items, groups))
-    _write(store.folder / "units.parquet", _UNITS, _unit_rows(store, names, n_items))
+    _write(store.folder / "scores.parquet", schema, _score_rows(store, asked, groups))
+    _write(store.folder / "units.parquet", _UNITS, _unit_rows(store, asked))
 
 
 def _score_rows(
-    store: Store, names: list[str], n_items: int, groups: list[str]
+    store: Store, asked: Sequence[Asked], groups: list[str]
 ) -> Iterator[dict[str, Any]]:
-    for metric in names:
-        found: Iterator[tuple[int, dict[str, float] | ItemFailure]]
-        found = merge(store.values(metric, n_items), store.failures(metric), key=itemgetter(0))
-        for item, outcome in _with_items(store, n_items, found):
-            base: dict[str, Any] = {"item": item.id, "metric": metric}
-            base |= {f"group.{key}": item.group.get(key) for key in groups}
+    for one in asked:
+        kind = one.kind
+        found: Iterator[tuple[int, Mapping[str, float] | ItemFailure]]
+        failures = ((p, f) for p, f in store.failures(one.name) if p < one.n)
+        found = merge(store.values(one.name, one.n), failures, key=itemgetter(0))
+        for subject, outcome in _with_subjects(store, one, found):
+            base: dict[str, Any] = {"item": kind.id(subject), "metric": one.name}
+            labels = kind.group(subject)
+            base |= {f"group.{key}": labels.get(key) for key in groups}
             if isinstance(outcome, ItemFailure):
                 yield base | {"status": "failed", "reason": outcome.message}
             else:
@@ -78,13 +92,13 @@ def _score_rows(
                     yield base | {"name": name, "value": value, "status": "scored"}
 
 
-def _unit_rows(store: Store, names: list[str], n_items: int) -> Iterator[dict[str, Any]]:
-    for metric in names:
-        for item, units in _with_items(store, n_items, store.units(metric)):
+def _unit_rows(store: Store, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
+    for one in asked:
+        for subject, units in _with_subjects(store, one, store.units(one.name)):
             for unit in units:
                 yield {
-                    "item": item.id,
-                    "metric": metric,
+                    "item": one.kind.id(subject),
+                    "metric": one.name,
                     "side": unit.side,
                     "reference_index": unit.reference_index,
                     "kind": unit.kind,
@@ -96,20 +110,20 @@ def _unit_rows(store: Store, names: list[str], n_items: int) -> Iterator[dict[st
                 }
 
 
-def _with_items(
-    store: Store, n_items: int, rows: Iterable[tuple[int, T]]
-) -> Iterator[tuple[Item, T]]:
-    """Rows that are ordered by position, each with its item; neither side is held in memory."""
-    items = _items(store, n_items)
+def _with_subjects(
+    store: Store, asked: Asked, rows: Iterable[tuple[int, T]]
+) -> Iterator[tuple[Any, T]]:
+    """Rows that are ordered by position, each with its subject; neither side is held in memory."""
+    subjects = _subjects(store, asked.kind, asked.n)
     for position, row in rows:
-        item = next((item for place, item in items if place == position), None)
-        if item is None:
-            return  # beyond the items asked for
-        yield item, row
+        subject = next((subject for place, subject in subjects if place == position), None)
+        if subject is None:
+            return  # beyond the subjects asked for
+        yield subject, row
 
 
-def _items(store: Store, n_items: int) -> Iterator[tuple[int, Item]]:
-    return islice(store.items(), n_items)
+def _subjects(store: Store, kind: SubjectKind[S], n: int) -> Iterator[tuple[int, S]]:
+    return islice(store.subjects(kind), n)
 
 
 def _write(path: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]]) -> None:

@@ -8,57 +8,91 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beholder import __version__, files
-from beholder.metrics import Metric
+from beholder.errors import RunError
 from beholder.records import Estimate, Interval, MetricResult
-from beholder.run.config import RunConfig
+
+if TYPE_CHECKING:
+    from beholder.run.session import Asked
 
 FILE_NAME = "run.json"
 FORMAT = 1
+SCORES = "scores"
 _PACKAGES = ("numpy", "scipy", "tokenizers")
 
 
-def build(
-    config: RunConfig,
-    *,
-    status: str,
-    n_items: int,
-    n_bad_rows: int,
-    data_hash: str,
-    signatures: Mapping[str, str],
-    summary: Mapping[str, MetricResult],
-) -> dict[str, Any]:
-    """The content of ``run.json``.
+@dataclass(frozen=True)
+class Log:
+    """What a run log says of its data and settings.
 
-    Args:
-        config: The run as asked for.
-        status: ``running``, ``interrupted`` or ``complete``.
-        n_items: Items of the run.
+    Attributes:
+        source: The data as the user named them.
+        digest: Hash over all subjects.
+        n_items: Subjects of the run.
         n_bad_rows: Rows left out.
-        data_hash: Hash over all items.
-        signatures: Signature per metric name.
-        summary: Result per metric name; empty while the run is not complete.
+        settings: What else fixes the results, by name; JSON values.
     """
+
+    source: str
+    digest: str
+    n_items: int
+    n_bad_rows: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def build(kind: str, log: Log, asked: Sequence[Asked]) -> dict[str, Any]:
+    """The content of ``run.json`` at the start of a run; its status and summary come later."""
     return {
         "format": FORMAT,
-        "status": status,
+        "kind": kind,
+        "status": "running",
         "versions": versions(),
         "data": {
-            "source": config.data,
-            "sha256": data_hash,
-            "n_items": n_items,
-            "n_bad_rows": n_bad_rows,
+            "source": log.source,
+            "sha256": log.digest,
+            "n_items": log.n_items,
+            "n_bad_rows": log.n_bad_rows,
         },
-        "settings": {"limit": config.limit, "skip_bad_rows": config.skip_bad_rows},
-        "metrics": [_metric(metric, signatures[metric.name]) for metric in config.metrics],
-        "summary": [_result(result) for result in summary.values()],
+        "settings": dict(log.settings),
+        "metrics": [_asked(one) for one in asked],
+        "summary": [],
     }
+
+
+def summary_rows(summary: Mapping[str, MetricResult]) -> list[dict[str, Any]]:
+    """The summary as ``run.json`` holds it."""
+    return [_result(result) for result in summary.values()]
+
+
+def kind_of(folder: Path) -> str:
+    """The kind of a run; runs of before kinds were told hold scores.
+
+    Raises:
+        RunError: There is no run log, or it is damaged.
+    """
+    return str(read(folder).get("kind", SCORES))
+
+
+def check_kind(folder: Path, *kinds: str) -> None:
+    """Refuse a run of another kind; a folder without a run log is any kind's.
+
+    Raises:
+        RunError: Says which kind the folder holds, and which were expected.
+    """
+    if not (folder / FILE_NAME).is_file():
+        return
+    found = kind_of(folder)
+    if found not in kinds:
+        raise RunError(
+            f"{folder} holds a run of the kind {found!r}, not {' or '.join(map(repr, kinds))};"
+            " choose another run directory"
+        )
 
 
 def versions() -> dict[str, str]:
@@ -99,13 +133,15 @@ def results(manifest: Mapping[str, Any]) -> dict[str, MetricResult]:
     return {entry["metric"]: _from_result(entry) for entry in manifest["summary"]}
 
 
-def _metric(metric: Metric[Any], signature: str) -> dict[str, Any]:
+def _asked(asked: Asked) -> dict[str, Any]:
     return {
-        "name": metric.name,
-        "config": metric.config(),
-        "signature": signature,
-        "values": [asdict(value) for value in metric.values],
-        "corpus_values": [asdict(value) for value in metric.corpus_values],
+        "name": asked.name,
+        "subject": asked.kind.name,
+        "n": asked.n,
+        "config": asked.asker.config(),
+        "signature": asked.signature,
+        "values": [asdict(value) for value in asked.asker.values],
+        "corpus_values": [asdict(value) for value in asked.asker.corpus_values],
     }
 
 

@@ -1,40 +1,46 @@
-"""What a run would do: the whole input is read and checked, nothing is scored or written."""
+"""What a run would do: the whole input is read and checked, nothing is asked or written."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
 
 from beholder.aio import run_sync
 from beholder.errors import DataError, ItemError
 from beholder.judges import Tally
-from beholder.metrics import Tools
-from beholder.run.config import RunConfig
-from beholder.run.engine import Reader, check
+from beholder.metrics.asker import Asker
+from beholder.run import manifest
+from beholder.run.session import Means
 from beholder.run.store import FILE_NAME, Store
+from beholder.run.subjects import SubjectKind
+
+S = TypeVar("S")
 
 
-@dataclass(frozen=True)
-class PlannedMetric:
-    """One metric of a plan.
+@dataclass
+class PlannedAsker:
+    """One thing that a run would ask.
 
     Attributes:
         name: Canonical name.
-        signature: How its numbers would be made.
-        n_to_score: Items it would be asked for.
-        n_done: Items that the run directory has finished already.
-        lacking: Count per reason of items that are sure to fail.
-        judge: What its judge would be asked for the items not done; None if it asks no judge.
+        signature: How its outcomes would be made.
+        n_done: Subjects that the run directory has finished already.
+        n_to_ask: Subjects it would be asked of.
+        lacking: Count per reason of subjects that are sure to fail.
+        judge: What its judge would be asked for the subjects not done; None if it asks no judge.
         judge_most: The same if answers lead to as many further questions as they can.
     """
 
     name: str
     signature: str
-    n_to_score: int
-    n_done: int
-    lacking: dict[str, int]
-    judge: Tally | None
-    judge_most: Tally | None
+    n_done: int = 0
+    n_to_ask: int = 0
+    lacking: Counter[str] = field(default_factory=Counter)
+    judge: Tally | None = None
+    judge_most: Tally | None = None
 
 
 @dataclass(frozen=True)
@@ -44,83 +50,82 @@ class Plan:
     Attributes:
         n_items: Good rows.
         bad_rows: Rows that would be left out.
-        metrics: Per metric.
+        askers: What it would ask, in order.
     """
 
     n_items: int
     bad_rows: tuple[DataError, ...]
-    metrics: tuple[PlannedMetric, ...]
+    askers: tuple[PlannedAsker, ...]
 
 
-def plan(config: RunConfig) -> Plan:
-    """Read all input and say what the run would do.
+def plan(
+    askers: Sequence[Asker[S]],
+    kind: SubjectKind[S],
+    subjects: Iterable[S],
+    out: Path,
+    means: Means,
+    bad_rows: Sequence[DataError] = (),
+) -> Plan:
+    """Read all subjects once and say what would be asked of them.
+
+    Args:
+        askers: What would be asked.
+        kind: The kind of subject.
+        subjects: The subjects.
+        out: The run directory; it need not be there.
+        means: With what the run would work.
+        bad_rows: Filled while ``subjects`` is read.
 
     Raises:
-        ConfigError: A metric, tool or option is wrong.
-        DataError: Rows are wrong and ``skip_bad_rows`` is not set, or there are none.
+        ConfigError: A tool cannot be made, or cannot do what is asked.
+        RunError: The directory holds a run of another kind.
     """
-    check(config)
-    tallies = [Tally() if metric.asks_judge() else None for metric in config.metrics]
-    most = [Tally(most=True) if metric.asks_judge() else None for metric in config.metrics]
-    tools, tools_most = (
-        [Tools(options=config.tool_options, tally=tally, folder=config.folder) for tally in kind]
-        for kind in (tallies, most)
-    )
-    signatures = [
-        metric.signature(metric.identities(tool))
-        for metric, tool in zip(config.metrics, tools, strict=True)
-    ]
-    pending = [_Pending(config, metric.name) for metric in config.metrics]
-    lacking: list[Counter[str]] = [Counter() for _ in config.metrics]
-    reader = Reader(config)
-    n_items = 0
-    for item in reader:
-        n_items += 1
-        for index, metric in enumerate(config.metrics):
-            try:
-                metric.check_item(item)
-                tally = tallies[index]
-                if tally is not None and n_items - 1 in pending[index]:
-                    run_sync(metric.gather(item, tools[index]))  # asks nobody, counts
-                    if tally.n_calls:
-                        run_sync(metric.gather(item, tools_most[index]))
-            except ItemError as error:
-                lacking[index][str(error)] += 1
-    reader.check_any(n_items)
-    planned = []
-    for index, metric in enumerate(config.metrics):
-        n_done = pending[index].n_done(n_items)
-        planned.append(
-            PlannedMetric(
-                name=metric.name,
-                signature=signatures[index],
-                n_to_score=n_items - n_done,
-                n_done=n_done,
-                lacking=dict(lacking[index]),
-                judge=tallies[index],
-                judge_most=most[index],
-            )
+    counting = [_Counting(asker, kind, out, means) for asker in askers]
+    n = 0
+    for subject in subjects:
+        for one in counting:
+            one.add(n, subject)
+        n += 1
+    return Plan(n, tuple(bad_rows), tuple(one.planned for one in counting))
+
+
+class _Counting:
+    """Counts what one asker would ask."""
+
+    def __init__(self, asker: Asker[Any], kind: SubjectKind[Any], out: Path, means: Means) -> None:
+        self._asker = asker
+        self._tally, self._most = Tally(), Tally(most=True)
+        self._tools, self._tools_most = (
+            means.counting(tally) for tally in (self._tally, self._most)
         )
-    return Plan(n_items, tuple(reader.bad_rows), tuple(planned))
+        self._finished = finished(out, asker.name)
+        self.planned = PlannedAsker(asker.name, asker.signature(asker.identities(self._tools)))
+        if asker.asks_judge():
+            self.planned.judge, self.planned.judge_most = self._tally, self._most
+
+    def add(self, position: int, subject: Any) -> None:
+        """Count one subject."""
+        if position in self._finished:
+            self.planned.n_done += 1
+            return
+        self.planned.n_to_ask += 1
+        try:
+            self._asker.check(subject)
+            if self.planned.judge is not None:
+                run_sync(self._asker.evaluate(subject, self._tools))  # asks nobody, counts
+                if self._tally.n_calls:
+                    run_sync(self._asker.evaluate(subject, self._tools_most))
+        except ItemError as error:
+            self.planned.lacking[str(error)] += 1
 
 
-def _tools(config: RunConfig, tally: Tally | None) -> Tools:
-    return Tools(options=config.tool_options, tally=tally, folder=config.folder)
+def finished(out: Path, name: str) -> set[int]:
+    """Positions of the subjects that a run directory, if there is one, has finished.
 
-
-class _Pending:
-    """Which positions a run directory, if there is one, has not finished."""
-
-    def __init__(self, config: RunConfig, metric_name: str) -> None:
-        self._n_held, self._open = 0, set[int]()
-        if (config.out / FILE_NAME).is_file():
-            with Store.read(config.out) as store:
-                self._n_held = store.n_items()
-                self._open = set(store.pending(metric_name, self._n_held))
-
-    def __contains__(self, position: int) -> bool:
-        return position >= self._n_held or position in self._open
-
-    def n_done(self, n_items: int) -> int:
-        """How many of the first items are finished."""
-        return sum(position not in self for position in range(min(n_items, self._n_held)))
+    Raises:
+        RunError: The directory holds no run that can be read.
+    """
+    if not (out / manifest.FILE_NAME).is_file() or not (out / FILE_NAME).is_file():
+        return set()
+    with Store.read(out) as store:
+        return store.finished(name)

@@ -1,7 +1,8 @@
-"""The store of one run: items, scores, failures and vectors in one SQLite file (WAL).
+"""The store of one run: subjects, outcomes and vectors in one SQLite file (WAL while it is open).
 
 Everything is written as it arrives, so a killed run loses only what was in flight. One process
-writes (``Store.open``, which locks the run directory); any number may read (``Store.read``).
+writes (``Store.open``, which locks the run directory); any number may read (``Store.read``), also
+from a disk that cannot be written.
 """
 
 from __future__ import annotations
@@ -10,48 +11,65 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from filelock import FileLock, Timeout
 
-from beholder.data import to_row
 from beholder.embed.base import FloatArray
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import codec
+from beholder.run.subjects import ITEM, KINDS, SubjectKind
 
-FORMAT = 1
+S = TypeVar("S")
+
+FORMAT = 2
 FILE_NAME = "store.sqlite"
+_ALL = 2**62
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS items (
-    position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, row TEXT NOT NULL,
-    source BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS metrics (
-    name TEXT PRIMARY KEY, config TEXT NOT NULL, signature TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS subjects (
+    kind TEXT NOT NULL, position INTEGER NOT NULL, id TEXT NOT NULL, digest BLOB NOT NULL,
+    row TEXT NOT NULL, source BLOB NOT NULL,
+    PRIMARY KEY (kind, position), UNIQUE (kind, id));
+CREATE TABLE IF NOT EXISTS askers (
+    name TEXT PRIMARY KEY, kind TEXT NOT NULL, config TEXT NOT NULL, signature TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS scores (
-    metric TEXT NOT NULL, position INTEGER NOT NULL, signature TEXT NOT NULL,
-    numbers TEXT NOT NULL, units BLOB NOT NULL, detail BLOB NOT NULL,
-    PRIMARY KEY (metric, position));
+    asker TEXT NOT NULL, position INTEGER NOT NULL, signature TEXT NOT NULL,
+    numbers TEXT NOT NULL, units BLOB NOT NULL, detail BLOB NOT NULL, unfinished INTEGER NOT NULL,
+    PRIMARY KEY (asker, position));
 CREATE TABLE IF NOT EXISTS failures (
-    metric TEXT NOT NULL, position INTEGER NOT NULL,
+    asker TEXT NOT NULL, position INTEGER NOT NULL,
     error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL,
-    PRIMARY KEY (metric, position));
+    PRIMARY KEY (asker, position));
 CREATE TABLE IF NOT EXISTS vectors (
     identity TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
     PRIMARY KEY (identity, digest)) WITHOUT ROWID;
 """
 
+_FORMAT_1_AS_2 = """
+CREATE TEMP VIEW subjects AS
+    SELECT 'item' AS kind, position, id, digest, row, source FROM main.items;
+CREATE TEMP VIEW askers AS SELECT name, 'item' AS kind, config, signature FROM main.metrics;
+CREATE TEMP VIEW scores AS
+    SELECT metric AS asker, position, signature, numbers, units, detail, 0 AS unfinished
+    FROM main.scores;
+CREATE TEMP VIEW failures AS
+    SELECT metric AS asker, position, error, message, transient FROM main.failures;
+"""
+"""How a store of format 1 is read: it held items and metrics only."""
+
 
 @dataclass(frozen=True)
-class StoredMetric:
-    """A metric as a run keeps it: canonical name, resolved fields, signature."""
+class StoredAsker:
+    """An asker as a run keeps it: canonical name, kind of subject, resolved fields, signature."""
 
     name: str
+    kind: str
     config: Mapping[str, Any]
     signature: str
 
@@ -72,28 +90,47 @@ class Store:
             RunError: Another process writes there, or the file is not a store of this version.
         """
         with locked(folder):
-            connection = _connect(folder, f"file:{_quoted(folder)}?mode=rwc")
+            connection = _connect(folder, "mode=rwc")
             try:
+                if _version(connection, folder) == 1:
+                    raise RunError(
+                        f"{folder} holds a run of format 1, which is read (report, compare) but not"
+                        " gone on with; choose another run directory with -o"
+                    )
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
                 connection.executescript(_SCHEMA)
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
                 yield cls(folder, connection)
+            except sqlite3.DatabaseError as error:
+                raise _unusable(folder, error) from error
             finally:
-                connection.close()
+                _close_whole(connection)
 
     @classmethod
     @contextmanager
     def read(cls, folder: Path) -> Iterator[Store]:
-        """Open for reading.
+        """Open for reading; works on a disk that cannot be written.
 
         Raises:
-            RunError: There is no run in that folder.
+            RunError: There is no run in that folder, or one of another format.
         """
         if not (folder / FILE_NAME).is_file():
             raise RunError(f"{folder} is not a run directory: it has no {FILE_NAME}")
-        connection = _connect(folder, f"file:{_quoted(folder)}?mode=rw")
+        connection = _connect_to_read(folder)
         try:
+            version = _version(connection, folder)
+            if version == 0:
+                raise RunError(
+                    f"{folder} holds answers of judges but no outcomes; run the same command again"
+                    " to finish it"
+                )
+            if version == 1:
+                connection.executescript(_FORMAT_1_AS_2)
             connection.execute("PRAGMA query_only = ON")
             yield cls(folder, connection)
+        except sqlite3.DatabaseError as error:
+            raise _unusable(folder, error) from error
         finally:
             connection.close()
 
@@ -108,157 +145,201 @@ class Store:
             raise
         self._db.execute("COMMIT")
 
-    # Items
+    # Subjects
 
-    def sync_items(self, items: Iterable[Item]) -> tuple[int, str]:
-        """Take in the items of a data set, or check that they are the ones that are here.
+    def sync(self, kind: SubjectKind[S], subjects: Iterable[S]) -> tuple[int, str]:
+        """Take in the subjects of a data set, or check that they are the ones that are here.
 
-        A run may grow (``--limit`` raised) or be asked for its first items; no item may change.
+        A run may grow (``--limit`` raised) or be asked for its first subjects; none may change but
+        in what no outcome depends on.
 
         Returns:
-            The number of items given, and the hash of the data set.
+            The number of subjects given, and the hash of the data set.
 
         Raises:
-            RunError: An item differs from the one the run holds at its place.
+            RunError: A subject differs from the one the run holds at its place, or two have one id.
         """
         total = hashlib.sha256()
-        n_items = 0
+        n = 0
         with self.transaction():
-            stored = self._db.execute("SELECT digest FROM items ORDER BY position").fetchall()
-            for position, item in enumerate(items):
-                row = json.dumps(to_row(item), ensure_ascii=False, allow_nan=False)
-                digest = hashlib.sha256(row.encode("utf-8")).digest()
+            stored = self._db.execute(
+                "SELECT digest FROM subjects WHERE kind = ? ORDER BY position", (kind.name,)
+            ).fetchall()
+            for position, subject in enumerate(subjects):
+                row = kind.row(subject)
+                digest = kind.digest(subject, row)
                 total.update(digest)
-                n_items = position + 1
+                n = position + 1
                 if position >= len(stored):
-                    self._db.execute(
-                        "INSERT INTO items VALUES (?, ?, ?, ?, ?)",
-                        (position, item.id, digest, row, _source(item)),
-                    )
+                    self._add_subject(kind, position, subject, digest, row)
                 elif stored[position][0] != digest:
                     raise RunError(
-                        f"{self.folder} holds a run over other data (item {item.id!r} differs);"
-                        " choose another run directory with -o"
+                        f"{self.folder} holds a run over other data ({kind.name}"
+                        f" {kind.id(subject)!r} differs); choose another run directory with -o"
                     )
-        return n_items, total.hexdigest()
+                elif kind.loose:
+                    self._db.execute(
+                        "UPDATE subjects SET row = ? WHERE kind = ? AND position = ?",
+                        (row, kind.name, position),
+                    )
+        return n, total.hexdigest()
 
-    def n_items(self) -> int:
-        """How many items the run holds."""
-        return int(self._db.execute("SELECT count(*) FROM items").fetchone()[0])
+    def _add_subject(
+        self, kind: SubjectKind[S], position: int, subject: S, digest: bytes, row: str
+    ) -> None:
+        values = (kind.name, position, kind.id(subject), digest, row, kind.source_key(subject))
+        try:
+            self._db.execute("INSERT INTO subjects VALUES (?, ?, ?, ?, ?, ?)", values)
+        except sqlite3.IntegrityError:
+            raise RunError(
+                f"two of the data are called {kind.id(subject)!r}; ids must differ"
+            ) from None
+
+    def n_subjects(self, kind: SubjectKind[Any] = ITEM) -> int:
+        """How many subjects of a kind the run holds."""
+        counted = self._db.execute("SELECT count(*) FROM subjects WHERE kind = ?", (kind.name,))
+        return int(counted.fetchone()[0])
+
+    def subjects(
+        self, kind: SubjectKind[S], positions: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, S]]:
+        """Subjects of a kind with their positions, in order; all, or those asked for."""
+        if positions is None:
+            rows = self._db.execute(
+                "SELECT position, row FROM subjects WHERE kind = ? ORDER BY position", (kind.name,)
+            )
+            for position, row in rows:
+                yield position, kind.from_row(json.loads(row))
+            return
+        for position in positions:
+            found = self._db.execute(
+                "SELECT row FROM subjects WHERE kind = ? AND position = ?", (kind.name, position)
+            )
+            yield position, kind.from_row(json.loads(found.fetchone()[0]))
 
     def items(self, positions: Sequence[int] | None = None) -> Iterator[tuple[int, Item]]:
         """Items with their positions, in order; all of them, or those asked for."""
-        if positions is None:
-            rows = self._db.execute("SELECT position, row FROM items ORDER BY position")
-            for position, row in rows:
-                yield position, _item(row)
-            return
-        for position in positions:
-            found = self._db.execute("SELECT row FROM items WHERE position = ?", (position,))
-            yield position, _item(found.fetchone()[0])
+        return self.subjects(ITEM, positions)
 
-    def sources(self, n_items: int) -> list[bytes]:
-        """A key per item of what it describes: equal for texts about the same picture or video."""
+    def sources(self, n: int, kind: SubjectKind[Any] = ITEM) -> list[bytes]:
+        """A key per subject of what it describes: equal for texts about the same picture."""
         rows = self._db.execute(
-            "SELECT source FROM items WHERE position < ? ORDER BY position", (n_items,)
+            "SELECT source FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
+            (kind.name, n),
         )
         return [source for (source,) in rows]
 
-    # Metrics
+    # Askers
 
-    def add_metric(self, name: str, config: Mapping[str, Any], signature: str) -> None:
-        """Note a metric of the run.
+    def add_asker(
+        self, name: str, kind: SubjectKind[Any], config: Mapping[str, Any], signature: str
+    ) -> None:
+        """Note an asker of the run.
 
         Raises:
-            RunError: The run holds scores of that metric that were made in another way.
+            RunError: The run holds outcomes of that name that were made in another way.
         """
-        known = self._db.execute("SELECT signature FROM metrics WHERE name = ?", (name,)).fetchone()
+        known = self._db.execute("SELECT signature FROM askers WHERE name = ?", (name,)).fetchone()
         if known is None:
-            row = (name, json.dumps(config, ensure_ascii=False), signature)
-            self._db.execute("INSERT INTO metrics VALUES (?, ?, ?)", row)
+            row = (name, kind.name, json.dumps(config, ensure_ascii=False, default=str), signature)
+            self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
         elif known[0] != signature:
             raise RunError(
                 f"{self.folder} holds scores of {name} made as {known[0]!r}, now it would be"
                 f" {signature!r}; choose another run directory with -o"
             )
 
-    def metrics(self) -> list[StoredMetric]:
-        """The metrics of the run, in the order they were added."""
-        rows = self._db.execute("SELECT name, config, signature FROM metrics ORDER BY rowid")
+    def askers(self) -> list[StoredAsker]:
+        """The askers of the run, in the order they were added."""
+        rows = self._db.execute("SELECT name, kind, config, signature FROM askers ORDER BY rowid")
         return [
-            StoredMetric(name, json.loads(config), signature) for name, config, signature in rows
+            StoredAsker(name, kind, json.loads(config), signature)
+            for name, kind, config, signature in rows
         ]
+
+    def kind_of(self, asker: str) -> SubjectKind[Any]:
+        """The kind of subject an asker of the run is asked of."""
+        (name,) = self._db.execute("SELECT kind FROM askers WHERE name = ?", (asker,)).fetchone()
+        return KINDS[name]
 
     # Outcomes
 
-    def pending(self, metric: str, n_items: int) -> list[int]:
-        """Positions below ``n_items`` that have neither a score nor a failure that will stay."""
+    def finished(self, asker: str) -> set[int]:
+        """Positions with a whole score, or with a failure that will stay."""
         rows = self._db.execute(
-            """SELECT position FROM items WHERE position < ?
-               AND position NOT IN (SELECT position FROM scores WHERE metric = ?)
-               AND position NOT IN (
-                   SELECT position FROM failures WHERE metric = ? AND NOT transient)
-               ORDER BY position""",
-            (n_items, metric, metric),
+            """SELECT position FROM scores WHERE asker = ? AND NOT unfinished
+               UNION SELECT position FROM failures WHERE asker = ? AND NOT transient""",
+            (asker, asker),
         )
-        return [position for (position,) in rows]
+        return {position for (position,) in rows}
 
-    def put(self, metric: str, position: int, outcome: ItemScore | ItemFailure) -> None:
-        """Write what became of one item; durable when this returns."""
+    def pending(self, asker: str, n: int) -> list[int]:
+        """Positions below ``n`` that are not finished."""
+        finished = self.finished(asker)
+        return [position for position in range(n) if position not in finished]
+
+    def put(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
+        """Write what became of one subject."""
         if isinstance(outcome, ItemFailure):
-            self._db.execute(
-                "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)",
-                (metric, position, outcome.error, outcome.message, outcome.transient),
-            )
+            row = (asker, position, outcome.error, outcome.message, outcome.transient)
+            with self.transaction():
+                self._db.execute(
+                    "DELETE FROM scores WHERE asker = ? AND position = ?", (asker, position)
+                )
+                self._db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", row)
             return
         numbers = json.dumps(dict(outcome.values), allow_nan=False)
         units = codec.encode_units(outcome.units)
         detail = codec.encode_detail(outcome.detail)
         with self.transaction():
             self._db.execute(
-                "DELETE FROM failures WHERE metric = ? AND position = ?", (metric, position)
+                "DELETE FROM failures WHERE asker = ? AND position = ?", (asker, position)
             )
             self._db.execute(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)",
-                (metric, position, outcome.signature, numbers, units, detail),
+                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished),
             )
 
-    def values(
-        self, metric: str, n_items: int | None = None
-    ) -> Iterator[tuple[int, dict[str, float]]]:
-        """Scores by name per scored item, in order, without units or detail."""
+    def values(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, float]]]:
+        """Scores by name per scored subject, in order, without units or detail."""
+        kind = self.kind_of(asker)
+        if kind.measure is not None:
+            subjects = dict(self.subjects(kind))
+            for position, detail in self.details(asker, n):
+                yield position, kind.measure(subjects[position], detail)
+            return
         rows = self._db.execute(
             "SELECT position, numbers FROM scores"
-            " WHERE metric = ? AND position < ? ORDER BY position",
-            (metric, self.n_items() if n_items is None else n_items),
+            " WHERE asker = ? AND position < ? ORDER BY position",
+            (asker, _ALL if n is None else n),
         )
         for position, numbers in rows:
             yield position, json.loads(numbers)
 
-    def units(self, metric: str) -> Iterator[tuple[int, tuple[Unit, ...]]]:
+    def units(self, asker: str) -> Iterator[tuple[int, tuple[Unit, ...]]]:
         """Units per scored item, in order."""
         rows = self._db.execute(
-            "SELECT position, units FROM scores WHERE metric = ? ORDER BY position", (metric,)
+            "SELECT position, units FROM scores WHERE asker = ? ORDER BY position", (asker,)
         )
         for position, units in rows:
             yield position, codec.decode_units(units)
 
-    def details(self, metric: str, n_items: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Detail per scored item below ``n_items``, in order."""
+    def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
         rows = self._db.execute(
             "SELECT position, detail FROM scores"
-            " WHERE metric = ? AND position < ? ORDER BY position",
-            (metric, n_items),
+            " WHERE asker = ? AND position < ? ORDER BY position",
+            (asker, _ALL if n is None else n),
         )
         for position, detail in rows:
             yield position, codec.decode_detail(detail)
 
-    def score(self, metric: str, position: int) -> ItemScore | ItemFailure | None:
-        """All that is known of one item under a metric; None while it is not finished."""
+    def score(self, asker: str, position: int) -> ItemScore | ItemFailure | None:
+        """All that is known of one subject under an asker; None while it is not finished."""
         row = self._db.execute(
-            "SELECT numbers, units, signature, detail FROM scores"
-            " WHERE metric = ? AND position = ?",
-            (metric, position),
+            "SELECT numbers, units, signature, detail, unfinished FROM scores"
+            " WHERE asker = ? AND position = ?",
+            (asker, position),
         ).fetchone()
         if row is not None:
             return ItemScore(
@@ -266,27 +347,28 @@ class Store:
                 units=codec.decode_units(row[1]),
                 signature=row[2],
                 detail=codec.decode_detail(row[3]),
+                unfinished=bool(row[4]),
             )
-        return dict(self._failures(metric, "AND position = ?", position)).get(position)
+        return dict(self._failures(asker, "AND position = ?", position)).get(position)
 
-    def failures(self, metric: str) -> Iterator[tuple[int, ItemFailure]]:
-        """Failures of a metric, in order of items."""
-        return self._failures(metric, "ORDER BY position")
+    def failures(self, asker: str) -> Iterator[tuple[int, ItemFailure]]:
+        """Failures of an asker, in order."""
+        return self._failures(asker, "ORDER BY position")
 
     def _failures(
-        self, metric: str, clause: str, *arguments: int
+        self, asker: str, clause: str, *arguments: int
     ) -> Iterator[tuple[int, ItemFailure]]:
         rows = self._db.execute(
-            f"SELECT position, error, message, transient FROM failures WHERE metric = ? {clause}",  # noqa: S608  # the clause is ours
-            (metric, *arguments),
+            f"SELECT position, error, message, transient FROM failures WHERE asker = ? {clause}",  # noqa: S608  # the clause is ours
+            (asker, *arguments),
         )
         for position, error, message, transient in rows:
             yield position, ItemFailure(error, message, bool(transient))
 
-    def signatures(self, metric: str) -> list[str]:
-        """The distinct signatures of a metric's scores; more than one means that a tool changed."""
+    def signatures(self, asker: str) -> list[str]:
+        """The distinct signatures of an asker's scores; more than one means that a tool changed."""
         rows = self._db.execute(
-            "SELECT DISTINCT signature FROM scores WHERE metric = ? ORDER BY signature", (metric,)
+            "SELECT DISTINCT signature FROM scores WHERE asker = ? ORDER BY signature", (asker,)
         )
         return [signature for (signature,) in rows]
 
@@ -338,42 +420,60 @@ def locked(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def _connect(folder: Path, uri: str) -> sqlite3.Connection:
-    path = folder / FILE_NAME
+def _connect(folder: Path, how: str) -> sqlite3.Connection:
     try:
         # One thread at a time uses it, but in a notebook not always the one that opened it.
-        connection = sqlite3.connect(
-            uri, uri=True, isolation_level=None, timeout=30, check_same_thread=False
+        return sqlite3.connect(
+            f"{(folder / FILE_NAME).resolve().as_uri()}?{how}",
+            uri=True,
+            isolation_level=None,
+            timeout=30,
+            check_same_thread=False,
         )
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-    except sqlite3.DatabaseError as error:
-        raise RunError(f"{path} cannot be opened as a store: {error}") from error
-    if version not in (0, FORMAT):
+    except sqlite3.Error as error:
+        raise _unusable(folder, error) from error
+
+
+def _connect_to_read(folder: Path) -> sqlite3.Connection:
+    """A connection that writes nothing, also where the folder cannot be written."""
+    connection = _connect(folder, "mode=ro")
+    try:
+        connection.execute("PRAGMA user_version")
+        return connection
+    except sqlite3.OperationalError as error:
         connection.close()
+        if (folder / f"{FILE_NAME}-wal").exists():
+            raise RunError(
+                f"{folder} holds a run that was killed, on a disk that cannot be written; copy the"
+                " folder to where it can, and read it there"
+            ) from error
+    return _connect(folder, "mode=ro&immutable=1")  # nobody writes: it could not make its log
+
+
+def _close_whole(connection: sqlite3.Connection) -> None:
+    """Leave one file that can be read anywhere."""
+    with suppress(sqlite3.DatabaseError):  # another reader has it open, or it is no database
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+
+
+def _version(connection: sqlite3.Connection, folder: Path) -> int:
+    try:
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.DatabaseError as error:
+        raise _unusable(folder, error) from error
+    if not 0 <= version <= FORMAT:
         raise RunError(
-            f"{path} has store format {version}, this beholder reads {FORMAT}; use the version that"
-            " made it"
+            f"{folder / FILE_NAME} has store format {version}, this beholder reads up to {FORMAT};"
+            " use the version that made it"
         )
-    return connection
+    return version
 
 
-def _quoted(folder: Path) -> str:
-    return (folder / FILE_NAME).resolve().as_uri().removeprefix("file:")
+def _unusable(folder: Path, error: sqlite3.Error) -> RunError:
+    return RunError(f"{folder / FILE_NAME} cannot be used as a store: {error}")
 
 
 def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()
-
-
-def _source(item: Item) -> bytes:
-    source = item.images or ((item.video,) if item.video else item.references) or (item.id,)
-    return hashlib.sha256(json.dumps(source).encode("utf-8")).digest()[:8]
-
-
-def _item(row: str) -> Item:
-    fields = json.loads(row)
-    for name in ("references", "images"):
-        fields[name] = tuple(fields.get(name, ()))
-    return Item(**fields)

@@ -4,51 +4,55 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from beholder import stats
 from beholder.embed.base import FloatArray
-from beholder.metrics import Metric
+from beholder.metrics.asker import Asker
 from beholder.records import Estimate, MetricResult
 from beholder.run.store import Store
 from beholder.stats.bootstrap import percentile_interval
+
+if TYPE_CHECKING:
+    from beholder.run.session import Asked
 
 N_RESAMPLES = 1000
 SEED = 12345
 
 
-def summarise(store: Store, metric: Metric[Any], n_items: int) -> MetricResult:
-    """The result of one metric over the first ``n_items`` of a run.
+def summarise(store: Store, asked: Asked) -> MetricResult:
+    """The result of one asker over the subjects it is asked of.
 
     Means are over scored items. Intervals resample what is described, not texts: several texts
     about one picture are not independent.
     """
     columns: dict[str, list[tuple[int, float]]] = defaultdict(list)
     positions = []
-    for position, values in store.values(metric.name, n_items):
+    name, n = asked.name, asked.n
+    for position, values in store.values(name, n):
         positions.append(position)
-        for name, value in values.items():  # a value that an item does not have counts nowhere
-            columns[name].append((position, value))
-    failures = Counter(f.message for p, f in store.failures(metric.name) if p < n_items)
-    sources = store.sources(n_items)
-    made = store.signatures(metric.name) or [metric.signature()]
+        for key, value in values.items():  # a value that an item does not have counts nowhere
+            columns[key].append((position, value))
+    failures = Counter(f.message for p, f in store.failures(name) if p < n)
+    sources = store.sources(n, asked.kind)
+    made = store.signatures(name) or [asked.signature]
     estimates = {
-        name: stats.mean_interval(
+        key: stats.mean_interval(
             [value for _, value in column],
             clusters=[sources[position] for position, _ in column],
             n_resamples=N_RESAMPLES,
             seed=SEED,
         )
-        for name, column in columns.items()
+        for key, column in columns.items()
     }
-    if metric.corpus_values and positions:
+    if asked.asker.corpus_values and positions:
         clusters = [sources[position] for position in positions]
-        statistics = [detail["statistics"] for _, detail in store.details(metric.name, n_items)]
-        estimates |= corpus_estimates(metric, np.array(statistics, dtype=np.float64), clusters)
+        statistics = [detail["statistics"] for _, detail in store.details(name, n)]
+        estimates |= corpus_estimates(asked.asker, np.array(statistics, dtype=np.float64), clusters)
     return MetricResult(
-        metric=metric.name,
+        metric=name,
         values=estimates,
         n_scored=len(positions),
         n_failed=sum(failures.values()),
@@ -58,7 +62,7 @@ def summarise(store: Store, metric: Metric[Any], n_items: int) -> MetricResult:
 
 
 def corpus_estimates(
-    metric: Metric[Any], statistics: FloatArray, clusters: Sequence[bytes]
+    metric: Asker[Any], statistics: FloatArray, clusters: Sequence[bytes]
 ) -> dict[str, Estimate]:
     """The values of the whole set from summed statistics, with bootstrap intervals.
 
@@ -87,12 +91,3 @@ def corpus_estimates(
         )
         for name, value in values.items()
     }
-
-
-def summarise_all(
-    store: Store,
-    metrics: Sequence[Metric[Any]],
-    n_items: int,
-) -> dict[str, MetricResult]:
-    """The result of each metric, by its canonical name."""
-    return {metric.name: summarise(store, metric, n_items) for metric in metrics}

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from beholder.backends import Image
 from beholder.backends import Perplexity as Surprise
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.irr.scored import Scored
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
-from beholder.records import Item, ItemScore, Reviews
+from beholder.records import Item, ItemScore
 
 INSTRUCTIONS = {
     "en": "Write a review of this picture: what is good about it, and what could be better.",
@@ -63,15 +61,16 @@ class Perplexity(Metric[Measured]):
         ValueInfo("nll", "total, in nats", 0.0, 1e9, higher_is_better=False),
         ValueInfo("tokens", "tokens of the text", 1.0, 1e9, higher_is_better=False),
     )
-    needs: ClassVar[frozenset[str]] = frozenset()
+    required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("perplexity",)
 
-    judge: str = param("builtin", "model that tells the probabilities", tool="judge")
+    judge: str = param(help="model that tells the probabilities", tool="judge")
     image: bool = param(True, "show the image; False ranks by the words alone")
     instruction: str = param("", "asked before the text; empty: ours, in the text's language")
     max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.max_side, int) or self.max_side < 0:
             raise ConfigError(f"max_side={self.max_side!r}: expected a whole number from 0")
 
@@ -95,41 +94,31 @@ class Perplexity(Metric[Measured]):
         Raises:
             ItemError: The image cannot be read, or the text is too long for the model.
         """
-        identities = self.identities(tools)  # refuses a judge that cannot
-        shown = item.images if self.image else ()
-        images = await tools.pictures(shown, self.max_side)
-        language = item.group.get("language") or str(item.meta.get("language", ""))
-        (found,) = await self._ask([item.candidate], images, language, tools)
-        return Measured(found, identities)
+        (found,) = await self._measure([item], tools)
+        return found
 
     def score_item(self, item: Item, evidence: Measured) -> ItemScore:
         """Perplexity, bits per character, total NLL and tokens."""
         return ItemScore(_values(evidence.surprise), signature=self.signature(evidence.identities))
 
-    async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
-        """All texts of one image in one call, so that the image is encoded once.
+    async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
+        """All texts about one image in one call, so that the image is encoded once."""
+        for item in items:
+            self.check_item(item)
+        found = await self._measure(items, tools)
+        return [self.score_item(item, one) for item, one in zip(items, found, strict=True)]
 
-        Raises:
-            ItemError: As ``gather``.
-        """
-        images: list[Image] = []
-        if self.image:
-            if reviews.image is None:
-                raise ItemError("perplexity needs an image, and this set of texts has none")
-            images = await tools.pictures([reviews.image], self.max_side)
-        found = [
-            _values(s) for s in await self._ask(reviews.texts, images, reviews.language, tools)
-        ]
-        return Scored(
-            {info.name: tuple(row[info.name] for row in found) for info in self.values},
-            {info.name: info.higher_is_better for info in self.values},
-        )
-
-    async def _ask(
-        self, texts: Sequence[str], images: Sequence[Image], language: str, tools: Tools
-    ) -> list[Surprise]:
+    async def _measure(self, items: Sequence[Item], tools: Tools) -> list[Measured]:
+        """Of items that share image and language."""
+        identities = self.identities(tools)  # refuses a judge that cannot
+        item = items[0]
+        images = await tools.pictures.read(item.images if self.image else (), self.max_side or None)
+        language = item.group.get("language") or str(item.meta.get("language", ""))
         prompt = self.instruction or INSTRUCTIONS.get(language.lower()[:2], INSTRUCTIONS["en"])
-        return await tools.judge(self.judge).perplexity(texts, prompt=prompt, images=images)
+        texts = [one.candidate for one in items]
+        judge = tools.judge(self.judge)
+        found = await judge.perplexity(texts, prompt=prompt, images=images)
+        return [Measured(surprise, identities) for surprise in found]
 
 
 def _values(found: Surprise) -> dict[str, float]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ConfigError, ItemError, TransientError
+from beholder.metrics.irr.rankers import Ranker
 from beholder.metrics.irr.scored import Scored
-from beholder.metrics.params import param, stated, text_form
+from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Reviews
 
@@ -24,7 +24,7 @@ LANGUAGES = {
 
 
 @dataclass(frozen=True)
-class Response:
+class Response(Ranker):
     """A judge ranks all texts of an image at once, in several shuffled orders.
 
     Criteria, each settling the ties of the one before: truth, fit with the image, detail,
@@ -42,31 +42,28 @@ class Response:
 
     registered_name: ClassVar[str] = "response"
 
-    judge: str = param("builtin", "model that ranks", tool="judge")
+    judge: str = param(help="model that ranks", tool="judge")
     orders: int = param(1, "requests per image, each with the texts in another order")
     image: bool = param(True, "show the image; False ranks by the words alone")
     seed: int = param(12345, "of the orders")
     max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.orders, int) or self.orders < 1:
             raise ConfigError(f"orders={self.orders!r}: expected a whole number from 1")
         if not isinstance(self.max_side, int) or self.max_side < 0:
             raise ConfigError(f"max_side={self.max_side!r}: expected a whole number from 0")
 
-    @property
-    def name(self) -> str:
-        """Canonical text form; fields at their default are left out."""
-        return text_form(self.registered_name, self)
-
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
         tools.judge(self.judge).check_can("rank", images=self.image)
-        return {"judge": tools.identity("judge", self.judge)}
+        return super().identities(tools)
 
-    def signature(self, identities: Mapping[str, str] | None = None) -> str:
-        """What fixes the ranks: every field, and who the judge is."""
-        return stated(self.registered_name, self, identities)
+    def check(self, subject: Reviews) -> None:
+        """Refuse a set without an image, where one is to be shown."""
+        if self.image and subject.image is None:
+            raise ItemError("response needs an image, and this set of texts has none")
 
     async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
         """Mean ranks over all orders.
@@ -74,32 +71,33 @@ class Response:
         Raises:
             ItemError: The image cannot be read, or no request gave a usable answer.
         """
-        if self.image and reviews.image is None:
-            raise ItemError("response needs an image, and this set of texts has none")
         shown = [reviews.image] if self.image and reviews.image is not None else []
-        images = await tools.pictures(shown, self.max_side)
+        images = await tools.pictures.read(shown, self.max_side or None)
         language = LANGUAGES.get(reviews.language.lower()[:2])
         judge = tools.judge(self.judge)
         orders = shuffled(reviews.id, len(reviews.texts), self.orders, self.seed)
         answers: list[tuple[int, ...] | str] = []
+        errors: list[ItemError] = []
         for repeat, order in enumerate(orders):
             texts = [reviews.texts[place] for place in order]
             try:
                 given = await judge.rank(texts, images=images, language=language, replicate=repeat)
             except ItemError as error:
                 answers.append(str(error))
+                errors.append(error)
                 continue
             by_text = dict(zip(order, given, strict=True))
             answers.append(tuple(by_text[text] for text in range(len(texts))))
         good = [answer for answer in answers if not isinstance(answer, str)]
         if not good:
-            raise ItemError(str(answers[0]))
+            raise errors[0]
         means = np.mean(good, axis=0)
         return Scored(
             {"mean_rank": tuple(float(rank) for rank in means)},
             {"mean_rank": False},
             tuple(orders),
             tuple(answers),
+            any(isinstance(error, TransientError) for error in errors),
         )
 
 

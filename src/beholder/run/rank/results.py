@@ -11,7 +11,6 @@ from beholder import files
 from beholder.data import reviews_row
 from beholder.metrics.irr.protocol import MODEL
 from beholder.metrics.irr.scored import Scored
-from beholder.metrics.irr.scorers import twins
 from beholder.metrics.irr.tables import RankedImage, study_tables
 from beholder.records import ItemFailure, Reviews
 from beholder.run.rank.config import RankConfig
@@ -27,9 +26,18 @@ def build(
     reviews: Sequence[Reviews],
     scored: Mapping[str, Mapping[int, Scored | ItemFailure]],
     signatures: Mapping[str, str],
+    pairs: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
-    """Everything a run found, as JSON values."""
-    names = [scorer.name for scorer in config.scorers]
+    """Everything a run found, as JSON values.
+
+    Args:
+        config: The run.
+        reviews: The sets of texts.
+        scored: Per ranker and position of a set: what it found, or why nothing.
+        signatures: Per ranker how it was made.
+        pairs: Rankers of which the second is the first without the image.
+    """
+    names = list(scored)
     images = [
         RankedImage.of(
             one,
@@ -52,7 +60,7 @@ def build(
             images,
             names,
             threshold=config.threshold,
-            twins=twins(list(config.scorers)),
+            twins=pairs,
             n_resamples=config.resamples,
         ),
         "images": [
@@ -61,14 +69,14 @@ def build(
     }
 
 
-def write(config: RankConfig, ranking: Mapping[str, Any], reviews: Sequence[Reviews]) -> None:
+def write(out: Path, images: Path, ranking: Mapping[str, Any], reviews: Sequence[Reviews]) -> None:
     """Write a run's results into its folder; pictures that cannot be read have no thumbnail."""
-    pictures = ((r.id, None if r.image is None else config.folder / r.image) for r in reviews)
-    write_thumbs(config.out, pictures, THUMB_SIDE)  # a scorer that looked has told what failed
-    files.write_csv(config.out / "images.csv", _image_rows(ranking))
-    files.write_csv(config.out / "ranks.csv", _rank_rows(ranking))
-    files.write_csv(config.out / "thresholds.csv", _threshold_rows(ranking))
-    files.write_text(config.out / RANKING, json.dumps(ranking, ensure_ascii=False, allow_nan=False))
+    pictures = ((r.id, None if r.image is None else images / r.image) for r in reviews)
+    write_thumbs(out, pictures, THUMB_SIDE)  # a scorer that looked has told what failed
+    files.write_csv(out / "images.csv", _image_rows(ranking))
+    files.write_csv(out / "ranks.csv", _rank_rows(ranking))
+    files.write_csv(out / "thresholds.csv", _threshold_rows(ranking))
+    files.write_text(out / RANKING, json.dumps(ranking, ensure_ascii=False, allow_nan=False))
 
 
 def read(folder: Path) -> dict[str, Any]:

@@ -1,0 +1,167 @@
+"""The contract of what a run asks: one thing, of one subject at a time, with an outcome.
+
+A metric asks it of an item, a ranker of a set of reviews, a rater of a storyline, a captioner of a
+picture. An asker is a frozen dataclass whose fields are its whole configuration, so that two with
+the same fields are equal, print the same name and find the same.
+"""
+
+from __future__ import annotations
+
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+
+from beholder.embed.base import FloatArray
+from beholder.errors import (
+    BeholderError,
+    ConfigError,
+    MissingExtraError,
+    RunError,
+    TransientError,
+)
+from beholder.metrics.params import params, settle, signature_of, to_spec
+from beholder.metrics.tools import Tools
+from beholder.records import ItemFailure, ItemScore
+
+S = TypeVar("S")
+
+Outcome: TypeAlias = ItemScore | ItemFailure
+"""What became of one subject under one asker."""
+
+
+@dataclass(frozen=True)
+class ValueInfo:
+    """What one of an asker's values means.
+
+    Attributes:
+        name: Key in ``ItemScore.values``.
+        help: One line on what it measures.
+        low: Worst or lowest possible value.
+        high: Best or highest possible value.
+        higher_is_better: Direction.
+    """
+
+    name: str
+    help: str
+    low: float = 0.0
+    high: float = 1.0
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True)
+class Asker(ABC, Generic[S]):
+    """Base of all that a run asks; ``S`` is the kind of subject.
+
+    Class attributes every asker states:
+        registered_name: Name in specs and in signatures.
+        values: Its values; the first is the headline, shown first.
+        corpus_values: Values of the whole data set that are no mean over subjects; usually none.
+        operations: What it asks of a judge by prompts that ``beholder show`` displays.
+    """
+
+    registered_name: ClassVar[str]
+    values: ClassVar[tuple[ValueInfo, ...]] = ()
+    corpus_values: ClassVar[tuple[ValueInfo, ...]] = ()
+    operations: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        settle(self)
+
+    @abstractmethod
+    async def evaluate(self, subject: S, tools: Tools) -> ItemScore:
+        """Find what is asked of one subject.
+
+        Raises:
+            ItemError: It cannot be found; the message says why.
+        """
+
+    def check(self, subject: S) -> None:
+        """Refuse a subject that lacks what is needed, before any work.
+
+        Raises:
+            ItemError: Names what is missing.
+        """
+
+    def prepare(self, subjects: Iterable[S]) -> Self:
+        """This asker, knowing what it must of the whole data set before the first is asked.
+
+        Most need nothing and read none of the subjects. One that does (document frequencies) gives
+        a copy of itself that holds it, and states it in ``identities``, so that a score is never
+        mixed with scores made on other data.
+        """
+        return self
+
+    def corpus(self, statistics: FloatArray) -> dict[str, float]:
+        """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
+
+        Counts add up and ratios do not, so the whole set is scored from summed counts; the run
+        resamples them for the interval.
+        """
+        raise ConfigError(f"{self.registered_name} has no values of the whole data set")
+
+    @property
+    def name(self) -> str:
+        """Canonical text of its spec; fields at their default are left out."""
+        return str(to_spec(self.registered_name, self))
+
+    def config(self) -> dict[str, Any]:
+        """All fields with their resolved values, for the run log."""
+        return {p.name: getattr(self, p.name) for p in params(self)}
+
+    def signature(self, identities: Mapping[str, str] | None = None) -> str:
+        """What fixes the numbers, to print beside them: every field that affects the score.
+
+        Args:
+            identities: Identity per tool field, such as ``{"embedder": "static@1f3a"}``; a tool
+                field that is not named shows its spec.
+        """
+        return signature_of(self.registered_name, self, self.config(), identities)
+
+    def tool_specs(self) -> list[tuple[str, str]]:
+        """Kind and spec of each tool this asker's fields name."""
+        return [(p.metadata["tool"], getattr(self, p.name)) for p in self._tool_params()]
+
+    def asks_judge(self) -> bool:
+        """Whether a field of this asker names a judge."""
+        return any(kind == "judge" for kind, _ in self.tool_specs())
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Identity of each tool this asker's fields name, by field."""
+        return {
+            p.name: tools.identity(p.metadata["tool"], getattr(self, p.name))
+            for p in self._tool_params()
+        }
+
+    def _tool_params(self) -> list[Field[Any]]:
+        return [p for p in params(self) if p.metadata["tool"] and getattr(self, p.name) is not None]
+
+
+async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
+    """Ask one thing of one subject, or say why there is no answer.
+
+    One broken subject does not end a run: whatever goes wrong with it becomes its failure, with the
+    place in the code when it is a bug.
+
+    Raises:
+        ConfigError: A parameter or tool is wrong for all subjects alike.
+        MissingExtraError: Likewise, a package is missing.
+        RunError: The run cannot go on, for instance because its budget is spent.
+    """
+    try:
+        return await asker.evaluate(subject, tools)
+    except (ConfigError, MissingExtraError, RunError):
+        raise
+    except BeholderError as error:
+        return failure_of(error)
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        return ItemFailure(type(error).__name__, f"{error} (a bug in {asker.name}, at {where})")
+
+
+def failure_of(error: BeholderError) -> ItemFailure:
+    """An error as the reason why there is no outcome."""
+    return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError))

@@ -1,0 +1,157 @@
+"""Groups of options that kinds of runs and commands share; each is its own configuration.
+
+A run's configuration holds the groups it needs, Python gives them, and the command line reads its
+options and their help from the fields here. What is None was not said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from beholder.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Which rows of the data a run takes.
+
+    Attributes:
+        limit: Only the first so many rows, from 1.
+        skip_bad_rows: Leave out rows that are wrong, and count them.
+        media_root: Folder that image paths may reach; by default that of the data.
+
+    Raises:
+        ConfigError: The limit is below 1.
+    """
+
+    limit: int | None = None
+    skip_bad_rows: bool = False
+    media_root: Path | None = None
+
+    def __post_init__(self) -> None:
+        check_count("limit", self.limit, "leave it out to take all rows")
+
+
+_OWN = ("base_url", "temperature", "prompts", "batch")
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """How judges are asked, where that is no part of their spec.
+
+    Attributes:
+        base_url: Endpoint of an OpenAI-compatible server, for judges and embedders of openai:MODEL.
+        temperature: Sampling temperature of judges, from 0; by default that of the question.
+        prompts: Folder of prompt templates that replace ours.
+        batch: Use the endpoint's batch mode: slower, half price.
+        extra: Further options of judges and their backends by name, such as ``timeout``.
+
+    Raises:
+        ConfigError: The temperature is no number from 0, or ``extra`` repeats a field.
+    """
+
+    base_url: str | None = None
+    temperature: float | None = None
+    prompts: Path | None = None
+    batch: bool = False
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_amount("temperature", self.temperature, "leave it out for that of the question")
+        for name in _OWN:
+            if name in self.extra:
+                raise ConfigError(f"extra holds {name!r}, which has a field of its own: set that")
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> JudgeOptions:
+        """The options of a mapping by name; those that have no field of their own are ``extra``."""
+        own = {name: value for name, value in options.items() if name in _OWN}
+        rest = {name: value for name, value in options.items() if name not in _OWN}
+        return cls(**own, extra=rest)
+
+    def keywords(self) -> dict[str, object]:
+        """Those that were given, as keyword options of ``judges.judge``."""
+        named = {
+            "base_url": self.base_url,
+            "temperature": self.temperature,
+            "prompts": self.prompts,
+            "batch": self.batch or None,
+        }
+        return {**self.extra, **{name: v for name, v in named.items() if v is not None}}
+
+    def for_tools(self) -> dict[str, dict[str, object]]:
+        """Options per kind of tool, for ``metrics.Tools``."""
+        address: dict[str, object] = {} if self.base_url is None else {"base_url": self.base_url}
+        return {"judge": self.keywords(), "embedder": address}
+
+
+@dataclass(frozen=True)
+class WorkOptions:
+    """How much a run does at once, what it keeps, and what it may spend.
+
+    Attributes:
+        workers: Worker processes, from 1; by default as many as the data are worth. Results do not
+            depend on it.
+        concurrency: How many subjects wait for judges at once, from 1; by default that of the kind
+            of run.
+        cache: File of the answers that all runs share; None for no cache.
+        max_cost: Stop before judges have cost more US dollars, all starts of the run together.
+
+    Raises:
+        ConfigError: A number is out of its range.
+    """
+
+    workers: int | None = None
+    concurrency: int | None = None
+    cache: Path | None = None
+    max_cost: float | None = None
+
+    def __post_init__(self) -> None:
+        check_count("workers", self.workers, "leave it out to let the data decide")
+        check_count("concurrency", self.concurrency, "leave it out for the usual number")
+        check_amount("max_cost", self.max_cost, "leave it out for no limit")
+
+
+def check_distinct(what: str, names: Sequence[str]) -> None:
+    """Refuse names of which one stands twice.
+
+    Raises:
+        ConfigError: Names it.
+    """
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"the {what} {name} was asked for twice")
+
+
+def check_count(name: str, value: int | None, otherwise: str) -> None:
+    """Refuse what is neither None nor a whole number from 1.
+
+    Args:
+        name: The option, for the message.
+        value: Its value.
+        otherwise: What the user can do instead, for the message.
+
+    Raises:
+        ConfigError: Names option and value.
+    """
+    if value is None or (type(value) is int and value >= 1):
+        return
+    raise ConfigError(f"{name}={value!r}: expected a whole number from 1; {otherwise}")
+
+
+def check_amount(name: str, value: float | None, otherwise: str) -> None:
+    """Refuse what is neither None nor a finite number from 0; arguments as ``check_count``.
+
+    Raises:
+        ConfigError: Names option and value.
+    """
+    if value is None:
+        return
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and 0 <= float(value) < math.inf:
+        return
+    raise ConfigError(f"{name}={value!r}: expected a number from 0; {otherwise}")

@@ -1,0 +1,142 @@
+"""Runs that score items by metrics: what is asked for, carrying it out, what it would ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from beholder.data import read_items
+from beholder.data.read import good_rows
+from beholder.errors import ConfigError, DataError
+from beholder.metrics import Metric
+from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
+from beholder.records import Item
+from beholder.run import manifest
+from beholder.run.plan import Plan, plan
+from beholder.run.session import Means, Progress, Session
+from beholder.run.store import Store
+from beholder.run.subjects import ITEM
+
+KIND = manifest.SCORES
+
+
+@dataclass(frozen=True)
+class ScoreConfig:
+    """What to score, how, and where to keep it.
+
+    Attributes:
+        data: The data file or run directory as the user named it, or a word for items given in
+            Python.
+        metrics: The metrics, in the order to report them.
+        out: The run directory.
+        rows: Which rows are taken.
+        judging: How judges are asked.
+        work: How much at once, what is kept, what may be spent.
+    """
+
+    data: str
+    metrics: tuple[Metric[Any], ...]
+    out: Path
+    rows: DataOptions = field(default_factory=DataOptions)
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    work: WorkOptions = field(default_factory=WorkOptions)
+
+    @property
+    def folder(self) -> Path:
+        """What the items' pictures are relative to.
+
+        The folder of the data file; for items given otherwise ``media_root``, else the current
+        directory.
+        """
+        if Path(self.data).is_file():
+            return Path(self.data).parent
+        return self.rows.media_root or Path()
+
+    @property
+    def means(self) -> Means:
+        """With what the run works."""
+        return Means(self.judging, self.work, self.folder)
+
+
+def run_scores(
+    config: ScoreConfig, progress: Progress, rows: Iterable[Item | DataError] | None = None
+) -> list[DataError]:
+    """Score what a run still lacks, and close it.
+
+    Args:
+        config: The run.
+        progress: Hears how it goes on.
+        rows: Items given in Python instead of ``config.data``.
+
+    Returns:
+        The rows that were left out.
+
+    Raises:
+        ConfigError: An option is wrong.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+        RunError: The run directory is busy or holds another run.
+        KeyboardInterrupt: Passed on, after the store has all that was finished.
+    """
+    metrics = _checked(config.metrics)
+    with Session.open(
+        config.out, KIND, means=config.means, askers=metrics, progress=progress
+    ) as session:
+        for metric in metrics:
+            metric.identities(session.tools)  # a tool that cannot be made stops here
+        bad: list[DataError] = []
+        n, digest = session.take(ITEM, read(config, bad, rows))
+        for metric in metrics:
+            session.add(metric, ITEM, n)
+        settings = {"limit": config.rows.limit, "skip_bad_rows": config.rows.skip_bad_rows}
+        if session.begin(manifest.Log(config.data, digest, n, len(bad), settings)):
+            session.map(*session.asked)
+            session.close()
+    return bad
+
+
+def plan_scores(config: ScoreConfig) -> Plan:
+    """Read all input and say what the run would do; nothing is scored or written.
+
+    Raises:
+        ConfigError: A metric, tool or option is wrong.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+    """
+    bad: list[DataError] = []
+    return plan(_checked(config.metrics), ITEM, read(config, bad), config.out, config.means, bad)
+
+
+def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:
+    if not metrics:
+        raise ConfigError("no metric was asked for; name one with -m, such as -m vcs")
+    check_distinct("metric", [metric.name for metric in metrics])
+    return metrics
+
+
+def read(
+    config: ScoreConfig, bad: list[DataError], rows: Iterable[Item | DataError] | None = None
+) -> Iterator[Item]:
+    """The items of a run; the rows that are left out are added to ``bad``.
+
+    Raises:
+        DataError: Rows are wrong and may not be skipped, or there are none.
+    """
+    with _source(config) if rows is None else _given(rows) as source:
+        yield from good_rows(source, config.rows, bad, name=config.data)
+
+
+@contextmanager
+def _source(config: ScoreConfig) -> Iterator[Iterable[Item | DataError]]:
+    if Path(config.data).is_dir():
+        manifest.check_kind(Path(config.data), KIND)
+        with Store.read(Path(config.data)) as other:
+            yield (item for _, item in other.items())
+    else:
+        yield read_items(config.data, media_root=config.rows.media_root)
+
+
+@contextmanager
+def _given(rows: Iterable[Item | DataError]) -> Iterator[Iterable[Item | DataError]]:
+    yield rows

@@ -1,0 +1,263 @@
+"""A run while it is made: the one place that owns its folder, its data, its outcomes and its log.
+
+Every kind of run goes the same way: take in the subjects, add what is asked of them, begin, map,
+close. ``map`` is the only loop that asks: it skips what is finished, turns errors into failures,
+keeps each outcome the moment it arrives, and tells the progress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from beholder.judges import AnswerStore, Tally
+from beholder.metrics import Tools
+from beholder.metrics.asker import Asker, Outcome
+from beholder.options import JudgeOptions, WorkOptions
+from beholder.records import MetricResult
+from beholder.run import manifest
+from beholder.run.answers import run_answers
+from beholder.run.execute import Job, Work, execute
+from beholder.run.export import export
+from beholder.run.store import Store
+from beholder.run.subjects import SubjectKind
+from beholder.run.summary import summarise
+
+S = TypeVar("S")
+
+CONCURRENCY = 64
+"""Subjects that wait for remote tools at once, where nobody says otherwise."""
+
+
+class Progress(Protocol):
+    """Hears how a run goes on."""
+
+    def start(self, total: int, reused: int) -> None:
+        """The run has ``total`` jobs, of which ``reused`` were finished before."""
+
+    def advance(self, outcome: Outcome) -> None:
+        """One job is finished and written."""
+
+
+class Quiet:
+    """Progress that nobody watches."""
+
+    def start(self, total: int, reused: int) -> None:
+        """See ``Progress``."""
+
+    def advance(self, outcome: Outcome) -> None:
+        """See ``Progress``."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """With what a run works: how judges are asked, how much at once, where pictures lie.
+
+    Attributes:
+        judging: How judges are asked.
+        work: How much at once, what is kept, what may be spent.
+        folder: What the subjects' pictures are relative to.
+    """
+
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    work: WorkOptions = field(default_factory=WorkOptions)
+    folder: Path = field(default_factory=Path)
+
+    def tools(self) -> Tools:
+        """Tools without a store, as worker processes make them."""
+        return Tools(options=self.judging.for_tools(), folder=self.folder)
+
+    def counting(self, tally: Tally) -> Tools:
+        """Tools whose judges are not asked but counted."""
+        return Tools(options=self.judging.for_tools(), tally=tally, folder=self.folder)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run asks of its subjects.
+
+    Attributes:
+        asker: What is asked, knowing what it must of the data.
+        kind: The kind of subject.
+        n: Of how many of them, from the first.
+        signature: How its outcomes are made.
+    """
+
+    asker: Asker[Any]
+    kind: SubjectKind[Any]
+    n: int
+    signature: str
+
+    @property
+    def name(self) -> str:
+        """Canonical name of the asker."""
+        return self.asker.name
+
+
+class Session:
+    """A run that is being made. Use ``Session.open``.
+
+    Attributes:
+        store: Subjects, outcomes and vectors.
+        tools: What askers may use.
+        answers: Where judges keep what they were told; None where no judge is asked.
+        asked: What has been added, in order.
+    """
+
+    def __init__(
+        self, kind: str, store: Store, tools: Tools, means: Means, progress: Progress
+    ) -> None:
+        self.store = store
+        self.tools = tools
+        self.answers: AnswerStore | None = None
+        self.asked: list[Asked] = []
+        self._kind = kind
+        self._means = means
+        self._progress = progress
+        self._log: Mapping[str, Any] | None = None
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls,
+        out: Path,
+        kind: str,
+        *,
+        means: Means,
+        askers: Iterable[Asker[Any]],
+        progress: Progress,
+    ) -> Iterator[Session]:
+        """Begin a run in a folder, or go on with it; the folder is locked meanwhile.
+
+        Args:
+            out: The run directory, made if need be.
+            kind: Kind of the run, as ``run.json`` says it.
+            means: With what it works.
+            askers: What it will ask; with none that names a judge, no store of answers is opened.
+            progress: Hears how it goes on.
+
+        Raises:
+            RunError: The folder is busy, or holds a run of another kind or format.
+            KeyboardInterrupt: Passed on, after the store has all that was finished.
+        """
+        manifest.check_kind(out, kind)
+        with ExitStack() as stack:
+            store = stack.enter_context(Store.open(out))
+            answers, budget = None, None
+            if any(asker.asks_judge() for asker in askers):
+                answers, budget = stack.enter_context(
+                    run_answers(out, means.work.cache, means.work.max_cost)
+                )
+            tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
+            session = cls(kind, store, tools, means, progress)
+            session.answers = answers
+            stack.enter_context(
+                threadpool_limits(1)
+            )  # rounding may depend on the number of threads
+            try:
+                yield session
+            except BaseException:
+                session._write("interrupted")
+                raise
+
+    def take(self, kind: SubjectKind[S], subjects: Iterable[S]) -> tuple[int, str]:
+        """Take in subjects, or check that they are those of the run; their number and hash.
+
+        Raises:
+            RunError: The run holds other data.
+        """
+        return self.store.sync(kind, subjects)
+
+    def add(self, asker: Asker[S], kind: SubjectKind[S], n: int) -> Asked:
+        """Note what will be asked of the first ``n`` subjects of a kind.
+
+        Raises:
+            ConfigError: A tool cannot be made, or cannot do what is asked.
+            RunError: The run holds outcomes of that name that were made in another way.
+        """
+        asker.identities(self.tools)  # a tool that cannot be made stops here, before any reading
+        prepared = asker.prepare(subject for _, subject in islice(self.store.subjects(kind), n))
+        signature = prepared.signature(prepared.identities(self.tools))
+        self.store.add_asker(prepared.name, kind, prepared.config(), signature)
+        self.asked.append(Asked(prepared, kind, n, signature))
+        return self.asked[-1]
+
+    def begin(self, log: manifest.Log, *, n_more: int = 0) -> bool:
+        """Say that all is added; False where this very run is closed already.
+
+        Args:
+            log: What the run log says of data and settings.
+            n_more: Jobs beyond those of the first ``n`` subjects of each asker, for the progress.
+        """
+        self._log = manifest.build(self._kind, log, self.asked)
+        reused = sum(asked.n - len(self._open(asked)) for asked in self.asked)
+        total = sum(asked.n for asked in self.asked) + n_more
+        self._progress.start(total, reused)
+        if reused == total and manifest.is_closed(
+            self.store.folder, {**self._log, "status": "complete"}
+        ):
+            return False
+        self._write("running")
+        return True
+
+    def map(self, *asked: Asked, positions: Sequence[int] | None = None) -> None:
+        """Ask what is not finished of subjects of one kind, and keep every outcome.
+
+        Args:
+            asked: What to ask; all of the same kind of subject.
+            positions: Of which subjects; None for the first ``n`` of each.
+
+        Raises:
+            ConfigError: A tool cannot do what is asked.
+            RunError: The run cannot go on, for instance because its budget is spent.
+        """
+        kind = asked[0].kind
+        jobs = sorted(
+            (position, index)
+            for index, one in enumerate(asked)
+            for position in self._open(one, positions)
+        )
+
+        def put(job: Job, outcome: Outcome) -> None:
+            self.store.put(asked[job[1]].name, job[0], outcome)
+            self._progress.advance(outcome)
+
+        work = Work(
+            askers=[one.asker for one in asked],
+            jobs=jobs,
+            subject=lambda position: next(iter(self.store.subjects(kind, [position])))[1],
+            tools=self.tools,
+            make_tools=self._means.tools,
+        )
+        limits = self._means.work
+        execute(work, put, workers=limits.workers, concurrency=limits.concurrency or CONCURRENCY)
+
+    def outcomes(self, asked: Asked) -> dict[int, Outcome]:
+        """What is known of each subject, by position, in order."""
+        found = ((place, self.store.score(asked.name, place)) for place in range(asked.n))
+        return {place: outcome for place, outcome in found if outcome is not None}
+
+    def close(self) -> dict[str, MetricResult]:
+        """Take means with intervals, write the tables and close the log; gives the summary."""
+        export(self.store, self.asked)
+        summary = {one.name: summarise(self.store, one) for one in self.asked}
+        self._write("complete", summary)
+        return summary
+
+    def _open(self, asked: Asked, positions: Sequence[int] | None = None) -> list[int]:
+        finished = self.store.finished(asked.name)
+        wanted = range(asked.n) if positions is None else positions
+        return [position for position in wanted if position not in finished]
+
+    def _write(self, status: str, summary: Mapping[str, MetricResult] | None = None) -> None:
+        if self._log is not None:
+            content = {**self._log, "status": status}
+            if summary is not None:
+                content["summary"] = manifest.summary_rows(summary)
+            manifest.write(self.store.folder, content)

@@ -1,0 +1,133 @@
+"""The kinds of things a run asks about, and how each lies in the store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from beholder.data import (
+    frame_from_row,
+    frame_row,
+    reviews_from_row,
+    reviews_row,
+    sequence_from_row,
+    sequence_row,
+    to_row,
+)
+from beholder.records import Frame, Item, Reviews, Sequence
+
+S = TypeVar("S")
+
+_ANYWHERE = Path("/")  # paths were checked when the data was read
+
+
+@dataclass(frozen=True)
+class SubjectKind(Generic[S]):
+    """One kind of subject.
+
+    Attributes:
+        name: What one of them is called.
+        id: Its id, unique in a data set.
+        to_row: Its row, as JSON values.
+        from_row: The subject of a row.
+        source: What it describes: equal for several texts about one picture.
+        group: Columns to break results down by.
+        measure: The values of a subject's outcome, from the subject and the outcome's detail, where
+            they depend on what may arrive later; None where the outcome holds them.
+        loose: Fields of the row that may change between two starts of a run (people's judgments
+            that arrive later); no outcome depends on them.
+    """
+
+    name: str
+    id: Callable[[S], str]
+    to_row: Callable[[S], Mapping[str, Any]]
+    from_row: Callable[[Mapping[str, Any]], S]
+    source: Callable[[S], object]
+    group: Callable[[S], Mapping[str, str]]
+    measure: Callable[[S, Mapping[str, Any]], Mapping[str, float]] | None = None
+    loose: frozenset[str] = frozenset()
+
+    def row(self, subject: S) -> str:
+        """The row as it is written."""
+        return json.dumps(self.to_row(subject), ensure_ascii=False, allow_nan=False)
+
+    def digest(self, subject: S, row: str) -> bytes:
+        """SHA-256 of all that outcomes may depend on."""
+        if self.loose:
+            fixed = {k: v for k, v in self.to_row(subject).items() if k not in self.loose}
+            row = json.dumps(fixed, ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(row.encode("utf-8")).digest()
+
+    def source_key(self, subject: S) -> bytes:
+        """Short digest of what is described."""
+        text = json.dumps(self.source(subject))
+        return hashlib.sha256(text.encode("utf-8")).digest()[:8]
+
+
+def _item(row: Mapping[str, Any]) -> Item:
+    fields = dict(row)
+    for name in ("references", "images"):
+        fields[name] = tuple(fields.get(name, ()))
+    return Item(**fields)
+
+
+def _reviews_id(reviews: Reviews) -> str:
+    return f"{reviews.id} ({reviews.language})" if reviews.language else reviews.id
+
+
+def _reviews_group(reviews: Reviews) -> dict[str, str]:
+    named = {"language": reviews.language, "category": reviews.category}
+    return {name: value for name, value in named.items() if value}
+
+
+def _correlation(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float]:
+    """How well a ranking follows people's, where they ranked the texts."""
+    from beholder.metrics.irr.scored import Scored  # scipy: not for runs without rankings
+    from beholder.metrics.irr.tables import RankedImage
+
+    found = RankedImage.of(reviews, {"": Scored.of(detail)}).correlation("")
+    return {} if found is None else {"correlation": found}
+
+
+ITEM: SubjectKind[Item] = SubjectKind(
+    name="item",
+    id=lambda item: item.id,
+    to_row=to_row,
+    from_row=_item,
+    source=lambda item: item.source,
+    group=lambda item: item.group,
+)
+REVIEWS: SubjectKind[Reviews] = SubjectKind(
+    name="reviews",
+    id=_reviews_id,
+    to_row=reviews_row,
+    from_row=partial(reviews_from_row, media_root=_ANYWHERE),
+    source=lambda reviews: reviews.source,
+    group=_reviews_group,
+    measure=_correlation,
+    loose=frozenset({"ranks", "prompt_ranks"}),
+)
+FRAME: SubjectKind[Frame] = SubjectKind(
+    name="picture",
+    id=lambda frame: frame.id,
+    to_row=frame_row,
+    from_row=partial(frame_from_row, media_root=_ANYWHERE),
+    source=lambda frame: frame.image or frame.id,
+    group=lambda frame: frame.labels,
+)
+STORYLINE: SubjectKind[Sequence] = SubjectKind(
+    name="storyline",
+    id=lambda storyline: storyline.id,
+    to_row=sequence_row,
+    from_row=partial(sequence_from_row, media_root=_ANYWHERE),
+    source=lambda storyline: storyline.id,
+    group=lambda storyline: {"source": storyline.source, **storyline.group},
+)
+KINDS: Mapping[str, SubjectKind[Any]] = {
+    kind.name: kind for kind in (ITEM, REVIEWS, FRAME, STORYLINE)
+}
