@@ -7,7 +7,6 @@ trip and halves at each further sign (429 or timeout), as TCP does.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -32,10 +31,10 @@ class AdaptiveLimit:
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[float]:
-        """Wait for a place; gives the time at which the call started."""
+        """Wait for a place; gives the loop's time at which the call started."""
         await self._acquire()
         try:
-            yield time.monotonic()
+            yield _now()
         finally:
             self._in_flight -= 1
             self._wake()
@@ -53,13 +52,13 @@ class AdaptiveLimit:
         self._strained = True
         if started >= self._last_decrease:
             self.limit = max(1.0, self.limit / 2)
-            self._last_decrease = time.monotonic()
+            self._last_decrease = _now()
         if retry_after is not None:
-            self._pause_until = max(self._pause_until, time.monotonic() + retry_after)
+            self._pause_until = max(self._pause_until, _now() + retry_after)
 
     async def _acquire(self) -> None:
         while True:
-            pause = self._pause_until - time.monotonic()
+            pause = self._pause_until - _now()
             if pause > 0:
                 await asyncio.sleep(pause)
             elif self._in_flight < int(self.limit):
@@ -85,3 +84,8 @@ class AdaptiveLimit:
             if not turn.done():
                 turn.set_result(None)
                 free -= 1
+
+
+def _now() -> float:
+    """The clock that pauses are slept by."""
+    return asyncio.get_running_loop().time()
