@@ -144,3 +144,60 @@ def test_retry_after_beyond_the_longest_pause_ends_the_call_at_once() -> None:
 def test_limits_below_zero_are_refused(field: str) -> None:
     with pytest.raises(ConfigError, match=f"{field}=-1"):
         Limits(**{field: -1})
+
+
+def test_a_place_is_handed_to_who_waits_longest_and_not_to_a_newcomer() -> None:
+    async def go() -> list[str]:
+        limit = AdaptiveLimit(ceiling=1)
+        log: list[str] = []
+
+        async def call(name: str) -> None:
+            async with limit.place():
+                log.append(name)
+
+        async with limit.place():
+            waiting = [asyncio.create_task(call(name)) for name in ("first", "second", "third")]
+            await asyncio.sleep(0)
+            waiting[1].cancel()
+        await call("newcomer")  # the place is free, and the first has not yet run
+        await asyncio.gather(*waiting, return_exceptions=True)
+        return log
+
+    assert asyncio.run(asyncio.wait_for(go(), timeout=5)) == ["first", "third", "newcomer"]
+
+
+def test_who_gives_up_in_the_moment_of_the_handing_over_hands_it_on() -> None:
+    async def go() -> None:
+        limit = AdaptiveLimit(ceiling=1)
+
+        async def call() -> None:
+            async with limit.place():
+                pass
+
+        async with limit.place():
+            late, next_one = asyncio.create_task(call()), asyncio.create_task(call())
+            await asyncio.sleep(0)
+        late.cancel()  # it has the place, and does not know yet
+        await next_one
+        await call()
+
+    asyncio.run(asyncio.wait_for(go(), timeout=5))
+
+
+def test_after_a_pause_calls_start_in_order_and_no_more_than_the_limit() -> None:
+    async def go() -> list[tuple[str, float]]:
+        limit = AdaptiveLimit(ceiling=4, start=4)
+        limit.strained(now(), retry_after=7)  # four become two
+        log: list[tuple[str, float]] = []
+
+        async def call(name: str) -> None:
+            async with limit.place():
+                log.append((name, now()))
+                await asyncio.sleep(1)
+
+        await asyncio.gather(*(call(name) for name in "abcde"))
+        return log
+
+    starts = run_in_fake_time(go())
+    assert [name for name, _ in starts] == list("abcde")
+    assert [time for _, time in starts] == pytest.approx([7, 7, 8, 8, 9])

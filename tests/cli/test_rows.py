@@ -93,7 +93,9 @@ def test_dry_run_counts_calls_and_writes_nothing(cli: Cli) -> None:
     done = cli("caption", "data/img", "--judge", "story:steady", "-o", "c.jsonl", "--dry-run")
     assert done.code == 0
     assert "13 rows, 1 judges: caption" in done.out
-    assert "1 would fail: the picture data/img/broken.jpg cannot be read" in done.out
+    assert (
+        "1 would fail: data/img/broken.jpg: not a picture in a format that can be read" in done.out
+    )
     assert "about 12 judge calls" in done.out
     assert not Path("c.jsonl").exists()
     assert not Path("c.jsonl.answers").exists()
@@ -104,7 +106,7 @@ def test_a_picture_that_cannot_be_read_is_a_failure_with_its_name(cli: Cli) -> N
     arguments = ("caption", "data/img", "--judge", "story:steady", "-o", "c.jsonl")
     done = cli(*arguments)
     assert done.code == 1
-    assert "failed: broken (steady): the picture data/img/broken.jpg" in done.err
+    assert "failed: broken (steady): data/img/broken.jpg: not a picture" in done.err
     assert len(rows("c.jsonl")) == 12
     assert cli(*arguments, "--allow-failed", "1").code == 0
 

@@ -28,6 +28,7 @@ class AdaptiveLimit:
         self._strained = False
         self._last_decrease = 0.0
         self._pause_until = 0.0
+        self._resuming = False
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[float]:
@@ -37,7 +38,7 @@ class AdaptiveLimit:
             yield _now()
         finally:
             self._in_flight -= 1
-            self._wake()
+            self._admit()
 
     def succeeded(self) -> None:
         """A call came back well: allow more."""
@@ -57,33 +58,34 @@ class AdaptiveLimit:
             self._pause_until = max(self._pause_until, _now() + retry_after)
 
     async def _acquire(self) -> None:
-        while True:
-            pause = self._pause_until - _now()
-            if pause > 0:
-                await asyncio.sleep(pause)
-            elif self._in_flight < int(self.limit):
-                self._in_flight += 1
-                return
-            else:
-                await self._turn()
-
-    async def _turn(self) -> None:
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
+        self._admit()
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._wake()  # hand on the place that came too late
+            if not turn.cancelled():  # the place came too late: hand it on
+                self._in_flight -= 1
+                self._admit()
             raise
 
-    def _wake(self) -> None:
-        free = int(self.limit) - self._in_flight
-        while free > 0 and self._waiting:
+    def _admit(self) -> None:
+        """Hand free places to those who wait, first come first."""
+        pause = self._pause_until - _now()
+        if pause > 0:
+            if self._waiting and not self._resuming:
+                self._resuming = True
+                asyncio.get_running_loop().call_later(pause, self._resume)
+            return
+        while self._waiting and self._in_flight < int(self.limit):
             turn = self._waiting.popleft()
-            if not turn.done():
+            if not turn.cancelled():
+                self._in_flight += 1
                 turn.set_result(None)
-                free -= 1
+
+    def _resume(self) -> None:
+        self._resuming = False
+        self._admit()
 
 
 def _now() -> float:

@@ -53,6 +53,7 @@ def review(
     Example: [bold]beholder review photos/ --judge openai:gpt-4.1 --language en[/bold]
     """
     given = locals()
+    from beholder.cli.score import print_plan
     from beholder.report.rank import annotation_instructions
     from beholder.report.rank.instructions import INSTRUCTIONS
     from beholder.run.rows.reviews import KINDS, ReviewsConfig, plan_reviews, run_reviews
@@ -69,7 +70,7 @@ def review(
         work=rows.work_options(given),
     )
     if dry_run:
-        rows.print_plan(plan_reviews(config), str(config.out))
+        print_plan(plan_reviews(config), config.out)
         return
     with TerminalProgress() as progress:
         written = run_reviews(config, progress)

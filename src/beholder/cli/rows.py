@@ -15,7 +15,6 @@ from beholder.errors import ConfigError
 if TYPE_CHECKING:
     from beholder.cli.progress import TerminalProgress
     from beholder.options import DataOptions, JudgeOptions, WorkOptions
-    from beholder.run.plan import Plan
     from beholder.run.rows.askers import Columns, RowAsker
     from beholder.run.rows.engine import Written
 
@@ -64,6 +63,7 @@ def data_options(given: dict[str, Any]) -> DataOptions:
 def carry_out(given: dict[str, Any], systems: Mapping[str, RowAsker], columns: Columns) -> None:
     """Make rows as the options of a command say, and tell what came out."""
     from beholder.cli.progress import TerminalProgress
+    from beholder.cli.score import print_plan
     from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 
     config = RowsConfig(
@@ -76,7 +76,7 @@ def carry_out(given: dict[str, Any], systems: Mapping[str, RowAsker], columns: C
         work=work_options(given),
     )
     if given["dry_run"]:
-        print_plan(plan_rows(config), str(config.out))
+        print_plan(plan_rows(config), config.run)
         return
     with TerminalProgress() as progress:
         written = run_rows(config, progress)
@@ -133,23 +133,6 @@ def tell(written: Written, run: Path, progress: TerminalProgress, given: dict[st
             err=True,
         )
         raise typer.Exit(1)
-
-
-def print_plan(planned: Plan, out: str) -> None:
-    """Say what a run would ask."""
-    from beholder.cli.score import estimate
-
-    typer.echo(f"{planned.n_items} rows, {len(planned.bad_rows)} would be left out")
-    for row in planned.bad_rows:
-        typer.echo(f"  {row}")
-    for asker in planned.askers:
-        typer.echo(f"{asker.name}: {asker.n_to_ask} to ask, {asker.n_done} done already")
-        typer.echo(f"  {asker.signature}")
-        for reason, count in asker.lacking.items():
-            typer.echo(f"  {count} would fail: {reason}")
-        if asker.judge is not None:
-            typer.echo(f"  about {estimate(asker.judge)}")
-    typer.echo(f"output: {out} (nothing was written)")
 
 
 def by_system(judges: list[str]) -> dict[str, str]:

@@ -92,18 +92,14 @@ def plan(
 class _Counting:
     """Counts what one asker would ask."""
 
-    def __init__(
-        self, asker: Asker[Any], kind: SubjectKind[Any], out: Path, means: Means
-    ) -> None:
+    def __init__(self, asker: Asker[Any], kind: SubjectKind[Any], out: Path, means: Means) -> None:
         self._asker = asker
         self._tally, self._most = Tally(), Tally(most=True)
         self._tools, self._tools_most = (
             means.counting(tally) for tally in (self._tally, self._most)
         )
         self._finished = finished(out, asker.name)
-        self.planned = PlannedAsker(
-            asker.name, asker.signature(asker.identities(self._tools))
-        )
+        self.planned = PlannedAsker(asker.name, asker.signature(asker.identities(self._tools)))
         if asker.asks_judge():
             self.planned.judge, self.planned.judge_most = self._tally, self._most
 

@@ -10,7 +10,6 @@ from beholder.files import replacing
 from beholder.media import encode_jpeg, load_image
 
 FOLDER = "thumbs"
-_QUALITY = 70
 
 
 def thumb(run: Path, number: int) -> Path:
@@ -41,5 +40,5 @@ def write_thumbs(run: Path, pictures: Iterable[tuple[str, Path | None]], side: i
             unreadable.append(f"{name}: {error}")
             continue
         with replacing(path) as unfinished:
-            unfinished.write_bytes(encode_jpeg(picture, quality=_QUALITY))
+            unfinished.write_bytes(encode_jpeg(picture))
     return unreadable

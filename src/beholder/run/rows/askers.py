@@ -88,7 +88,7 @@ class Caption(RowAsker):
         """One text."""
         low, high = self.words
         text = await judge.caption(
-            await tools.pictures(subject.images),
+            await tools.pictures.read(subject.images),
             language=self.language,
             min_words=low,
             max_words=high,
@@ -148,7 +148,7 @@ class Classify(RowAsker):
     async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[Part, ...]:
         """A part per category that fits, labelled with its rating."""
         if self.looks:
-            images = await tools.pictures(subject.images)
+            images = await tools.pictures.read(subject.images)
             found = await judge.classify(self.categories, images=images)
         else:
             found = await judge.classify(self.categories, text=self._text(subject))

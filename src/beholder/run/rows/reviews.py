@@ -70,7 +70,7 @@ class Review(Maker[Frame]):
     async def make(self, subject: Frame, judge: Judge, tools: Tools) -> tuple[Part, ...]:
         """A part per kind, best first, labelled with the kind."""
         texts = await judge.review(
-            await tools.pictures([subject.image or ""], self.max_side),
+            await tools.pictures.read([subject.image or ""], self.max_side),
             KINDS,
             language=LANGUAGES.get(self.language, self.language),
             n_words=self.words,
