@@ -109,6 +109,24 @@ def test_json_is_the_run_log_and_a_second_start_reuses_all(cli: Cli) -> None:
     assert "0 made now, 0 failed now, 3 reused" in cli(*arguments).err
 
 
+def test_report_and_compare_read_runs_of_rows_and_tell_other_kinds(cli: Cli) -> None:
+    for name in ("a", "b"):
+        assert (
+            cli("caption", "data/img", "--judge", "story:steady", "-o", f"{name}.jsonl").code == 0
+        )
+    drawn = cli("report", "a.jsonl.run")
+    assert drawn.out.strip() == "a.jsonl.run/report.html"
+    assert "What was made" in Path("a.jsonl.run/report.html").read_text("utf-8")
+    compared = json.loads(cli("compare", "a.jsonl.run", "b.jsonl.run", "--json").out)
+    found = {row["value"]: row for row in compared["differences"]}
+    assert set(found) == {"words", "characters"}
+    assert (found["words"]["mean_a"], found["words"]["paired"]["mean"]) == (166.0, 0.0)
+    assert cli("score", "a.jsonl", "-m", "length", "-o", "run", "--no-report").code == 0
+    other = cli("compare", "a.jsonl.run", "run")
+    assert other.code == 2
+    assert "a run of the kind 'scores', not 'rows'" in other.err
+
+
 def test_a_picture_that_cannot_be_read_is_a_failure_with_its_name(cli: Cli) -> None:
     Path("data/img/broken.jpg").write_bytes(b"x")
     arguments = ("caption", "data/img", "--judge", "story:steady", "-o", "c.jsonl")
@@ -191,7 +209,7 @@ def test_translations_of_two_runs_study_as_two_languages(cli: Cli) -> None:
         (["classify", "data/img", "--judge", "reader:m", "--categories", "none.json"], "none.json: cannot be read"),
         (["classify", "data/img", "--judge", "reader:m", "--categories", "list.json"], 'expected {"name"'),
         (["classify", "data/img", "--judge", "reader:m", "--categories", "taken.json"], "may not be called 'none'"),
-        (["classify", "data/img", "--judge", "reader:m", "--categories", "good.json", "--by", "smell"], "expected picture"),
+        (["classify", "data/img", "--judge", "reader:m", "--categories", "good.json", "--by", "smell"], "by='smell': expected one of"),
     ],
 )  # fmt: skip
 def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:

@@ -49,7 +49,7 @@ def classify(
 
     sorts = _categories(categories)
     systems = {
-        name: Classify(spec, sorts, by)
+        name: Classify(spec, sorts, by)  # type: ignore[arg-type]  # it refuses what it does not know
         for name, spec in rows.by_system([judge] if judge else []).items()
     }
     rows.carry_out(given, systems, Columns(category=column))

@@ -57,10 +57,11 @@ def review(
     from beholder.report.rank import annotation_instructions
     from beholder.report.rank.instructions import INSTRUCTIONS
     from beholder.run.rows.reviews import KINDS, ReviewsConfig, plan_reviews, run_reviews
+    from beholder.run.session import default_out
 
     config = ReviewsConfig(
         data=pictures,
-        out=out or Path("runs") / f"review-{Path(pictures).name.partition('.')[0]}",
+        out=out or default_out(pictures, "review-"),
         judge=judge,
         languages=tuple(language or ["en"]),
         words=words,

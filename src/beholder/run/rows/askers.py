@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge
@@ -15,9 +15,6 @@ from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
 from beholder.records import Item
 from beholder.run.rows.making import CHARACTERS, WORDS, Maker, Part
-
-BASES = ("picture", "candidate", "reference")
-"""What can be sorted."""
 
 SEVERAL, NONE = "several", "none"
 _CANDIDATE = "candidate"
@@ -78,6 +75,7 @@ class Caption(RowAsker):
     context: str = param("", "what the collection is, in the user's own words")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_words(self.words)
 
     def check(self, subject: Item) -> None:
@@ -121,17 +119,18 @@ class Classify(RowAsker):
     )
     operations: ClassVar[tuple[str, ...]] = ("classify",)
 
-    categories: Mapping[str, str] = param(MISSING, "meaning by name")
-    by: str = param("picture", "what is sorted: picture, candidate or reference (the first)")
+    categories: Mapping[str, str] = param(help="meaning by name")
+    by: Literal["picture", "candidate", "reference"] = param(
+        "picture", "what is sorted; of the references, the first"
+    )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.categories:
             raise ConfigError('there is no category to sort into; give {"name": "what it means"}')
         for name in (SEVERAL, NONE):
             if name in self.categories:
                 raise ConfigError(f"a category may not be called {name!r}: it has a meaning")
-        if self.by not in BASES:
-            raise ConfigError(f"by={self.by!r}: expected {', '.join(BASES)}")
 
     @property
     def looks(self) -> bool:
@@ -185,8 +184,8 @@ class Translate(RowAsker):
     )
     operations: ClassVar[tuple[str, ...]] = ("translate",)
 
-    source: str = param(MISSING, "language of the texts")
-    target: str = param(MISSING, "language to write in")
+    source: str = param(help="language of the texts")
+    target: str = param(help="language to write in")
 
     @property
     def looks(self) -> bool:

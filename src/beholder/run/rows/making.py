@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, ClassVar, TypeVar
 
@@ -47,7 +47,7 @@ class Maker(Asker[S]):
 
     values: ClassVar[tuple[ValueInfo, ...]] = (WORDS, CHARACTERS)
 
-    judge: str = param(MISSING, "model that is asked", tool="judge")
+    judge: str = param(help="model that is asked", tool="judge")
 
     @property
     def looks(self) -> bool:

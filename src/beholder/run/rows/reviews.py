@@ -58,6 +58,7 @@ class Review(Maker[Frame]):
     max_side: int = param(1024, "pixels of the picture's longer side at most")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise ConfigError(f"{name}={getattr(self, name)!r}: expected at least {least}")
