@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +24,6 @@ from beholder.run.rows.reviews import Review, ReviewsConfig, plan_reviews, run_r
 from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
-from toy import killing
 from toy.bothways import Reader, make_world
 from toy.judge import Storyteller
 from toy.photos import make_collection
@@ -332,43 +330,3 @@ def test_a_run_that_cannot_go_on_says_so_and_is_gone_on_with_later() -> None:
     assert not config.out.exists()
     assert run_rows(config, Quiet()).n_written == 6
     assert manifest.read(config.run)["status"] == "complete"
-
-
-_CAPTION = ("caption", "data/img", "--concurrency", "2", "--judge")
-_REVIEW = ("review", "data/img", "--concurrency", "2", "--judge")
-
-
-@pytest.mark.parametrize("kind", ["caption", "review"])
-def test_sigkill_at_any_write_ends_in_the_same_bytes_and_asks_nothing_twice(kind: str) -> None:
-    def go(name: str, kill_at: int = 0) -> int:
-        folder = Path(name)
-        if not folder.exists():
-            folder.mkdir()
-            make_collection(folder / "data", n=6)
-        judge = "story(model='steady', log='calls')" if kind == "caption" else "reviewer(model='m', log='calls')"  # fmt: skip
-        out = "c.jsonl" if kind == "caption" else "run"
-        arguments = (*(_CAPTION if kind == "caption" else _REVIEW), judge, "-o", out)
-        return killing.command(*arguments, kill_at=kill_at, folder=folder.absolute())
-
-    n_writes = go("calm")
-    moments = random.Random(5).sample(range(1, n_writes), 3)
-    for moment in moments:
-        name = f"killed-{moment}"
-        assert go(name, kill_at=moment) == 0
-        go(name)
-        asked = Path(name, "calls").read_text("utf-8").split()
-        assert len(set(asked)) == 6
-        assert len(asked) <= 6 + 2  # what was in flight
-        assert _files(Path(name)) == _files(Path("calm"))
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    """What a run left, but for the store, whose rows stand in the order in which they came."""
-    own = ("data", "calls", "writes.txt")
-    return {
-        str(name): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and (name := path.relative_to(folder)).parts[0] not in own
-        and name.name not in ("store.sqlite", ".lock")
-    }

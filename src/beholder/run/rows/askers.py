@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import Judge
+from beholder.judges import Judge, operations
+from beholder.judges.operations import Operation
 from beholder.metrics import Tools
 from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
@@ -68,7 +69,7 @@ class Caption(RowAsker):
     """
 
     registered_name: ClassVar[str] = "caption"
-    operations: ClassVar[tuple[str, ...]] = ("caption",)
+    operation: ClassVar[type[Operation[Any]]] = operations.Caption
 
     language: str = param("English", "language to write in")
     words: tuple[int, int] = param((20, 200), "fewest and most words")
@@ -85,14 +86,14 @@ class Caption(RowAsker):
     async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[Part, ...]:
         """One text."""
         low, high = self.words
-        text = await judge.caption(
+        question = operations.Caption(
             await tools.pictures.read(subject.images),
             language=self.language,
             min_words=low,
             max_words=high,
             context=self.context,
         )
-        return (Part(text),)
+        return (Part(await judge.ask(question)),)
 
     def _row(self, item: Item, parts: Sequence[Part], system: str, columns: Columns) -> Item:
         known = {columns.language: self.language} | dict(item.group)
@@ -117,7 +118,7 @@ class Classify(RowAsker):
         ValueInfo("clear", "1 where a category is rated High, else 0"),
         ValueInfo("categories", "categories that fit", high=2.0),
     )
-    operations: ClassVar[tuple[str, ...]] = ("classify",)
+    operation: ClassVar[type[Operation[Any]]] = operations.Classify
 
     categories: Mapping[str, str] = param(help="meaning by name")
     by: Literal["picture", "candidate", "reference"] = param(
@@ -148,9 +149,10 @@ class Classify(RowAsker):
         """A part per category that fits, labelled with its rating."""
         if self.looks:
             images = await tools.pictures.read(subject.images)
-            found = await judge.classify(self.categories, images=images)
+            question = operations.Classify(self.categories, images)
         else:
-            found = await judge.classify(self.categories, text=self._text(subject))
+            question = operations.Classify(self.categories, text=self._text(subject))
+        found = await judge.ask(question)
         return tuple(Part(category.name, category.rating) for category in found)
 
     def measure(self, parts: Sequence[Part]) -> dict[str, float]:
@@ -182,7 +184,7 @@ class Translate(RowAsker):
         CHARACTERS,
         ValueInfo("clauses", "clauses, all texts together", high=1e9),
     )
-    operations: ClassVar[tuple[str, ...]] = ("translate",)
+    operation: ClassVar[type[Operation[Any]]] = operations.Translate
 
     source: str = param(help="language of the texts")
     target: str = param(help="language to write in")
@@ -203,7 +205,7 @@ class Translate(RowAsker):
         async def clauses(label: str, text: str) -> list[Part]:
             if not text.strip():
                 return []
-            found = await judge.translate(text, source=self.source, target=self.target)
+            found = await judge.ask(operations.Translate(text, self.source, self.target))
             return [Part(clause.translation, label, clause.source) for clause in found]
 
         texts = {_CANDIDATE: subject.candidate} | {

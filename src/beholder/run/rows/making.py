@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any, ClassVar, TypeVar
 
 from beholder.judges import Judge
+from beholder.judges.operations import Operation
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, ValueInfo
 from beholder.metrics.params import param
@@ -41,10 +42,14 @@ class Part:
 class Maker(Asker[S]):
     """Base of what has a judge make texts; they are the outcome's detail.
 
+    Class attributes beyond those of ``Asker``:
+        operation: What the judge is asked.
+
     Attributes:
         judge: The judge's spec.
     """
 
+    operation: ClassVar[type[Operation[Any]]]
     values: ClassVar[tuple[ValueInfo, ...]] = (WORDS, CHARACTERS)
 
     judge: str = param(help="model that is asked", tool="judge")
@@ -71,7 +76,7 @@ class Maker(Asker[S]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can(self.registered_name, images=self.looks)
+        tools.judge(self.judge).check_can(self.operation, images=self.looks)
         return super().identities(tools)
 
     async def evaluate(self, subject: S, tools: Tools) -> ItemScore:

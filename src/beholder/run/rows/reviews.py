@@ -12,7 +12,8 @@ import numpy as np
 
 from beholder.data import read_frames, reviews_row
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import Judge
+from beholder.judges import Judge, operations
+from beholder.judges.operations import Operation
 from beholder.metrics import Tools
 from beholder.metrics.irr.response import LANGUAGES
 from beholder.metrics.params import param
@@ -51,7 +52,7 @@ class Review(Maker[Frame]):
     """
 
     registered_name: ClassVar[str] = "review"
-    operations: ClassVar[tuple[str, ...]] = ("review",)
+    operation: ClassVar[type[Operation[Any]]] = operations.Review
 
     language: str = param("en", "code of the language to write in")
     words: int = param(80, "words per review, about")
@@ -70,12 +71,13 @@ class Review(Maker[Frame]):
 
     async def make(self, subject: Frame, judge: Judge, tools: Tools) -> tuple[Part, ...]:
         """A part per kind, best first, labelled with the kind."""
-        texts = await judge.review(
+        question = operations.Review(
             await tools.pictures.read([subject.image or ""], self.max_side),
             KINDS,
             language=LANGUAGES.get(self.language, self.language),
             n_words=self.words,
         )
+        texts = await judge.ask(question)
         return tuple(
             Part(text, kind.partition(":")[0]) for kind, text in zip(KINDS, texts, strict=True)
         )
