@@ -489,7 +489,7 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
 
 def _close_whole(connection: sqlite3.Connection) -> None:
     """Leave one file that can be read anywhere."""
-    with suppress(sqlite3.DatabaseError):  # another reader has it open, or it is no database
+    with suppress(sqlite3.DatabaseError, UnicodeDecodeError):  # somebody reads it, or it is damaged
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
