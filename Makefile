@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-hf check bench docs lock clean
+.PHONY: demo test test-hf check bench identity docs lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -44,6 +44,10 @@ bench: .venv-bench/.ready
 	    $(BENCH) benchmarks/granular.py && \
 	    $(BENCH) -m benchmarks.dcscore; \
 	fi
+
+# What the built-in judge's answers hang on, as signatures name it; a test fails when it is stale.
+identity: $(VENV)/.dev
+	$(BIN)/python -m training.identity
 
 # Pages that are made from the registry; a test fails when they are stale.
 docs: $(VENV)/.dev

@@ -8,12 +8,12 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from beholder.language.clusters import Agreement, Cluster, b_cubed, ceaf_e, merged, muc
 from beholder.language.coreference import resolve
 from beholder.language.document import Document, Word
 from beholder.language.lemmas import lemma
 from beholder.language.links import Links
 from beholder.language.phrases import find_phrases
+from benchmarks.clusters import Agreement, Cluster, b_cubed, ceaf_e, merged, muc
 
 THINGS = frozenset(["person", "animal", "object", "place", "plant", "organization", "substance"])
 """Entity types of GUM that are things; abstract ones, events and times are left out."""

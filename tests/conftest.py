@@ -14,9 +14,12 @@ SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 @pytest.fixture
 def shared_data() -> Path:
-    """The folder of shared measuring data; skips where a checkout has none."""
+    """Data that may be measured with but not passed on, beside the checkout of those who have it.
+
+    Nothing that can be proved without them asks for this folder: see ``tests/vectors``.
+    """
     if not SHARED.is_dir():
-        pytest.skip("no shared data beside this checkout")
+        pytest.skip("Flickr8k (non-commercial) and ROGER (no licence) cannot be shipped with tests")
     return SHARED
 
 

@@ -28,7 +28,7 @@ LEVELS = [
     {"metrics", "narratives"},
     {"benchmarks", "run"},
     {"report"},
-    {"api", "web"},
+    {"api"},
     {"cli", "__main__"},
 ]
 LEVEL_OF = {part: level for level, parts in enumerate(LEVELS) for part in parts}

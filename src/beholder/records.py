@@ -38,6 +38,14 @@ class Item:
     judgments: Mapping[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def source(self) -> tuple[str, ...]:
+        """What the candidate describes: its images, else its video, else its references.
+
+        Items of one source are not independent: intervals resample sources.
+        """
+        return self.images or ((self.video,) if self.video else self.references) or (self.id,)
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import sqlite3
-import subprocess
-import sys
-import time
+import random
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +14,7 @@ from beholder.backends import BACKENDS
 from beholder.data import read_frames, read_sequences
 from beholder.errors import DataError
 from beholder.records import Frame, Sequence
-from toy import narrate_main
+from toy import killing
 from toy.command import Cli, runner
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
@@ -287,14 +282,14 @@ def test_a_run_directory_of_other_sequences_is_refused(cli: Cli) -> None:
     assert "runs/s holds a run over other data" in done.err
 
 
-def _study_command(out: str, pause: float) -> list[str]:
-    judge = f"story(model='steady', pause={pause}, log='{out}.calls')"
-    return [
-        sys.executable, narrate_main.__file__, "narrate", "compare", "s.jsonl",
+def _study(out: str, folder: Path, kill_at: int = 0) -> int:
+    return killing.command(
+        "narrate", "compare", "s.jsonl",
         "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
         "--by", "captions", "--by", "sight", "--by", "hybrid", "--by", "transitions",
-        "--judge", judge, "-o", out,
-    ]  # fmt: skip
+        "--judge", f"story(model='steady', log='{out}.calls')", "-o", out,
+        kill_at=kill_at, folder=folder,
+    )  # fmt: skip
 
 
 def test_a_study_of_126_narratives_goes_on_after_sigkill_and_pays_nothing_twice(
@@ -303,23 +298,12 @@ def test_a_study_of_126_narratives_goes_on_after_sigkill_and_pays_nothing_twice(
     """K = 3, both methods; killed twice. The result is that of a run that nobody killed."""
     make_collection(tmp_path / "data")
     write_narratives(tmp_path / "s.jsonl", 60)
-    tests = str(Path(__file__).parents[1])
-    paths = os.pathsep.join([tests, *sys.path])
-    environment = {**os.environ, "PYTHONPATH": paths, "BEHOLDER_CACHE": "off"}
-    for wanted in (60, 900):
-        process = subprocess.Popen(
-            _study_command("killed", 0.002), cwd=tmp_path, env=environment,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        _wait_for_answers(tmp_path / "killed" / "store.sqlite", wanted, process)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    n_writes = _study("whole", tmp_path)
+    rng = random.Random(5)
+    for part in (0.1, 0.5):
+        assert _study("killed", tmp_path, kill_at=int(n_writes * (part + rng.random() / 5))) == 0
         assert not (tmp_path / "killed" / "study.json").exists()
-    for out in ("killed", "whole"):
-        done = subprocess.run(
-            _study_command(out, 0.0), cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
+    _study("killed", tmp_path)
     calls = Counter((tmp_path / "killed.calls").read_text().split())
     whole = Counter((tmp_path / "whole.calls").read_text().split())
     assert calls.keys() == whole.keys()
@@ -341,26 +325,6 @@ def test_a_study_of_126_narratives_goes_on_after_sigkill_and_pays_nothing_twice(
         row["method"]: row["icc_single"]["value"] for row in alone["tables"]["reliability"]
     }
     assert reliability["sight"] > reliability["captions"]
-
-
-def _wait_for_answers(store: Path, wanted: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "the run ended before it could be killed"
-        if store.is_file() and _n_answers(store) >= wanted:
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"no {wanted} answers within two minutes")
-
-
-def _n_answers(store: Path) -> int:
-    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    try:
-        return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
-    except sqlite3.OperationalError:
-        return 0  # the table is not made yet
-    finally:
-        connection.close()
 
 
 @pytest.mark.parametrize("command", ["extract", "judge", "transitions", "compare"])

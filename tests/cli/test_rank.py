@@ -236,7 +236,7 @@ def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
     arguments = ("rank", "r.jsonl", "-s", "perplexity(judge='reviewer:m')")
     done = cli(*arguments)
     assert done.code == 1
-    assert "p2, perplexity(judge='reviewer:m'): the picture img/002.png cannot be read" in done.err
+    assert "p2, perplexity(judge='reviewer:m'): img/002.png: there is no such file" in done.err
     assert cli(*arguments, "--allow-failed", "1").code == 0
 
 
@@ -271,7 +271,7 @@ def test_dry_run_counts_what_would_be_asked_and_asks_nobody(cli: Cli) -> None:
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "9 judge calls" in done.out  # three sets with their picture, three orders
-    assert "1 would fail: the picture img/002.png cannot be read" in done.out
+    assert "1 would fail: img/002.png: there is no such file" in done.out
     assert "length: asks no judge" in done.out
     assert not Path("c").exists()
     assert not Path("runs").exists()
@@ -357,7 +357,7 @@ def test_review_counts_pictures_that_cannot_be_reviewed(cli: Cli) -> None:
     Path("img/001.png").write_bytes(b"x")
     done = cli("review", "img", "--judge", "reviewer:m")
     assert done.code == 1
-    assert "001, en: the picture img/001.png cannot be read" in done.err
+    assert "001, en: img/001.png: not a picture" in done.err
     assert "1 sets of 5 reviews" in done.out
 
 

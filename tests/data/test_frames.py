@@ -139,10 +139,14 @@ def test_exif_dates_of_scans_do_not_mix_with_given_dates(tmp_path: Path) -> None
     assert with_exif_dates(frames, tmp_path) == frames
 
 
-def test_the_real_index_reads_without_a_bad_row(shared_data: Path) -> None:
-    frames = _good(
-        list(read_frames(shared_data / "roger" / "index.csv", columns={"date": "month"}, year=1928))
-    )
-    assert len(frames) == 501
-    assert sum(frame.date is not None for frame in frames) == 34  # README of the data
-    assert all((shared_data / "roger" / str(frame.image)).is_file() for frame in frames)
+def test_an_index_with_more_columns_and_few_dates_reads_without_a_bad_row(tmp_path: Path) -> None:
+    lines = ["id,file,place,label,month,width,sha256"]
+    for n in range(1, 41):
+        month = ("may", "june")[n % 2] if n % 10 == 0 else ""
+        lines.append(f"AB-{n:03d}.2,images/{n}.jpg,ARC,,{month},384,{n:064x}")
+    (tmp_path / "index.csv").write_text("\n".join(lines), "utf-8")
+    frames = _good(list(read_frames(tmp_path / "index.csv", columns={"date": "month"}, year=1928)))
+    assert [frame.id for frame in frames] == [f"AB-{n:03d}.2" for n in range(1, 41)]
+    dates = {frame.id: frame.date for frame in frames if frame.date is not None}
+    assert dates == {f"AB-{n:03d}.2": PartialDate(1928, 5) for n in (10, 20, 30, 40)}
+    assert frames[0].image == "images/1.jpg"

@@ -10,6 +10,7 @@ import pytest
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService
 from beholder.errors import ItemError, TransientError
+from toy.clock import run_in_fake_time, settle
 
 
 class LengthEmbedder(Embedder):
@@ -84,13 +85,12 @@ def test_batches_run_at_the_same_time() -> None:
     async def main() -> None:
         embedder.gate = asyncio.Event()
         asking = asyncio.create_task(EmbeddingService(embedder).embed(list("abcdefghij")))
-        for _ in range(5):
-            await asyncio.sleep(0)
+        await settle()
         assert [len(call) for call in embedder.calls] == [4, 4, 2]
         embedder.gate.set()
         await asking
 
-    asyncio.run(main())
+    run_in_fake_time(main())
 
 
 def test_a_text_under_way_is_not_asked_again() -> None:
@@ -100,13 +100,13 @@ def test_a_text_under_way_is_not_asked_again() -> None:
     async def main() -> None:
         embedder.gate = asyncio.Event()
         first = asyncio.create_task(service.embed(["a"]))
-        await asyncio.sleep(0.01)
+        await settle()
         second = asyncio.create_task(service.embed(["a"]))
-        await asyncio.sleep(0.01)
+        await settle()
         embedder.gate.set()
         assert (await first).tolist() == (await second).tolist() == [[1, 1]]
 
-    asyncio.run(main())
+    run_in_fake_time(main())
     assert embedder.calls == [["a"]]
 
 
@@ -130,7 +130,7 @@ def test_a_failure_reaches_everyone_who_waits_and_is_forgotten() -> None:
         assert [str(result) for result in results] == ["down", "down"]
         assert (await service.embed(["a"])).tolist() == [[1, 1]]
 
-    asyncio.run(main())
+    run_in_fake_time(main())
 
 
 def test_a_text_that_is_refused_fails_alone() -> None:
@@ -146,7 +146,7 @@ def test_a_text_that_is_refused_fails_alone() -> None:
         assert good.tolist() == [[1, 1], [1, 2], [1, 3]]
         assert isinstance(bad, ItemError)
 
-    asyncio.run(main())
+    run_in_fake_time(main())
 
 
 def test_one_who_stops_waiting_disturbs_nobody() -> None:
@@ -157,14 +157,14 @@ def test_one_who_stops_waiting_disturbs_nobody() -> None:
         embedder.gate = asyncio.Event()
         leaver = asyncio.create_task(service.embed(["a", "bb"]))
         stayer = asyncio.create_task(service.embed(["a"]))
-        await asyncio.sleep(0.01)
+        await settle()
         leaver.cancel()
-        await asyncio.sleep(0.01)
+        await settle()
         embedder.gate.set()
         assert (await stayer).tolist() == [[1, 1]]
         assert leaver.cancelled()
 
-    asyncio.run(main())
+    run_in_fake_time(main())
 
 
 def test_a_loop_that_ends_early_leaves_the_service_usable() -> None:
@@ -173,10 +173,10 @@ def test_a_loop_that_ends_early_leaves_the_service_usable() -> None:
 
     async def stop_early() -> None:
         embedder.gate = asyncio.Event()
-        await asyncio.wait_for(service.embed(list("abcdefghij")), 0.01)
+        await asyncio.wait_for(service.embed(list("abcdefghij")), 1)
 
     with pytest.raises(TimeoutError):
-        asyncio.run(stop_early())
+        run_in_fake_time(stop_early())
     embedder.gate = None
     assert asyncio.run(service.embed(["a"])).tolist() == [[1, 1]]
 

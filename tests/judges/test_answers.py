@@ -6,7 +6,6 @@ import asyncio
 import math
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,7 +101,9 @@ file.close()
     file.close()
 
 
-def test_stats_and_prune(tmp_path: Path) -> None:
+def test_stats_and_prune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000_000.0
+    monkeypatch.setattr("time.time", lambda: now)
     file = AnswerFile(tmp_path / "a.sqlite")
     file.put_answer(RECORD)
     file.put_answer(replace(RECORD, replicate=1, request="other"))
@@ -116,19 +117,26 @@ def test_stats_and_prune(tmp_path: Path) -> None:
             "completion_tokens": 6,
         }
     ]
+    now += 3600
     assert file.prune(older_than=3600) == 0
-    time.sleep(0.01)
-    assert file.prune(older_than=0.0) == 2
+    now += 1
+    assert file.prune(older_than=3600) == 2
     assert list(file.records()) == []
     file.close()
 
 
-def test_notes_are_believed_for_a_while_only(tmp_path: Path) -> None:
+def test_notes_are_believed_for_a_while_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000_000.0
+    monkeypatch.setattr("time.time", lambda: now)
     path = tmp_path / "a.sqlite"
-    forgetful, lasting = AnswerFile(path, notes_last=0.02), AnswerFile(path)
+    forgetful, lasting = AnswerFile(path, notes_last=60), AnswerFile(path)
     forgetful.put_note("server", "can do")
     assert forgetful.get_note("server") == "can do"
-    time.sleep(0.03)
+    now += 60
+    assert forgetful.get_note("server") == "can do"
+    now += 1
     assert forgetful.get_note("server") is None
     assert lasting.get_note("server") == "can do"
     forgetful.close()

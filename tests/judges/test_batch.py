@@ -13,7 +13,7 @@ import pytest
 from beholder import judges
 from beholder.errors import ItemError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
-from servers.faults import completion, serving
+from servers.faults import completion, run_beside, serving
 
 QUICK: dict[str, Any] = {"batch": True, "batch_quiet": 0.05, "batch_poll": 0.02}
 
@@ -25,6 +25,7 @@ class BatchServer:
         self.looks = looks
         self.final = final
         self.url = ""
+        self.hanging: set[str] = set()
         self.files: dict[str, str] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.n_probes = 0
@@ -90,7 +91,7 @@ def test_requests_of_one_time_go_into_one_batch_at_half_the_price(tmp_path: Path
         options: dict[str, Any] = {"base_url": server.url, "prices": str(prices), **QUICK}
         budget = Budget()
         judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
-        assert asyncio.run(rewrite_all(judge, 30)) == ["a phrase"] * 30
+        assert run_beside(server, rewrite_all(judge, 30)) == ["a phrase"] * 30
         assert len(server.batches) == 1
     # 100 prompt tokens each at 1000 per million, half of it.
     assert budget.spent == pytest.approx(30 * 100 * 1000 / 1e6 / 2)
@@ -103,11 +104,11 @@ def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(tmp_path: Path
         options: dict[str, Any] = {"base_url": server.url, **QUICK}
         judge = judges.judge("openai:m", answers=Answers(file), **options)
         with pytest.raises(TimeoutError):
-            asyncio.run(asyncio.wait_for(rewrite_all(judge, 10), timeout=0.6))
+            run_beside(server, asyncio.wait_for(rewrite_all(judge, 10), timeout=1))
         assert len(server.batches) == 1
         server.looks = 1
         again = judges.judge("openai:m", answers=Answers(file), **options)
-        assert asyncio.run(rewrite_all(again, 12)) == ["a phrase"] * 12
+        assert run_beside(server, rewrite_all(again, 12)) == ["a phrase"] * 12
         sent = [
             json.loads(line)["custom_id"]
             for b in server.batches.values()
@@ -116,7 +117,7 @@ def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(tmp_path: Path
         assert len(sent) == len(set(sent)) == 12
         n_batches = len(server.batches)
         third = judges.judge("openai:m", answers=Answers(file), **options)
-        assert asyncio.run(rewrite_all(third, 12)) == ["a phrase"] * 12
+        assert run_beside(server, rewrite_all(third, 12)) == ["a phrase"] * 12
         assert len(server.batches) == n_batches
     file.close()
 
@@ -130,11 +131,11 @@ def test_request_refused_in_a_batch_fails_alone() -> None:
 
     with serving(BatchServer()) as server:
         judge = judges.judge("openai:m", base_url=server.url, **QUICK)
-        assert asyncio.run(ask(judge))[0] == "a phrase"
+        assert run_beside(server, ask(judge))[0] == "a phrase"
 
 
 def test_expired_batch_is_a_transient_failure() -> None:
     with serving(BatchServer(final="expired")) as server:
         judge = judges.judge("openai:m", base_url=server.url, **QUICK)
         with pytest.raises(TransientError, match="batch-0 ended as expired"):
-            asyncio.run(judge.rewrite("thing"))
+            run_beside(server, judge.rewrite("thing"))

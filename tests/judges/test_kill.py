@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
-import time
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -19,34 +20,40 @@ def reply(body: dict[str, Any]) -> dict[str, Any]:
     return completion("a phrase")
 
 
+class Killer(FaultServer):
+    """Kills its client when it has seen so many requests, before it answers the last of them."""
+
+    victim: int | None = None
+    kill_at = 0
+
+    async def before_answer(self) -> None:
+        if self.victim is not None and len(self.bodies) >= self.kill_at:
+            os.kill(self.victim, signal.SIGKILL)
+            self.victim = None
+
+
 def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(tmp_path: Path) -> None:
     # A fork server that has imported everything starts a run in milliseconds.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["servers.killed_run", "beholder.backends.openai"])
     rng = random.Random(0)
     path = tmp_path / "run.sqlite"
-    n_killed = 0
-    with serving(FaultServer(reply, delay=0.02)) as server:
-        while True:
-            n_before = len(server.bodies)
+    with serving(Killer(reply)) as server:
+        for _ in range(N_KILLS):
+            server.kill_at = len(server.bodies) + rng.randint(4, 20)
             process = context.Process(target=run, args=(server.url, str(path)))
             process.start()
-            if n_killed < N_KILLS:
-                while len(server.bodies) == n_before and process.is_alive():
-                    time.sleep(0.002)  # no question asked yet
-                time.sleep(rng.uniform(0.0, 0.05))
-                process.kill()
+            server.victim = process.pid
             process.join(timeout=60)
-            if process.exitcode == 0:
-                break
-            assert process.exitcode == -9
-            n_killed += 1
-            time.sleep(0.05)  # let the server finish what it was sent
+            assert process.exitcode == -signal.SIGKILL
+        process = context.Process(target=run, args=(server.url, str(path)))
+        process.start()
+        process.join(timeout=60)
+        assert process.exitcode == 0
         n_calls = sum(server.paid.values())
         n_questions = len(server.paid)
-    assert n_killed == N_KILLS
     assert n_questions == N_QUESTIONS + 1  # and the probe
-    assert 0 < n_calls - n_questions <= N_KILLS * CONCURRENCY
+    assert N_KILLS <= n_calls - n_questions <= N_KILLS * CONCURRENCY
     assert max(server.paid.values()) <= 1 + N_KILLS // 2, "no question is stuck"
 
     file = judges.AnswerFile(path)

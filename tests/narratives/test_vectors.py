@@ -1,4 +1,4 @@
-"""Parity with vectors of an outside implementation (shared data; skipped where absent).
+"""Parity with vectors of an outside implementation.
 
 They hold theta under four readings of the Jensen-Shannon term, DTW, capacities and the best path of
 every length, the latter two found by brute force where small enough.
@@ -6,15 +6,14 @@ every length, the latter two found by brute force where small enough.
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from beholder.narratives import Space, coherence, dtw, maxmin, trail
+from toy.vectors import load_vectors
 
 READINGS: dict[str, tuple[Any, float]] = {
     "div2": ("divergence", 2.0),
@@ -22,8 +21,7 @@ READINGS: dict[str, tuple[Any, float]] = {
     "dive": ("divergence", math.e),
     "diste": ("distance", math.e),
 }
-FILE = Path(__file__).parents[2] / ".." / "shared" / "data" / "vectors" / "narrative.json"
-CASES = json.loads(FILE.read_text("utf-8"))["cases"] if FILE.is_file() else []
+CASES = load_vectors("narrative")["cases"]
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 
 

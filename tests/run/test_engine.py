@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
-import subprocess
-import sys
-import time
 from importlib import import_module
 from pathlib import Path
 
@@ -20,6 +16,7 @@ from beholder.metrics import METRICS
 from beholder.records import Item, ItemFailure
 from beholder.run.execute import Outcome
 from beholder.run.store import Store
+from toy import killing
 from toy.metric import WordCount
 
 if "word_count" not in METRICS.names():
@@ -212,8 +209,13 @@ def test_an_interrupted_run_keeps_what_was_finished(
 ) -> None:
     items = [*_items(10), Item("i", "INTERRUPT"), *[Item(f"x{i}", "word") for i in range(10)]]
     monkeypatch.setenv("BEHOLDER_TEST_INTERRUPT", "1")
-    with pytest.raises(KeyboardInterrupt):
-        score(items, [WordCount()], out=tmp_path / "a", concurrency=2)
+    # under nohup and some runners SIGINT is ignored from the start
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            score(items, [WordCount()], out=tmp_path / "a", concurrency=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert json.loads((tmp_path / "a" / "run.json").read_text())["status"] == "interrupted"
     monkeypatch.delenv("BEHOLDER_TEST_INTERRUPT")
     progress = Counting()
@@ -227,35 +229,17 @@ def test_killed_at_random_moments_the_end_is_the_same(tmp_path: Path) -> None:
     rng = random.Random(7)
     words = ["lemon", "boat", "red", "child", "runs", "over", "the", "bridge", "."]
     texts = [" ".join(rng.choices(words, k=40)) + "." for _ in range(600)]
-    path = tmp_path / "d.jsonl"
     rows = [
         {"id": str(i), "candidate": t, "references": [texts[i - 1]]} for i, t in enumerate(texts)
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
-    def start(out: Path) -> subprocess.Popen[bytes]:
-        command = [
-            sys.executable,
-            "-m",
-            "beholder",
-            "score",
-            str(path),
-            "-m",
-            "vcs",
-            "-o",
-            str(out),
-        ]
-        return subprocess.Popen(
-            [*command, "--workers", "2", "--no-report"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    def run(out: str, kill_at: int = 0) -> int:
+        command = ("score", "d.jsonl", "-m", "vcs", "-o", out, "--workers", "2", "--no-report")
+        return killing.command(*command, kill_at=kill_at, folder=tmp_path)
 
-    assert start(tmp_path / "calm").wait(120) == 0
-    for _ in range(4):
-        process = start(tmp_path / "killed")
-        time.sleep(rng.uniform(0.3, 2.5))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    assert start(tmp_path / "killed").wait(120) == 0
+    n_writes = run("calm")
+    for _ in range(4):  # a quarter each: none of them comes to its end
+        assert run("killed", kill_at=rng.randrange(1, n_writes // 4)) == 0
+    run("killed")
     assert _bytes(tmp_path / "killed") == _bytes(tmp_path / "calm")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
+import itertools
 import json
 import random
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
+from unittest import mock
 
+import httpx2
 import uvicorn
+
+from beholder.backends.openai_http import Connection
+from toy import clock
 
 # Those that cost a test time are rarer.
 TRANSPORT_FAULTS = ("429", "500", "reset", "truncated", "empty") * 5 + ("429-later", "hang")
@@ -66,6 +70,7 @@ class FaultServer:
         paid: How often each request body got a whole, valid answer.
         bodies: Every request body that came.
         keys: Every authorization header that came.
+        hanging: Numbers of the requests that will get no answer (see ``run_beside``).
     """
 
     def __init__(
@@ -74,16 +79,12 @@ class FaultServer:
         *,
         fault_rate: float = 0.0,
         faults: tuple[str, ...] = TRANSPORT_FAULTS,
-        delay: float = 0.0,
-        hang: float = 3.0,
         most_in_a_row: int = 4,
         models: Mapping[str, Any] | None = None,
     ) -> None:
         self.reply = reply
         self.fault_rate = fault_rate
         self.faults = faults
-        self.delay = delay
-        self.hang = hang
         self.most_in_a_row = most_in_a_row
         self.models = models
         self.paid: Counter[str] = Counter()
@@ -91,6 +92,7 @@ class FaultServer:
         self.shown: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.keys: set[str] = set()
+        self.hanging: set[str] = set()
         self.in_flight = 0
         self.most_in_flight = 0
         self.url = ""
@@ -110,19 +112,27 @@ class FaultServer:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            await self._answer(raw, send)
+            await self._answer(raw, scope, receive, send)
         finally:
             self.in_flight -= 1
 
-    async def _answer(self, raw: bytes, send: Any) -> None:
+    async def before_answer(self) -> None:
+        """Called when a request is noted and not yet answered; a test may hold it here."""
+
+    async def _answer(self, raw: bytes, scope: Any, receive: Any, send: Any) -> None:
         digest = hashlib.sha256(raw).hexdigest()
         body = json.loads(raw)
         self.bodies.append(body)
         self.tries[digest] += 1
-        await asyncio.sleep(self.delay)
+        await self.before_answer()
         fault = self._fault(digest)
         if fault is not None:
             self.shown[fault] += 1
+        if fault == "hang":
+            self.hanging.add(dict(scope["headers"])[NUMBER.encode()].decode())
+            await receive()  # until the client goes away
+            return
+        if fault is not None:
             await self._fail(fault, body, send)
             return
         try:
@@ -148,9 +158,6 @@ class FaultServer:
         elif fault == "429-later":
             await _send(send, 429, error, (b"retry-after", b"0.05"))
         elif fault == "500":
-            await _send(send, 500, error)
-        elif fault == "hang":
-            await asyncio.sleep(self.hang)
             await _send(send, 500, error)
         elif fault == "reset":
             headers = [(b"content-length", b"1000"), (b"content-type", b"application/json")]
@@ -180,12 +187,27 @@ class Served(Protocol):
     """An ASGI application that wants to know its address."""
 
     url: str
+    hanging: set[str]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
 
 
 S = TypeVar("S", bound=Served)
+T = TypeVar("T")
+NUMBER = "x-number"
+
+
+class _Runner(uvicorn.Server):
+    """Says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listens = threading.Event()
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        self.listens.set()
 
 
 @contextmanager
@@ -194,11 +216,10 @@ def serving(server: S) -> Iterator[S]:
     config = uvicorn.Config(
         server, port=0, log_level="critical", lifespan="off", ws="none", access_log=False
     )
-    runner = uvicorn.Server(config)
+    runner = _Runner(config)
     thread = threading.Thread(target=runner.run, daemon=True)
     thread.start()
-    while not runner.started:
-        time.sleep(0.005)
+    assert runner.listens.wait(timeout=60)
     port = runner.servers[0].sockets[0].getsockname()[1]
     server.url = f"http://127.0.0.1:{port}/v1"
     try:
@@ -207,3 +228,28 @@ def serving(server: S) -> Iterator[S]:
         runner.should_exit = True
         runner.force_exit = True
         thread.join(timeout=5)
+
+
+def run_beside(server: Served, work: Coroutine[Any, Any, T]) -> T:
+    """``asyncio.run`` for a client of the server, in time that passes only while nothing happens.
+
+    Pauses, rates and deadlines of the client are kept by a clock that stands still while a request
+    is under way, and jumps while there is none or all of them hang. So a busy machine makes no
+    request late.
+    """
+    send: Any = Connection.request
+    numbers = itertools.count()
+    under_way: set[str] = set()
+
+    async def counted(self: Connection, method: str, path: str, **parts: Any) -> httpx2.Response:
+        number = str(next(numbers))
+        under_way.add(number)
+        parts["headers"] = {**parts.get("headers", {}), NUMBER: number}
+        try:
+            response: httpx2.Response = await send(self, method, path, **parts)
+            return response
+        finally:
+            under_way.discard(number)
+
+    with mock.patch.object(Connection, "request", counted):
+        return clock.run_in_fake_time(work, lambda: under_way <= server.hanging)

@@ -1,22 +1,17 @@
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from beholder.benchmarks import caparena, docent
 from beholder.errors import ConfigError
-
-# Outputs of the public coarse evaluation code of PoSh on synthetic battles.
-VECTORS = Path(__file__).parents[2] / "../shared/data/vectors/pairwise_protocol.json"
+from toy.vectors import load_vectors
 
 
 def cases(name: str) -> list[Any]:
-    if not VECTORS.exists():
-        return [pytest.param(None, marks=pytest.mark.skip("shared vectors are not here"))]
-    found = json.loads(VECTORS.read_text(encoding="utf-8"))[name]
+    """Outputs of the public coarse evaluation code of PoSh on made-up battles."""
+    found = load_vectors("pairwise_protocol")[name]
     return [pytest.param(c, id=c["id"]) for c in found if "error" not in c["expected"]]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,14 +19,12 @@ class Storyteller(Backend):
 
     Args:
         model: ``steady`` for little noise, ``broken`` for answers that cannot be used.
-        pause: Seconds to wait before each answer.
         log: File that gets a line per call, so that a test can see what was paid for.
     """
 
-    def __init__(self, model: str, *, pause: float = 0.0, log: str | None = None) -> None:
+    def __init__(self, model: str, *, log: str | None = None) -> None:
         self.name = f"story:{model}"
         self._model = model
-        self._pause = pause
         self._log = log
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
@@ -37,8 +34,6 @@ class Storyteller(Backend):
         if self._log is not None:
             with Path(self._log).open("a", encoding="utf-8") as lines:
                 lines.write(f"{request.digest}\n")
-        if self._pause:
-            time.sleep(self._pause)
         text = "\n".join(message.text for message in request.messages)
         kind = "sight" if request.images else "captions"
         if request.schema is None:

@@ -7,7 +7,6 @@ trip and halves at each further sign (429 or timeout), as TCP does.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,16 +28,17 @@ class AdaptiveLimit:
         self._strained = False
         self._last_decrease = 0.0
         self._pause_until = 0.0
+        self._resuming = False
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[float]:
-        """Wait for a place; gives the time at which the call started."""
+        """Wait for a place; gives the loop's time at which the call started."""
         await self._acquire()
         try:
-            yield time.monotonic()
+            yield _now()
         finally:
             self._in_flight -= 1
-            self._wake()
+            self._admit()
 
     def succeeded(self) -> None:
         """A call came back well: allow more."""
@@ -53,35 +53,41 @@ class AdaptiveLimit:
         self._strained = True
         if started >= self._last_decrease:
             self.limit = max(1.0, self.limit / 2)
-            self._last_decrease = time.monotonic()
+            self._last_decrease = _now()
         if retry_after is not None:
-            self._pause_until = max(self._pause_until, time.monotonic() + retry_after)
+            self._pause_until = max(self._pause_until, _now() + retry_after)
 
     async def _acquire(self) -> None:
-        while True:
-            pause = self._pause_until - time.monotonic()
-            if pause > 0:
-                await asyncio.sleep(pause)
-            elif self._in_flight < int(self.limit):
-                self._in_flight += 1
-                return
-            else:
-                await self._turn()
-
-    async def _turn(self) -> None:
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
+        self._admit()
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._wake()  # hand on the place that came too late
+            if not turn.cancelled():  # the place came too late: hand it on
+                self._in_flight -= 1
+                self._admit()
             raise
 
-    def _wake(self) -> None:
-        free = int(self.limit) - self._in_flight
-        while free > 0 and self._waiting:
+    def _admit(self) -> None:
+        """Hand free places to those who wait, first come first."""
+        pause = self._pause_until - _now()
+        if pause > 0:
+            if self._waiting and not self._resuming:
+                self._resuming = True
+                asyncio.get_running_loop().call_later(pause, self._resume)
+            return
+        while self._waiting and self._in_flight < int(self.limit):
             turn = self._waiting.popleft()
-            if not turn.done():
+            if not turn.cancelled():
+                self._in_flight += 1
                 turn.set_result(None)
-                free -= 1
+
+    def _resume(self) -> None:
+        self._resuming = False
+        self._admit()
+
+
+def _now() -> float:
+    """The clock that pauses are slept by."""
+    return asyncio.get_running_loop().time()

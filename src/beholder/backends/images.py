@@ -1,55 +1,67 @@
-"""Pictures from files, as models get them."""
+"""Pictures from files, as models get them. Every picture that is sent comes from here."""
 
 from __future__ import annotations
 
-import io
-import warnings
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
-
-from PIL import Image as PILImage
-from PIL import ImageOps
 
 from beholder.backends.base import Image
 from beholder.errors import ItemError
+from beholder.media import check_image, encode_jpeg, load_image
 
 _SENT_AS_IS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
-_ROTATION = 0x0112  # the EXIF tag for orientation
 
 
-def load_image(path: str | Path, longest_side: int | None = None) -> Image:
-    """Read a picture.
+def for_model(path: Path, max_side: int | None = None) -> Image:
+    """A picture as it is sent: what ``media.load_image`` sees in the file, and nothing else.
 
-    A JPEG, PNG or WebP file that stands upright and is small enough is sent byte for byte.
-    Anything else is turned upright, scaled down and written as JPEG.
+    A JPEG, PNG or WebP file that is small enough and of which every reader sees the same (RGB or
+    grey, opaque, upright, one frame) is sent byte for byte. Anything else is sent as the JPEG of
+    the upright RGB image.
 
     Args:
         path: The file.
-        longest_side: Pixels at most on the longer side; None keeps the size.
+        max_side: Pixels of the longer side at most; None keeps the size.
 
     Raises:
-        ItemError: The file is missing, broken, no picture, or too large to open safely.
+        ItemError: It is missing, damaged, no picture, or too large; names file and reason.
     """
-    try:
-        data = Path(path).read_bytes()
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", PILImage.DecompressionBombWarning)
-            with PILImage.open(io.BytesIO(data)) as picture:
-                kind = _SENT_AS_IS.get(picture.format or "")
-                picture.load()  # a file that is cut off shows only here
-                fits = longest_side is None or max(picture.size) <= longest_side
-                upright = picture.getexif().get(_ROTATION, 1) == 1
-                still = getattr(picture, "n_frames", 1) == 1
-                if kind and fits and upright and still and picture.mode in ("RGB", "L", "RGBA"):
-                    return Image(data, kind)
-                return Image(_as_jpeg(picture, longest_side), "image/jpeg")
-    except (OSError, SyntaxError, ValueError, Warning, PILImage.DecompressionBombError) as error:
-        raise ItemError(f"the picture {path} cannot be read: {error}") from error
+    file = check_image(path)
+    image = load_image(path, max_side=max_side)  # a file that is cut off shows only here
+    kind = _SENT_AS_IS.get(file.format)
+    plain = file.mode in ("RGB", "L") and not file.notes
+    if kind and plain and (max_side is None or max(file.width, file.height) <= max_side):
+        return Image(path.read_bytes(), kind)
+    return Image(encode_jpeg(image), "image/jpeg")
 
 
-def _as_jpeg(picture: PILImage.Image, longest_side: int | None) -> bytes:
-    upright = ImageOps.exif_transpose(picture).convert("RGB")
-    if longest_side is not None:
-        upright.thumbnail((longest_side, longest_side), PILImage.Resampling.LANCZOS)
-    data = io.BytesIO()
-    upright.save(data, "JPEG", quality=92)
-    return data.getvalue()
+class Pictures:
+    """The pictures of a data set.
+
+    Args:
+        folder: What the names of pictures are relative to; None takes the current directory.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or Path()
+
+    def files(self, names: Sequence[str]) -> list[Path]:
+        """The files of pictures as an item names them.
+
+        Raises:
+            ItemError: A picture is named by a web address.
+        """
+        for name in names:
+            if "://" in name or name.startswith("data:"):
+                raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
+        return [self._folder / name for name in names]
+
+    async def read(self, names: Sequence[str], max_side: int | None = None) -> list[Image]:
+        """Pictures as models get them, in order; see ``for_model``.
+
+        Raises:
+            ItemError: A picture is no file, missing or cannot be read.
+        """
+        files = self.files(names)
+        return await asyncio.to_thread(lambda: [for_model(file, max_side) for file in files])

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -91,7 +93,7 @@ def _optional(value: float | None) -> float | None:
 
 
 class Budget:
-    """Money spent so far and its limit.
+    """Money spent so far and its limit. Calls of several event loops and threads may share one.
 
     Args:
         max_cost: US dollars, or None for no limit.
@@ -104,13 +106,17 @@ class Budget:
         self.max_cost = max_cost
         self.spent = spent
         self._reserved = 0.0
+        self._n_under_way = 0
         self._stopped = False
+        self._waiting: deque[_Turn] = deque()
+        self._lock = threading.Lock()
 
     @asynccontextmanager
     async def reserve(self, most: float | None, name: str) -> AsyncIterator[None]:
         """Hold the most that a call can cost while it runs; ``pay`` says what it did cost.
 
-        Near the limit a call waits until those under way have told what they cost.
+        Near the limit a call waits until those under way have told what they cost. Calls go on in
+        the order in which they came.
 
         Raises:
             BudgetError: The limit could be passed, so the call must not be made.
@@ -124,21 +130,80 @@ class Budget:
                 f"{name} has no known price, so --max-cost cannot be kept; add it to a price table"
                 " (judge option prices='FILE'), or leave --max-cost out"
             )
-        while self._reserved > 0 and self.spent + self._reserved + most > self.max_cost:
-            await asyncio.sleep(0.02)
-        if self._stopped or self.spent + most > self.max_cost:
-            self._stopped = True
+        if not await self._admits(most):
             raise BudgetError(
                 f"the next call to {name} could cost {most:.4f} USD and pass --max-cost"
                 f" {self.max_cost:g} (spent {self.spent:.4f}); all answers so far are kept: start"
                 " the same command with a higher --max-cost to go on"
             )
-        self._reserved += most
         try:
             yield
         finally:
-            self._reserved = max(0.0, self._reserved - most)
+            self._release(most)
 
     def pay(self, cost: float | None) -> None:
         """Note what a call cost."""
-        self.spent += cost or 0.0
+        with self._lock:
+            self.spent += cost or 0.0
+
+    async def _admits(self, most: float) -> bool:
+        turn = _Turn(most)
+        with self._lock:
+            self._waiting.append(turn)
+            self._serve()
+        try:
+            return await turn.answer()
+        except asyncio.CancelledError:
+            if turn.admitted:  # too late: another may have it
+                self._release(most)
+            with self._lock:
+                if turn in self._waiting:
+                    self._waiting.remove(turn)
+                self._serve()
+            raise
+
+    def _release(self, most: float) -> None:
+        with self._lock:
+            self._n_under_way -= 1
+            # Sums of floats do not come back to 0 by themselves.
+            self._reserved = self._reserved - most if self._n_under_way else 0.0
+            self._serve()
+
+    def _serve(self) -> None:
+        """Answer those who wait, first come first, as far as it is known; needs the lock."""
+        assert self.max_cost is not None
+        while self._waiting:
+            whole = self.spent + self._reserved + self._waiting[0].most
+            fits = whole <= self.max_cost and not self._stopped
+            if not fits and self._n_under_way and not self._stopped:
+                return  # those under way may cost less than is held for them
+            turn = self._waiting.popleft()
+            if fits:
+                self._reserved += turn.most
+                self._n_under_way += 1
+            else:
+                self._stopped = True
+            turn.tell(fits)
+
+
+class _Turn:
+    """A call that waits for its answer, in the event loop that makes it."""
+
+    def __init__(self, most: float) -> None:
+        self.most = most
+        self.admitted: bool | None = None
+        self._loop = asyncio.get_running_loop()
+        self._told: asyncio.Future[None] = self._loop.create_future()
+
+    async def answer(self) -> bool:
+        if self.admitted is None:
+            await self._told
+        return bool(self.admitted)
+
+    def tell(self, admitted: bool) -> None:
+        self.admitted = admitted
+        self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        if not self._told.done():
+            self._told.set_result(None)

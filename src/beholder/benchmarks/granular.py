@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from beholder.benchmarks.load import Judged
-from beholder.benchmarks.measure import scored_items, source_of
+from beholder.benchmarks.measure import scored_items
 from beholder.errors import ConfigError
 from beholder.metrics import Metric
 from beholder.records import Interval, Item, ItemScore, Side, Span, Unit
@@ -100,7 +100,7 @@ class GranularReport:
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    source: str
+    source: tuple[str, ...]
     gold: list[TokenSpan]
     labels: Ints
     scores: Floats
@@ -177,7 +177,7 @@ def _document(item: Item, units: Sequence[Unit], label: Label, side: Side) -> _D
         for start, end in _touched(tokens, unit.spans)
     ]
     return _Document(
-        source_of(item),
+        item.source,
         gold,
         _labels(len(tokens), gold),
         token_scores(len(tokens), scored, several="highest"),

@@ -65,7 +65,7 @@ class Data:
     first: tuple[str, ...]
     second: tuple[str, ...]
     gold: Floats
-    sources: tuple[str, ...]
+    sources: tuple[tuple[str, ...], ...]
     raters: tuple[int, ...]
     categories: NDArray[np.str_]
     control: Floats | None
@@ -119,16 +119,11 @@ def collect(measure: Measure, items: Sequence[Item], *, control_length: bool = F
         first=tuple(first_id(item) for item, *_ in rows),
         second=tuple(second_id(item) if measure.paired else "" for item, *_ in rows),
         gold=np.array([label for _, _, label, _ in rows]),
-        sources=tuple(source_of(item) for item, *_ in rows),
+        sources=tuple(item.source for item, *_ in rows),
         raters=tuple(rater for _, rater, *_ in rows),
         categories=np.array([measure.category(item) for item, *_ in rows]),
         control=None if control is None else np.array([covariate for *_, covariate in rows]),
     )
-
-
-def source_of(item: Item) -> str:
-    """What an item describes: its picture, else its video, else its references."""
-    return "\0".join(item.images or (item.video or "",)) or "\0".join(item.references) or item.id
 
 
 @dataclass(frozen=True)
@@ -244,7 +239,7 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
 def _within_sources(data: Data, x: Floats, gold: Floats, kept: Ints) -> Floats | None:
     """Per datum, Spearman's correlation within its source by its rater; 0 where undefined."""
     spearman = coefficient("spearman")
-    groups: dict[tuple[str, int], list[int]] = {}
+    groups: dict[tuple[tuple[str, ...], int], list[int]] = {}
     for place, row in enumerate(kept):
         groups.setdefault((data.sources[row], data.raters[row]), []).append(place)
     values = np.zeros(len(kept))

@@ -45,8 +45,9 @@ def caption(
     Example: [bold]beholder caption photos/ --judge openai:gpt-4.1 -o captions.jsonl[/bold]
     """
     given = locals()
+    from beholder.backends.images import Pictures
     from beholder.run.rows.inputs import root_of, word_limits
-    from beholder.run.rows.tasks import Caption, Pictures
+    from beholder.run.rows.tasks import Caption
 
     items = rows.read(given)
     task = Caption(

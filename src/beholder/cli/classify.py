@@ -44,8 +44,9 @@ def classify(
     -o sorted.jsonl[/bold]
     """
     given = locals()
+    from beholder.backends.images import Pictures
     from beholder.run.rows.inputs import root_of
-    from beholder.run.rows.tasks import Classify, Pictures
+    from beholder.run.rows.tasks import Classify
 
     if by not in ("picture", "candidate", "reference"):
         raise ConfigError(f"--by {by!r}: expected picture, candidate or reference")

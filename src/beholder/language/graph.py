@@ -140,10 +140,6 @@ class SceneGraph:
         """The attributes of one entity."""
         return tuple(a for a in self.attributes if a.entity == entity)
 
-    def relations_of(self, entity: int) -> tuple[Relation, ...]:
-        """The relations that begin or end at one entity."""
-        return tuple(r for r in self.relations if entity in (r.subject, r.object))
-
     def to_dict(self) -> dict[str, Any]:
         """The graph as JSON values."""
         return asdict(self)

@@ -1,6 +1,7 @@
 """Pictures: open safely, check, resize, encode, hash."""
 
 from beholder.media.image import (
+    JPEG_QUALITY,
     MAX_PIXELS,
     Picture,
     check_image,
@@ -11,6 +12,7 @@ from beholder.media.image import (
 )
 
 __all__ = [
+    "JPEG_QUALITY",
     "MAX_PIXELS",
     "Picture",
     "check_image",

@@ -19,6 +19,9 @@ from beholder.errors import ItemError
 MAX_PIXELS = 100_000_000
 """Largest picture that is decoded: about 300 MB as RGB. Small files can claim to be far larger."""
 
+JPEG_QUALITY = 85
+"""Of every picture that we encode, on Pillow's scale from 1 to 95."""
+
 _FILTERS = threading.Lock()
 
 
@@ -95,10 +98,10 @@ def fit(image: Image.Image, max_side: int) -> Image.Image:
     return image.resize((width, height), Image.Resampling.LANCZOS)
 
 
-def encode_jpeg(image: Image.Image, *, quality: int = 85) -> bytes:
+def encode_jpeg(image: Image.Image) -> bytes:
     """The image as JPEG bytes, without metadata."""
     buffer = io.BytesIO()
-    image.save(buffer, format="JPEG", quality=quality)
+    image.save(buffer, format="JPEG", quality=JPEG_QUALITY)
     return buffer.getvalue()
 
 

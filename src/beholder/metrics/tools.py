@@ -5,17 +5,14 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beholder import embed, judges, text
-from beholder.backends import Image
-from beholder.backends.images import load_image
+from beholder.backends.images import Pictures
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, VectorStore
-from beholder.errors import ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.text.split import Splitter
 
@@ -37,6 +34,9 @@ class Tools:
         budget: What judges may spend; None for no limit.
         tally: Counts what judges would be asked, and asks nobody.
         folder: What the items' pictures are relative to; None takes the current directory.
+
+    Attributes:
+        pictures: The pictures that items name.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Tools:
         self._budget = budget
         self._tally = tally
         self._judges: dict[str, Judge] = {}
-        self._folder = folder or Path()
+        self.pictures = Pictures(folder)
         self._image_texts: dict[str, ImageTextService] = {}
         self._encoders: dict[str, TokenService] = {}
 
@@ -94,31 +94,6 @@ class Tools:
 
             self._encoders[spec] = TokenService(spec)
         return self._encoders[spec]
-
-    def picture_files(self, names: Sequence[str]) -> list[Path]:
-        """The files of pictures as an item names them.
-
-        Raises:
-            ItemError: A picture is named by a web address.
-        """
-        for name in names:
-            if "://" in name or name.startswith("data:"):
-                raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
-        return [self._folder / name for name in names]
-
-    async def pictures(self, names: Sequence[str], max_side: int = 0) -> list[Image]:
-        """Pictures as judges get them.
-
-        Args:
-            names: Files as an item names them.
-            max_side: Pixels of the longer side at most; 0 keeps the size.
-
-        Raises:
-            ItemError: A picture is missing or cannot be read.
-        """
-        files = self.picture_files(names)
-        side = max_side or None
-        return await asyncio.to_thread(lambda: [load_image(file, side) for file in files])
 
     def identity(self, kind: str, spec: str) -> str:
         """The identity of a tool, as signatures state it."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from beholder.backends import Image
+from beholder.backends.images import for_model
 from beholder.errors import ItemError, TransientError
 from beholder.judges import Judge, Shot
-from beholder.media import encode_jpeg, load_image
 from beholder.records import Frame, ItemFailure
 
 Method: TypeAlias = Literal["captions", "sight"]
@@ -60,19 +60,15 @@ class Sight:
             self._kept.move_to_end(frame.image)
             return self._kept[frame.image]
         try:
-            data = await asyncio.to_thread(self._encoded, frame.image)
+            image = await asyncio.to_thread(for_model, self._root / frame.image, self._max_side)
         except ItemError as error:
             raise ItemError(f"frame {frame.id!r}: {error}") from error
-        image = Image(data, "image/jpeg")
         if frame.image not in self._kept:
             self._kept[frame.image] = image
-            self._bytes += len(data)
+            self._bytes += len(image.data)
         while self._bytes > _KEPT_BYTES:
             self._bytes -= len(self._kept.popitem(last=False)[1].data)
         return image
-
-    def _encoded(self, image: str) -> bytes:
-        return encode_jpeg(load_image(self._root / image, max_side=self._max_side))
 
 
 class Captioner:

@@ -9,7 +9,6 @@ from beholder.errors import ItemError
 from beholder.media import encode_jpeg, load_image
 
 FOLDER = "thumbs"
-_QUALITY = 70
 
 
 def thumb(run: Path, number: int) -> Path:
@@ -39,5 +38,5 @@ def write_thumbs(run: Path, pictures: Iterable[tuple[str, Path | None]], side: i
         except ItemError as error:
             unreadable.append(f"{name}: {error}")
             continue
-        path.write_bytes(encode_jpeg(picture, quality=_QUALITY))
+        path.write_bytes(encode_jpeg(picture))
     return unreadable

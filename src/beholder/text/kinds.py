@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-IDENTITY = "wordnet3.0.kinds.v1"
-
 _TABLE = Path(__file__).parent / "wordnet" / "kinds.txt.xz"
 _SHORTEST = 3
 _ENDINGS = (

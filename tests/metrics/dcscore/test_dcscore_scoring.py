@@ -1,12 +1,10 @@
-"""DCScore from ready verdicts: hand-calculated, and the public script's values where they are."""
+"""DCScore from ready verdicts: hand-calculated, and the values that the public script gave."""
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +12,9 @@ import pytest
 from beholder import DCScore
 from beholder.errors import ConfigError
 from beholder.metrics.dcscore import score_trials, score_units
+from toy.vectors import load_vectors
 
+RECORDED = load_vectors("dcscore")
 YES = [1, 1, 1]
 # Names in the vectors, which are the script's, and ours.
 NAMES = {
@@ -57,14 +57,9 @@ def as_the_script_sees(case: Mapping[str, Any]) -> dict[str, Any]:
     return {**case, "predicted": rows}
 
 
-def vectors(shared: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((shared / "vectors/dcscore.json").read_text("utf-8"))
-    return found
-
-
-def test_values_are_those_of_the_public_script(shared_data: Path) -> None:
+def test_values_are_those_of_the_public_script() -> None:
     checked = 0
-    for case in vectors(shared_data)["cases"]:
+    for case in RECORDED["cases"]:
         expected = case["expected_code"]
         if "error" in expected:
             continue
@@ -80,8 +75,8 @@ def test_values_are_those_of_the_public_script(shared_data: Path) -> None:
 
 
 @pytest.mark.parametrize("rules", ["eq2_pairs", "eq2_distinct"])
-def test_values_are_those_of_the_papers_equations(rules: Any, shared_data: Path) -> None:
-    for case in vectors(shared_data)["cases"]:
+def test_values_are_those_of_the_papers_equations(rules: Any) -> None:
+    for case in RECORDED["cases"]:
         expected = case["expected_paper"]
         found = score(*arrays(case), rules=rules)
         for theirs, ours in (
@@ -98,8 +93,8 @@ def test_values_are_those_of_the_papers_equations(rules: Any, shared_data: Path)
                 assert found[ours] == pytest.approx(expected[theirs], abs=1e-9), (case["id"], ours)
 
 
-def test_nine_trials_average_to_the_scripts_means(shared_data: Path) -> None:
-    for case in vectors(shared_data)["aggregate_cases"]:
+def test_nine_trials_average_to_the_scripts_means() -> None:
+    for case in RECORDED["aggregate_cases"]:
         found = score_trials(
             case["verifications"], case["matches"], case["relevance"], [1] * case["n_reference"]
         )

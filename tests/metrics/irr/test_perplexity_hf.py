@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from beholder import judges
-from beholder.backends.images import load_image
+from beholder.backends.images import for_model
 from beholder.metrics import Tools, metric
 from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
 from beholder.metrics.irr.scored import Scored
@@ -71,7 +71,7 @@ def test_values_are_those_of_the_judge_and_lower_is_better(llava: str, tmp_path:
     write_reviews(tmp_path / "r.jsonl", 1)
     (reviews,) = read_inputs(str(tmp_path / "r.jsonl")).reviews
     assert reviews.image is not None
-    shown = load_image(tmp_path / reviews.image)
+    shown = for_model(tmp_path / reviews.image)
     judge = judges.judge(f"hf:{llava}")
     expected = asyncio.run(
         judge.perplexity(reviews.texts, prompt=INSTRUCTIONS["en"], images=[shown])

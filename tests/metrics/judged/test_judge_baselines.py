@@ -166,7 +166,7 @@ def test_a_blind_judge_is_refused_before_any_work(name: str, folder: Path) -> No
         ("direct_assessment(setting='both')", {"references": ("", "b")}, "a reference is empty"),
         ("direct_assessment", {"candidate": " "}, "the candidate is empty"),
         ("clair", {"references": (" ",)}, "a reference is empty"),
-        ("fleur", {"images": ("none.png",)}, "none.png cannot be read"),
+        ("fleur", {"images": ("none.png",)}, "none.png: there is no such file"),
         ("fleur(references=True)", {"references": ()}, "needs references"),
     ],
 )

@@ -145,7 +145,7 @@ def test_model_judges_have_no_share_of_words() -> None:
 def test_the_rules_for_words_and_references_are_in_the_signature() -> None:
     signature = PoSh().score_text("A dog.", "A dog runs.").signature
     assert "|references:peers|" in signature
-    assert "|wording:0.8@wording.v1+word-frequencies.v1|" in signature
+    assert "|wording:0.8|" in signature
     assert "|wording:0.0|" in PoSh(wording=0.0).score_text("A dog.", "A dog runs.").signature
 
 

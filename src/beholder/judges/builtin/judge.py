@@ -8,13 +8,12 @@ from typing import ClassVar
 from beholder.backends import Image
 from beholder.errors import ConfigError
 from beholder.judges.base import Judge, Question, Statement
-from beholder.judges.builtin import vectors
 from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.phrases import question_graph
 from beholder.judges.builtin.reading import claim_view, view
 from beholder.judges.builtin.relevance import seen
-from beholder.judges.builtin.settings import settings, version
+from beholder.judges.builtin.settings import identity, settings
 from beholder.judges.builtin.view import View
 from beholder.judges.grades import Grade, rule_grade
 from beholder.language import graph_statements
@@ -33,8 +32,8 @@ class BuiltinJudge(Judge):
 
     @property
     def identity(self) -> str:
-        """What fixes the answers."""
-        return f"{version()}+{vectors.identity()}"
+        """``builtin@DIGEST``: of all code and data that an answer hangs on."""
+        return identity()
 
     async def presence(
         self,

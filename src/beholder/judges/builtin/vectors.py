@@ -15,11 +15,6 @@ _EMBEDDER = StaticEmbedder()
 _known: dict[str, FloatArray] = {}
 
 
-def identity() -> str:
-    """What fixes the vectors."""
-    return _EMBEDDER.identity
-
-
 def vectors(phrases: Sequence[str]) -> FloatArray:
     """Vectors of length one, (n, D), zero for an empty phrase and for unknown scripts."""
     new = [phrase for phrase in dict.fromkeys(("", *phrases)) if phrase not in _known]

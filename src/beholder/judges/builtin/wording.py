@@ -20,9 +20,6 @@ from beholder.judges.builtin.settings import settings
 from beholder.judges.builtin.view import Ints, View, lower_excluded
 from beholder.text import frequency
 
-IDENTITY = f"wording.v1+{frequency.IDENTITY}"
-"""Names formula, constants and word weights in signatures; a change of one gets a new number."""
-
 _IN_ORDER = 0.2
 """Share of neighbours in a text's value."""
 _CONTENT = 0.3

@@ -74,7 +74,7 @@ class _ImageTextMetric(Metric[Seen]):
             raise ItemError("a reference is empty")
         model = tools.image_text(self.model)
         texts = [self.prefix + text for text in (item.candidate, *references)]
-        pictures = await model.pictures(tools.picture_files(item.images))
+        pictures = await model.pictures(tools.pictures.files(item.images))
         vectors = await model.texts(texts)
         n_cut = await model.n_cut(texts)
         return Seen(pictures, vectors[0], vectors[1:], n_cut, self.identities(tools))

@@ -151,7 +151,7 @@ class DCScore(Metric[DCScoreEvidence]):
         if self._looks_at(item):
             if not await judge.sees():
                 raise self._cannot_see()
-            images = await tools.pictures(item.images)
+            images = await tools.pictures.read(item.images)
         texts = [self._cleaned(text) for text in (item.candidate, *item.references)]
         language = self.language or None
         facts = await asyncio.gather(*(judge.decompose(text, language=language) for text in texts))

@@ -111,7 +111,7 @@ class Perplexity(Metric[Measured]):
         """Of items that share image and language."""
         identities = self.identities(tools)  # refuses a judge that cannot
         item = items[0]
-        images = await tools.pictures(item.images if self.image else (), self.max_side)
+        images = await tools.pictures.read(item.images if self.image else (), self.max_side or None)
         language = item.group.get("language") or str(item.meta.get("language", ""))
         prompt = self.instruction or INSTRUCTIONS.get(language.lower()[:2], INSTRUCTIONS["en"])
         texts = [one.candidate for one in items]

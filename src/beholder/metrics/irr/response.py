@@ -71,7 +71,7 @@ class Response(Ranker):
             ItemError: The image cannot be read, or no request gave a usable answer.
         """
         shown = [reviews.image] if self.image and reviews.image is not None else []
-        images = await tools.pictures(shown, self.max_side)
+        images = await tools.pictures.read(shown, self.max_side or None)
         language = LANGUAGES.get(reviews.language.lower()[:2])
         judge = tools.judge(self.judge)
         orders = shuffled(reviews.id, len(reviews.texts), self.orders, self.seed)

@@ -95,7 +95,7 @@ class DirectAssessment(Metric[Assessed]):
             item.candidate,
             tuple(_ASPECTS.values()),
             references=item.references if "references" in shown else (),
-            images=await tools.pictures(item.images) if "images" in shown else (),
+            images=await tools.pictures.read(item.images) if "images" in shown else (),
             low=1,
             high=self.scale,
             rubric=self.rubric,

@@ -71,7 +71,7 @@ class FLEUR(Metric[Graded]):
         identities = self.identities(tools)  # refuses a judge that cannot
         found = await tools.judge(self.judge).grade(
             item.candidate,
-            images=await tools.pictures(item.images),
+            images=await tools.pictures.read(item.images),
             references=item.references if self.references else (),
         )
         return Graded(found, identities)

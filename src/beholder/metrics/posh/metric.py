@@ -13,7 +13,7 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade
-from beholder.judges.builtin import WORDING_IDENTITY, check_english, view, wording
+from beholder.judges.builtin import check_english, view, wording
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.metrics.base import Metric, ValueInfo
@@ -113,13 +113,6 @@ class PoSh(Metric[PoShEvidence]):
         kinds = (self.entity_weight, self.attribute_weight, self.relation_weight)
         if min(kinds) < 0 or not sum(kinds) > 0:
             raise ConfigError(f"weights {kinds}: expected numbers from 0, at least one above it")
-
-    def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of the judge, and of the alignment of words where it counts."""
-        found = super().identities(tools)
-        if self._reads_wording:
-            found["wording"] = f"{self.wording}@{WORDING_IDENTITY}"
-        return found
 
     async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
         """Make the graphs and ask the judge, wave by wave.

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from beholder.aio import bounded, run_sync
+from beholder.backends.images import Pictures
 from beholder.data import reviews_row
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.files import write_jsonl
 from beholder.judges import Budget, judge
 from beholder.judges.answers import AnswerStore
 from beholder.judges.base import Judge
-from beholder.metrics import Tools
 from beholder.metrics.irr.response import LANGUAGES
 from beholder.records import Frame, ItemFailure, ItemScore, Reviews
 from beholder.run.answers import run_answers
@@ -111,7 +111,7 @@ def _judge(config: GenerateConfig, answers: AnswerStore, budget: Budget) -> Judg
 async def _write(
     config: GenerateConfig, writer: Judge, progress: Progress
 ) -> tuple[list[Reviews], dict[tuple[str, str], ItemFailure]]:
-    pictures = Tools(folder=config.root)
+    pictures = Pictures(config.root)
     jobs = [(n, language) for n in range(len(config.frames)) for language in config.languages]
 
     async def one(job: tuple[int, str]) -> Reviews | ItemFailure:
@@ -119,7 +119,7 @@ async def _write(
         try:
             if frame.image is None:
                 raise ItemError(f"{frame.id!r} has no image")
-            images = await pictures.pictures([frame.image], config.max_side)
+            images = await pictures.read([frame.image], config.max_side)
             texts = await writer.review(
                 images,
                 KINDS,

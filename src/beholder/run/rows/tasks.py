@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from beholder.backends import Image
+from beholder.backends.images import Pictures
 from beholder.errors import ItemError
 from beholder.judges import Judge
-from beholder.metrics import Tools
 from beholder.records import Item
 
 Basis: TypeAlias = Literal["picture", "candidate", "reference"]
@@ -33,27 +32,6 @@ class Task(Protocol):
         Raises:
             ItemError: The row lacks what is asked about, or the answer cannot be used.
         """
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """Pictures of items, as judges get them.
-
-    Attributes:
-        root: Folder that image paths are relative to.
-    """
-
-    root: Path
-
-    async def of(self, item: Item) -> list[Image]:
-        """All pictures of an item, in order.
-
-        Raises:
-            ItemError: There is none, or one cannot be read.
-        """
-        if not item.images:
-            raise ItemError("there is no picture to look at")
-        return await Tools(folder=self.root).pictures(item.images)
 
 
 @dataclass(frozen=True)
@@ -84,7 +62,7 @@ class Caption:
     async def make(self, item: Item, judge: Judge, system: str) -> Item:
         """See ``Task.make``."""
         text = await judge.caption(
-            await self.pictures.of(item),
+            await _shown(item, self.pictures),
             language=self.language,
             min_words=self.words[0],
             max_words=self.words[1],
@@ -122,7 +100,7 @@ class Classify:
     async def make(self, item: Item, judge: Judge, system: str) -> Item:
         """See ``Task.make``."""
         if self.by == "picture":
-            images = await self.pictures.of(item)
+            images = await _shown(item, self.pictures)
             found = await judge.classify(self.categories, images=images)
         else:
             found = await judge.classify(self.categories, text=self._text(item))
@@ -181,3 +159,9 @@ class Translate:
             references=tuple(references),
             group={**item.group, self.column: self.target},
         )
+
+
+async def _shown(item: Item, pictures: Pictures) -> list[Image]:
+    if not item.images:
+        raise ItemError("there is no picture to look at")
+    return await pictures.read(item.images)

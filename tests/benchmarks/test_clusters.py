@@ -6,8 +6,7 @@ Gold {1 2 3} {4 5 6 7}, found {1 2} {3 4 5} {6 7}: the example is our own, the s
 from __future__ import annotations
 
 import pytest
-
-from beholder.language.clusters import Agreement, Cluster, b_cubed, ceaf_e, merged, muc
+from benchmarks.clusters import Agreement, Cluster, b_cubed, ceaf_e, merged, muc
 
 
 def sets(*groups: str) -> list[Cluster]:

@@ -1,9 +1,0 @@
-"""The command line with the toy judge; a process of its own for tests that kill it."""
-
-from beholder.backends import BACKENDS
-from beholder.cli import main
-from toy.judge import Storyteller
-
-if __name__ == "__main__":
-    BACKENDS.register("story")(Storyteller)
-    main()
