@@ -188,11 +188,13 @@ class ItemFailure:
         error: Name of the error class.
         message: The reason, for people.
         transient: Whether the next start of the run should try again.
+        detail: What was found nevertheless; JSON values.
     """
 
     error: str
     message: str
     transient: bool = False
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
