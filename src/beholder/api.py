@@ -13,9 +13,9 @@ from beholder.data.row import RowError
 from beholder.errors import DataError
 from beholder.metrics import Metric, metric
 from beholder.optional import require
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemFailure, ItemScore, MetricResult
 from beholder.run import manifest
-from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Progress, Quiet
 from beholder.run.store import Store

@@ -19,9 +19,10 @@ from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
 from beholder.cli.main import app
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
+from beholder.metrics.asker import Outcome
+from beholder.options import WorkOptions
 from beholder.records import Item
-from beholder.run.config import RunConfig
-from beholder.run.execute import Outcome
+from beholder.run.scores import ScoreConfig
 from beholder.run.store import Store
 from toy.metric import WordCount
 
@@ -157,7 +158,7 @@ ITEMS = tuple(
 class TestAgree:
     def run(self, out: Path, progress: Quiet, **options: object) -> object:
         judged = Judged("own", False, ITEMS)
-        config = RunConfig(data="own", metrics=(), out=out, workers=1)
+        config = ScoreConfig(data="own", metrics=(), out=out, work=WorkOptions(workers=1))
         measures = generic(ITEMS, None, "spearman")
         return agree(judged, measures, [Asked(WordCount(factor=-1))], config, progress, **options)  # type: ignore[arg-type]
 
@@ -203,7 +204,7 @@ class TestCaparena:
             for i in range(4)
         )
         judged = Judged("caparena", True, items)
-        config = RunConfig(data="c", metrics=(), out=tmp_path, workers=1)
+        config = ScoreConfig(data="c", metrics=(), out=tmp_path, work=WorkOptions(workers=1))
         report = agree(judged, protocol("caparena"), [], config, Quiet(), n_resamples=0)
         assert report.sections[0].rows[0].found.value == 1.0
         assert report.extra["length"] == {
@@ -324,7 +325,7 @@ def test_caption_metrics_agree_as_the_published_code_does(
     # tau-c of pycocoevalcap 1.2 on these rows: BLEU-4 0.3105, ROUGE-L 0.3288, CIDEr 0.4405,
     # METEOR 1.5 0.4163
     judged = load("flickr8k_expert", str(shared_data / "human_judgments"))
-    config = RunConfig(data="f", metrics=(), out=tmp_path)
+    config = ScoreConfig(data="f", metrics=(), out=tmp_path)
     metrics = [asked(name) for name in ("bleu", "rouge", "cider", "cider_d", "meteor")]
     report = agree(judged, protocol("flickr8k_expert"), metrics, config, Quiet(), n_resamples=0)
     values = {row.metric: row.found.value for row in report.sections[0].rows}

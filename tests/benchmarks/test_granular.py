@@ -19,7 +19,7 @@ from beholder.cli.main import app
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore, Side, Unit
-from beholder.run.config import RunConfig
+from beholder.run.scores import ScoreConfig
 from beholder.text.tokenize import words
 
 
@@ -90,7 +90,7 @@ def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
 
 def found(folder: Path, *metrics: Digits, rows: list[dict[str, Any]] = ROWS) -> list[Finding]:
     judged = load("docent_granular", str(table(folder / "data", rows)))
-    config = RunConfig(judged.name, (), folder / "run")
+    config = ScoreConfig(judged.name, (), folder / "run")
     return list(granular(judged, metrics, config, Quiet(), n_resamples=50).findings)
 
 
@@ -180,7 +180,7 @@ def test_intervals_resample_pictures(tmp_path: Path) -> None:
 def test_a_set_without_marks_is_an_error(tmp_path: Path) -> None:
     judged = Judged("docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),))
     with pytest.raises(ConfigError, match="no item has marked spans"):
-        granular(judged, [Digits()], RunConfig("d", (), tmp_path / "run"), Quiet())
+        granular(judged, [Digits()], ScoreConfig("d", (), tmp_path / "run"), Quiet())
 
 
 def test_the_command_prints_metrics_and_refusals(tmp_path: Path) -> None:

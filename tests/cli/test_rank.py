@@ -251,7 +251,7 @@ def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
         (["-s", "length", "--threshold", "high"], "expected a number such as 0.6, or none"),
         (["-s", "length", "--threshold", "2"], "expected a correlation"),
         (["-s", "length", "--ablate"], "--ablate leaves the image out of"),
-        (["-s", "length", "--resamples", "0"], "resamples=0: expected at least 1"),
+        (["-s", "length", "--resamples", "0"], "resamples=0: expected a whole number from 1"),
     ],
 )
 def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:
@@ -272,7 +272,7 @@ def test_dry_run_counts_what_would_be_asked_and_asks_nobody(cli: Cli) -> None:
     assert done.code == 0, done.err
     assert "9 judge calls" in done.out  # three sets with their picture, three orders
     assert "1 would fail: img/002.png: there is no such file" in done.out
-    assert "length: asks no judge" in done.out
+    assert "length: 4 to score" in done.out
     assert not Path("c").exists()
     assert not Path("runs").exists()
 
@@ -296,7 +296,7 @@ def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(cli: C
     assert other.code == 0
     Path("runs/score/run.json").write_text('{"format": 1, "kind": "narratives"}')
     assert (
-        "holds a run of another kind"
+        "holds a run of the kind 'narratives', not 'ranking'"
         in cli("rank", "r.jsonl", "-s", "length", "-o", "runs/score").err
     )
 

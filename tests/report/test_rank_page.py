@@ -12,14 +12,13 @@ import pytest
 
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, RunError
-from beholder.metrics.irr.scorers import scorer
-from beholder.records import ItemFailure, ItemScore
+from beholder.metrics.irr.scorers import ranker
 from beholder.report.rank import annotation_instructions, write_ranking
 from beholder.report.rank.page import matrices
 from beholder.run.rank import results
 from beholder.run.rank.config import RankConfig
-from beholder.run.rank.engine import carry_out
-from beholder.run.rank.inputs import read_inputs
+from beholder.run.rank.engine import run_ranking
+from beholder.run.session import Quiet
 from toy.browser import EXECUTABLE, browser
 from toy.reviewer import Reviewer, write_reviews
 
@@ -27,14 +26,6 @@ EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u2
 
 if "reviewer" not in BACKENDS.names():
     BACKENDS.register("reviewer")(Reviewer)
-
-
-class Quiet:
-    """Hears nothing."""
-
-    def start(self, total: int, reused: int) -> None: ...
-
-    def advance(self, outcome: ItemScore | ItemFailure) -> None: ...
 
 
 class Page(HTMLParser):
@@ -55,8 +46,8 @@ class Page(HTMLParser):
 
 def _run(folder: Path, scorers: tuple[str, ...] = ("response(judge='reviewer:m')",)) -> Path:
     data = str(folder / "r.jsonl")
-    config = RankConfig(data, folder / "run", tuple(scorer(text) for text in scorers))
-    carry_out(config, read_inputs(data), Quiet())
+    config = RankConfig(data, folder / "run", tuple(ranker(text) for text in scorers))
+    run_ranking(config, Quiet())
     return config.out
 
 

@@ -13,8 +13,8 @@ import pytest
 from beholder.api import Run, score
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.metrics import METRICS
+from beholder.metrics.asker import Outcome
 from beholder.records import Item, ItemFailure
-from beholder.run.execute import Outcome
 from beholder.run.store import Store
 from toy import killing
 from toy.metric import WordCount
@@ -125,19 +125,19 @@ def test_a_busy_directory_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite").write_bytes(b"something else, longer than a header" * 100)
-    with pytest.raises(RunError, match="cannot be opened as a store"):
+    with pytest.raises(RunError, match="cannot be used as a store"):
         score(_items(3), [WordCount()], out=tmp_path)
 
 
 @pytest.mark.parametrize("option", ["limit", "workers", "concurrency"])
 def test_a_number_out_of_range_is_refused_before_any_work(tmp_path: Path, option: str) -> None:
-    with pytest.raises(ConfigError, match=f"--{option} must be at least 1, got 0"):
+    with pytest.raises(ConfigError, match=f"{option}=0: expected a whole number from 1"):
         score(_items(3), [WordCount()], out=tmp_path / "r", **{option: 0})  # type: ignore[arg-type]
     assert not (tmp_path / "r").exists()
 
 
 def test_no_items_and_no_metrics_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="has no item to score"):
+    with pytest.raises(DataError, match="has no row that can be used"):
         score([], [WordCount()], out=tmp_path)
     with pytest.raises(ConfigError, match="no metric was asked for"):
         score(_items(1), [], out=tmp_path)

@@ -11,7 +11,7 @@ from beholder.api import Run, configure, score
 from beholder.metrics import METRICS
 from beholder.records import Item
 from beholder.run.compare import compare
-from beholder.run.plan import plan
+from beholder.run.scores import plan_scores
 from beholder.run.store import Store
 from toy.metric import Asked
 
@@ -63,7 +63,8 @@ def test_a_dry_run_counts_the_questions_and_asks_nobody(judge: str, tmp_path: Pa
     data = tmp_path / "d.jsonl"
     rows = [{"id": i.id, "candidate": i.candidate, "references": list(i.references)} for i in ITEMS]
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (metric,) = plan(configure(str(data), ["asked"], judge=judge, out=tmp_path / "run")).metrics
+    config = configure(str(data), ["asked"], judge=judge, out=tmp_path / "run")
+    (metric,) = plan_scores(config).askers
     assert metric.judge is not None
     assert metric.judge.n_calls == 2
     assert not (tmp_path / "run").exists()

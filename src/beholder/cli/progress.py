@@ -16,8 +16,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from beholder.records import ItemFailure
 from beholder.metrics.asker import Outcome
+from beholder.records import ItemFailure
 
 
 class TerminalProgress:

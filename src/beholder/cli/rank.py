@@ -18,9 +18,8 @@ from beholder.cli.progress import TerminalProgress
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
-    from beholder.metrics.irr.scorers import Scorer
+    from beholder.metrics.irr.rankers import Ranker
     from beholder.run.rank.config import RankConfig
-    from beholder.run.rank.inputs import Inputs
 
 
 def rank(
@@ -84,65 +83,43 @@ def rank(
 
     Example: [bold]beholder rank reviews.jsonl -s "perplexity(judge='hf:NAME')" --ablate[/bold]
     """
+    from beholder.options import DataOptions, JudgeOptions, WorkOptions
     from beholder.run.rank.config import RankConfig
-    from beholder.run.rank.inputs import read_inputs
 
-    if data == "-":
-        raise ConfigError("beholder rank reads a file or a folder, not standard input")
-    folder = out or Path("runs") / f"rank-{Path(data).name.partition('.')[0]}"
-    unpacked = folder / "pictures"
-    inputs = read_inputs(
-        data,
-        language=language,
-        media_root=images,
-        unpack=unpacked if images is None else None,
-        skip_bad_rows=skip_bad_rows,
-    )
     named = {"judge": judge, "embedder": embedder}
-    address = {"base_url": base_url} if base_url else {}
     config = RankConfig(
         data=data,
-        out=folder,
-        scorers=_scorers(scorer or [], ablate, inputs, {k: v for k, v in named.items() if v}),
-        media_root=images or (unpacked if unpacked.is_dir() else None),
+        out=out or Path("runs") / f"rank-{Path(data).name.partition('.')[0]}",
+        rankers=_rankers(scorer or [], ablate, {k: v for k, v in named.items() if v}),
+        language=language,
+        images=images,
         threshold=_threshold(threshold),
         resamples=resamples,
-        concurrency=concurrency,
-        workers=workers,
-        cache=cache_file(cache),
-        max_cost=max_cost,
-        tool_options={"embedder": address, "judge": address},
+        rows=DataOptions(skip_bad_rows=skip_bad_rows),
+        judging=JudgeOptions(base_url=base_url),
+        work=WorkOptions(workers, concurrency, cache_file(cache), max_cost),
     )
     if dry_run:
-        _print_plan(config, inputs)
+        _print_plan(config)
         return
-    _carry_out_and_print(config, inputs, allow_failed, as_json)
+    _run_and_print(config, allow_failed, as_json)
 
 
-def _print_plan(config: RankConfig, inputs: Inputs) -> None:
-    from beholder.cli.score import estimate
-    from beholder.report.marking import visible
-    from beholder.run.rank.plan import plan
+def _print_plan(config: RankConfig) -> None:
+    from beholder.cli.score import print_plan
+    from beholder.run.rank.engine import plan_ranking
 
-    typer.echo(f"{len(inputs.reviews)} sets of texts, {len(inputs.bad_rows)} rows left out")
-    for planned in plan(config, inputs):
-        asked = "asks no judge" if planned.judge is None else f"about {estimate(planned.judge)}"
-        typer.echo(f"{planned.name}: {asked}")
-        for reason, count in planned.lacking.items():
-            typer.echo(f"  {count} would fail: {visible(reason)}")
-    typer.echo(f"run directory: {config.out}")
+    print_plan(plan_ranking(config), config.out)
 
 
-def _carry_out_and_print(
-    config: RankConfig, inputs: Inputs, allow_failed: int, as_json: bool
-) -> None:
+def _run_and_print(config: RankConfig, allow_failed: int, as_json: bool) -> None:
     from beholder.report.rank import ranking_tables, write_ranking
-    from beholder.run.rank.engine import carry_out
+    from beholder.run.rank.engine import run_ranking
 
-    for error in inputs.bad_rows:
-        typer.echo(f"left out: {error}", err=True)
     with TerminalProgress() as progress:
-        ranking = carry_out(config, inputs, progress)
+        ranking, bad_rows = run_ranking(config, progress)
+    for error in bad_rows:
+        typer.echo(f"left out: {error}", err=True)
     report = write_ranking(config.out)
     if as_json:
         typer.echo(json.dumps(ranking["tables"], ensure_ascii=False))
@@ -158,28 +135,16 @@ def _carry_out_and_print(
         raise typer.Exit(1)
 
 
-def _scorers(
-    texts: list[str], ablate: bool, inputs: Inputs, defaults: Mapping[str, str]
-) -> tuple[Scorer, ...]:
-    from dataclasses import replace
+def _rankers(texts: list[str], ablate: bool, defaults: Mapping[str, str]) -> tuple[Ranker, ...]:
+    from beholder.metrics.irr.scorers import blinded, looks, ranker
 
-    from beholder.metrics.irr.scorers import SetScorer, scorer
-
-    if not texts:
-        if not any(one.references for one in inputs.reviews):
-            raise ConfigError(
-                "the data have no references to score against, so name a scorer:"
-                " -s \"perplexity(judge='hf:NAME')\", -s \"response(judge='openai:NAME')\" or"
-                " -s clipscore"
-            )
-        texts = ["vcs"]
-    found: list[Scorer] = []
+    found: list[Ranker] = []
     for text in texts:
-        one = scorer(text, **defaults)
+        one = ranker(text, **defaults)
         found.append(one)
-        if ablate and isinstance(one, SetScorer) and one.image:
-            found.append(replace(one, image=False))
-    if ablate and not any(isinstance(one, SetScorer) for one in found):
+        if ablate and looks(one):
+            found.append(blinded(one))
+    if ablate and not any(looks(one) for one in found):
         raise ConfigError("--ablate leaves the image out of perplexity and response; name one")
     return tuple(dict.fromkeys(found)) if ablate else tuple(found)
 

@@ -47,11 +47,11 @@ def review(
     Example: [bold]beholder review photos/ --judge openai:gpt-4.1 --language en[/bold]
     """
     from beholder.data import read_frames
+    from beholder.data.read import _all_bad as bad_rows_error
     from beholder.errors import DataError
     from beholder.report.marking import visible
     from beholder.report.rank import annotation_instructions
     from beholder.report.rank.instructions import INSTRUCTIONS
-    from beholder.run.engine import bad_rows_error
     from beholder.run.rank.generate import KINDS, GenerateConfig, generate
 
     rows = list(read_frames(pictures, media_root=images))

@@ -16,6 +16,7 @@ from beholder.cli.progress import TerminalProgress
 if TYPE_CHECKING:
     from beholder.api import Run
     from beholder.judges import Tally
+    from beholder.run.plan import Plan
     from beholder.run.scores import ScoreConfig
 
 
@@ -109,7 +110,9 @@ def score(
         concurrency=concurrency,
     )
     if dry_run:
-        _print_plan_scores(config)
+        from beholder.run.scores import plan_scores
+
+        print_plan(plan_scores(config), config.out)
         return
     run = carry_out_and_print(config, as_json=as_json, report=not no_report)
     problems = missed(gates, run.summary)
@@ -154,10 +157,10 @@ def judge_options(**options: object) -> dict[str, object]:
     return {name: value for name, value in options.items() if value not in (None, False)}
 
 
-def _print_plan(config: ScoreConfig) -> None:
-    from beholder.run.scores import plan_scores
+def print_plan(planned: Plan, out: Path) -> None:
+    """Say what a run would do."""
+    from beholder.report.marking import visible
 
-    planned = plan_scores(config)
     typer.echo(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
     for row in planned.bad_rows:
         typer.echo(f"  {row}")
@@ -165,12 +168,12 @@ def _print_plan(config: ScoreConfig) -> None:
         typer.echo(f"{metric.name}: {metric.n_to_ask} to score, {metric.n_done} done already")
         typer.echo(f"  {metric.signature}")
         for reason, count in metric.lacking.items():
-            typer.echo(f"  {count} would fail: {reason}")
+            typer.echo(f"  {count} would fail: {visible(reason)}")
         if metric.judge is not None and metric.judge_most is not None:
             typer.echo(f"  about {estimate(metric.judge)}")
             if metric.judge_most.n_calls > metric.judge.n_calls:
                 typer.echo(f"  at most {estimate(metric.judge_most)}")
-    typer.echo(f"run directory: {config.out} (nothing was written)")
+    typer.echo(f"run directory: {out} (nothing was written)")
 
 
 def estimate(tally: Tally) -> str:

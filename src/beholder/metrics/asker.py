@@ -93,7 +93,7 @@ class Asker(ABC, Generic[S]):
         return self
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """The ``corpus_values``, from the sum of ``detail["statistics"]`` over subjects, shape (k,).
+        """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
 
         Counts add up and ratios do not, so the whole set is scored from summed counts; the run
         resamples them for the interval.

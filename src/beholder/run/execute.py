@@ -111,7 +111,9 @@ def _in_processes(work: Work, workers: int) -> Iterator[tuple[Job, Outcome]]:
     try:
         while True:
             while len(running) < 2 * workers and (block := list(islice(source, BLOCK))):
-                future = pool.submit(_ask_block, [(index, subject) for (_, index), subject in block])
+                future = pool.submit(
+                    _ask_block, [(index, subject) for (_, index), subject in block]
+                )
                 running[future] = [job for job, _ in block]
             if not running:
                 return

@@ -51,7 +51,12 @@ def export(store: Store, asked: Sequence[Asked]) -> None:
     """
     kinds = {one.kind.name: (one.kind, one.n) for one in asked}
     groups = sorted(
-        {key for kind, n in kinds.values() for _, s in _subjects(store, kind, n) for key in kind.group(s)}
+        {
+            key
+            for kind, n in kinds.values()
+            for _, s in _subjects(store, kind, n)
+            for key in kind.group(s)
+        }
     )
     schema = pa.schema(
         [

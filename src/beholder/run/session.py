@@ -156,9 +156,9 @@ class Session:
             RunError: The folder is busy, or holds a run of another kind or format.
             KeyboardInterrupt: Passed on, after the store has all that was finished.
         """
+        manifest.check_kind(out, kind)
         with ExitStack() as stack:
             store = stack.enter_context(Store.open(out))
-            manifest.check_kind(out, kind)
             answers, budget = None, None
             if any(asker.asks_judge() for asker in askers):
                 answers, budget = stack.enter_context(
@@ -263,9 +263,7 @@ class Session:
             make_tools=self._means.tools,
         )
         limits = self._means.work
-        execute(
-            work, put, workers=limits.workers, concurrency=limits.concurrency or CONCURRENCY
-        )
+        execute(work, put, workers=limits.workers, concurrency=limits.concurrency or CONCURRENCY)
 
     def outcomes(self, asked: Asked) -> dict[int, Outcome]:
         """What is known of each subject, by position, in order."""

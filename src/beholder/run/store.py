@@ -1,4 +1,4 @@
-"""The store of one run: subjects, outcomes and vectors in one SQLite file (WAL while written).
+"""The store of one run: subjects, outcomes and vectors in one SQLite file (WAL while it is open).
 
 Everything is written as it arrives, so a killed run loses only what was in flight. One process
 writes (``Store.open``, which locks the run directory); any number may read (``Store.read``), also
@@ -486,8 +486,8 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
 
 
 def _close_whole(connection: sqlite3.Connection) -> None:
-    """Leave one file that can be read anywhere; judges' answers may still be open beside it."""
-    with suppress(sqlite3.OperationalError):  # busy: whoever closes last leaves the one file
+    """Leave one file that can be read anywhere."""
+    with suppress(sqlite3.DatabaseError):  # another reader has it open, or it is no database
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
@@ -497,7 +497,6 @@ def _version(connection: sqlite3.Connection, folder: Path) -> int:
     try:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.DatabaseError as error:
-        connection.close()
         raise _unusable(folder, error) from error
     if not 0 <= version <= FORMAT:
         raise RunError(

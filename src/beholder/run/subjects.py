@@ -25,6 +25,7 @@ S = TypeVar("S")
 
 _ANYWHERE = Path("/")  # paths were checked when the data was read
 
+
 @dataclass(frozen=True)
 class SubjectKind(Generic[S]):
     """One kind of subject.
@@ -75,10 +76,6 @@ def _item(row: Mapping[str, Any]) -> Item:
     return Item(**fields)
 
 
-def _item_source(item: Item) -> object:
-    return item.images or ((item.video,) if item.video else item.references) or (item.id,)
-
-
 def _reviews_id(reviews: Reviews) -> str:
     return f"{reviews.id} ({reviews.language})" if reviews.language else reviews.id
 
@@ -102,7 +99,7 @@ ITEM: SubjectKind[Item] = SubjectKind(
     id=lambda item: item.id,
     to_row=to_row,
     from_row=_item,
-    source=_item_source,
+    source=lambda item: item.source,
     group=lambda item: item.group,
 )
 REVIEWS: SubjectKind[Reviews] = SubjectKind(

@@ -11,13 +11,15 @@ import pytest
 
 from beholder import judges
 from beholder.backends.images import for_model
+from beholder.data import read_reviews
 from beholder.metrics import Tools, metric
 from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
+from beholder.metrics.irr.rankers import ByMetric
 from beholder.metrics.irr.scored import Scored
-from beholder.records import Item, ItemFailure, ItemScore
+from beholder.records import Item, ItemScore, Reviews
 from beholder.run.rank.config import RankConfig
-from beholder.run.rank.engine import carry_out
-from beholder.run.rank.inputs import read_inputs
+from beholder.run.rank.engine import run_ranking
+from beholder.run.session import Quiet
 from toy.reviewer import write_reviews
 from toy.tiny_models import save_llama, save_llava
 
@@ -28,14 +30,6 @@ pytest.importorskip("transformers")
 @pytest.fixture(scope="module")
 def llava(tmp_path_factory: pytest.TempPathFactory) -> str:
     return save_llava(tmp_path_factory.mktemp("llava"))
-
-
-class Quiet:
-    """Hears nothing."""
-
-    def start(self, total: int, reused: int) -> None: ...
-
-    def advance(self, outcome: ItemScore | ItemFailure) -> None: ...
 
 
 def test_a_run_encodes_each_image_once_and_a_second_run_none(
@@ -54,22 +48,24 @@ def test_a_run_encodes_each_image_once_and_a_second_run_none(
     monkeypatch.setattr(CLIPVisionModel, "forward", counting)
     write_reviews(tmp_path / "r.jsonl", 6)
     data = str(tmp_path / "r.jsonl")
-    seeing, blind = Perplexity(f"hf:{llava}"), Perplexity(f"hf:{llava}", image=False)
+    seeing = ByMetric(Perplexity(f"hf:{llava}"))
+    blind = ByMetric(Perplexity(f"hf:{llava}", image=False))
     config = RankConfig(data, tmp_path / "run", (seeing, blind), threshold=None)
-    ranking = carry_out(config, read_inputs(data), Quiet())
+    ranking = run_ranking(config, Quiet())[0]
     assert n_encoded == 6
     first, second = ranking["tables"]["scorers"]
     assert first["n"] == second["n"] == 6
     assert first["mean"] != second["mean"]
     (gain,) = ranking["tables"]["differences"]
     assert gain["image_gain"]
-    assert carry_out(config, read_inputs(data), Quiet()) == ranking
+    assert run_ranking(config, Quiet())[0] == ranking
     assert n_encoded == 6
 
 
 def test_values_are_those_of_the_judge_and_lower_is_better(llava: str, tmp_path: Path) -> None:
     write_reviews(tmp_path / "r.jsonl", 1)
-    (reviews,) = read_inputs(str(tmp_path / "r.jsonl")).reviews
+    (reviews,) = read_reviews(str(tmp_path / "r.jsonl"))
+    assert isinstance(reviews, Reviews)
     assert reviews.image is not None
     shown = for_model(tmp_path / reviews.image)
     judge = judges.judge(f"hf:{llava}")
@@ -77,7 +73,7 @@ def test_values_are_those_of_the_judge_and_lower_is_better(llava: str, tmp_path:
         judge.perplexity(reviews.texts, prompt=INSTRUCTIONS["en"], images=[shown])
     )
     tools = Tools(folder=tmp_path)
-    found: Scored = asyncio.run(Perplexity(f"hf:{llava}").rank(reviews, tools))
+    found: Scored = asyncio.run(ByMetric(Perplexity(f"hf:{llava}")).rank(reviews, tools))
     for n, one in enumerate(expected):
         values = {name: numbers[n] for name, numbers in found.values.items()}
         assert values["nll"] == pytest.approx(one.nll, rel=1e-6)
@@ -103,9 +99,10 @@ def test_a_model_that_cannot_see_ranks_without_the_image_only(tmp_path: Path) ->
 
     blind = save_llama(tmp_path / "llama")
     write_reviews(tmp_path / "r.jsonl", 1)
-    (reviews,) = read_inputs(str(tmp_path / "r.jsonl")).reviews
+    (reviews,) = read_reviews(str(tmp_path / "r.jsonl"))
+    assert isinstance(reviews, Reviews)
     tools = Tools(folder=tmp_path)
     with pytest.raises(ConfigError, match="does not take pictures"):
-        asyncio.run(Perplexity(f"hf:{blind}").rank(reviews, tools))
-    found = asyncio.run(Perplexity(f"hf:{blind}", image=False).rank(reviews, tools))
+        asyncio.run(ByMetric(Perplexity(f"hf:{blind}")).rank(reviews, tools))
+    found = asyncio.run(ByMetric(Perplexity(f"hf:{blind}", image=False)).rank(reviews, tools))
     assert len(set(found.ranks())) == 5

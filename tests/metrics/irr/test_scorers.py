@@ -17,8 +17,9 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges import LLMJudge
 from beholder.metrics import Tools, metric
 from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
+from beholder.metrics.irr.rankers import ByMetric
 from beholder.metrics.irr.response import Response, shuffled
-from beholder.metrics.irr.scorers import scorer, twins
+from beholder.metrics.irr.scorers import ranker, twins
 from beholder.records import ItemFailure, ItemScore, Reviews
 from toy.reviewer import Reviewer, write_reviews
 
@@ -27,11 +28,11 @@ if "reviewer" not in BACKENDS.names():
 
 
 def test_scorers_are_built_from_their_text_form() -> None:
-    assert scorer("response(orders=5)", judge="reviewer:m") == Response("reviewer:m", orders=5)
-    assert scorer("perplexity(image=False)", judge="x") == Perplexity("x", image=False)
-    assert scorer("metric( vcs(lct=1) )") == metric("vcs(lct=1)")
+    assert ranker("response(orders=5)", judge="reviewer:m") == Response("reviewer:m", orders=5)
+    assert ranker("perplexity(image=False)", judge="x") == ByMetric(Perplexity("x", image=False))
+    assert ranker("metric( vcs(lct=1) )") == ByMetric(metric("vcs(lct=1)"))
     for text in ("response", "response(judge='reviewer:m', orders=2, image=False)"):
-        assert scorer(text).name == text
+        assert ranker(text).name == text
     signature = Response("reviewer:m").signature({"judge": "who"})
     assert signature.startswith("response|judge:who|orders:1|image:True|seed:12345")
 
@@ -47,15 +48,15 @@ def test_scorers_are_built_from_their_text_form() -> None:
 )
 def test_wrong_scorers_say_what_there_is(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        scorer(text)
+        ranker(text)
 
 
 def test_twins_differ_only_in_the_image() -> None:
     found = twins(
         [
-            Perplexity("a"),
-            Perplexity("a", image=False),
-            Perplexity("b", image=False),
+            ByMetric(Perplexity("a")),
+            ByMetric(Perplexity("a", image=False)),
+            ByMetric(Perplexity("b", image=False)),
             Response("a"),
             Response("a", orders=2, image=False),
         ]
@@ -170,9 +171,9 @@ def test_the_instruction_is_in_the_language_of_the_text_or_the_users_own() -> No
     tools = Given(Listening(Scripted(lambda request: "")))
     for language in ("ja", "en", "fi", ""):
         reviews = Reviews("p", ("a", "b"), language=language)
-        asyncio.run(Perplexity(image=False).rank(reviews, tools))
+        asyncio.run(ByMetric(Perplexity(image=False)).rank(reviews, tools))
     english = INSTRUCTIONS["en"]
     assert asked == [INSTRUCTIONS["ja"], english, english, english]
     own = Perplexity(image=False, instruction="Say what you see.")
-    asyncio.run(own.rank(Reviews("p", ("a", "b"), language="ja"), tools))
+    asyncio.run(ByMetric(own).rank(Reviews("p", ("a", "b"), language="ja"), tools))
     assert asked[-1] == "Say what you see."

@@ -28,8 +28,8 @@ class Ranker(Asker[Reviews]):
     )
 
     @abstractmethod
-    async def rank(self, reviews: Reviews, tools: Tools) -> tuple[Scored, bool]:
-        """What is found for the texts, and whether a part could not be had now.
+    async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
+        """What is found for the texts.
 
         Raises:
             ItemError: Nothing can be found; the message says why.
@@ -38,9 +38,9 @@ class Ranker(Asker[Reviews]):
     async def evaluate(self, subject: Reviews, tools: Tools) -> ItemScore:
         """Rank one set of texts."""
         self.check(subject)
-        scored, unfinished = await self.rank(subject, tools)
+        found = await self.rank(subject, tools)
         signature = self.signature(self.identities(tools))
-        return ItemScore({}, (), signature, scored.to_detail(), unfinished)
+        return ItemScore({}, (), signature, found.to_detail(), found.unfinished)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ByMetric(Ranker):
             except ItemError as error:
                 raise type(error)(f"text {number}: {error}") from error
 
-    async def rank(self, reviews: Reviews, tools: Tools) -> tuple[Scored, bool]:
+    async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
         """A set has a ranking when each of its texts has a score."""
         scores = await self.metric.evaluate_together(items_of(reviews), tools)
         values = {
@@ -95,7 +95,7 @@ class ByMetric(Ranker):
             for info in self.metric.values
         }
         directions = {info.name: info.higher_is_better for info in self.metric.values}
-        return Scored(values, directions), False
+        return Scored(values, directions)
 
 
 def items_of(reviews: Reviews) -> list[Item]:

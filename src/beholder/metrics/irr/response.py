@@ -64,8 +64,8 @@ class Response(Ranker):
         if self.image and subject.image is None:
             raise ItemError("response needs an image, and this set of texts has none")
 
-    async def rank(self, reviews: Reviews, tools: Tools) -> tuple[Scored, bool]:
-        """Mean ranks over all orders, and whether a request should be tried again.
+    async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
+        """Mean ranks over all orders.
 
         Raises:
             ItemError: The image cannot be read, or no request gave a usable answer.
@@ -91,13 +91,13 @@ class Response(Ranker):
         if not good:
             raise errors[0]
         means = np.mean(good, axis=0)
-        scored = Scored(
+        return Scored(
             {"mean_rank": tuple(float(rank) for rank in means)},
             {"mean_rank": False},
             tuple(orders),
             tuple(answers),
+            any(isinstance(error, TransientError) for error in errors),
         )
-        return scored, any(isinstance(error, TransientError) for error in errors)
 
 
 def shuffled(key: str, n_texts: int, n_orders: int, seed: int) -> list[tuple[int, ...]]:

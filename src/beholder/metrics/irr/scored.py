@@ -18,12 +18,14 @@ class Scored:
         higher_is_better: Direction per value.
         orders: For a judge that ranks: per request the texts in the order shown.
         answers: Per request the rank of each text (in the order of the data), or why there is none.
+        unfinished: Whether an answer could not be had now, so that it should be asked for again.
     """
 
     values: Mapping[str, tuple[float, ...]]
     higher_is_better: Mapping[str, bool]
     orders: tuple[tuple[int, ...], ...] = ()
     answers: tuple[tuple[int, ...] | str, ...] = ()
+    unfinished: bool = False
 
     def ranks(self, value: str | None = None) -> tuple[float, ...]:
         """Ranks of the texts by one value; by the first if None."""
@@ -31,7 +33,7 @@ class Scored:
         return ranks_of(self.values[name], higher_is_better=self.higher_is_better[name])
 
     def to_detail(self) -> dict[str, Any]:
-        """All fields as the detail of an outcome."""
+        """What an outcome keeps as its detail."""
         return {
             "values": dict(self.values),
             "higher_is_better": dict(self.higher_is_better),

@@ -13,12 +13,12 @@ from beholder.judges import Budget, Judge, judge
 from beholder.judges.answers import AnswerStore
 from beholder.run import manifest
 from beholder.run.answers import run_answers
-from beholder.run.execute import Progress
 from beholder.run.narrate import results
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs, read_inputs
 from beholder.run.narrate.judge import Bench, Judged, judge_all, n_jobs
 from beholder.run.narrate.measure import Measures, measure
+from beholder.run.session import Progress
 from beholder.run.store import locked
 
 KIND = "narratives"

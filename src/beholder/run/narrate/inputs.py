@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from beholder.data import read_frames, read_sequences, sequence_row, with_exif_dates
+from beholder.data.read import _all_bad as bad_rows_error
 from beholder.errors import DataError
 from beholder.records import Frame, Sequence
-from beholder.run.engine import bad_rows_error
 from beholder.run.narrate.config import NarrateConfig
 
 T = TypeVar("T", Frame, Sequence)

@@ -22,8 +22,8 @@ from beholder.narratives.judging import Vote, as_failure, rate_narrative, rate_s
 from beholder.narratives.views import Captioner, Sight, View, Words
 from beholder.records import Frame, ItemFailure, ItemScore
 from beholder.records import Sequence as Narrative
-from beholder.run.execute import Progress
 from beholder.run.narrate.config import NarrateConfig
+from beholder.run.session import Progress
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -48,9 +48,7 @@ def run_ranking(
     sets, bad = read(config, config.unpacked, reviews)
     rankers = _rankers(config, sets)
     means = config.means(config.unpacked)
-    with Session.open(
-        config.out, KIND, means=means, askers=rankers, progress=progress
-    ) as session:
+    with Session.open(config.out, KIND, means=means, askers=rankers, progress=progress) as session:
         n, digest = session.take(REVIEWS, sets)
         for ranker in rankers:
             session.add(ranker, REVIEWS, n)

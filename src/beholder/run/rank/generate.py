@@ -21,7 +21,7 @@ from beholder.judges.base import Judge
 from beholder.metrics.irr.response import LANGUAGES
 from beholder.records import Frame, ItemFailure, ItemScore, Reviews
 from beholder.run.answers import run_answers
-from beholder.run.execute import Progress
+from beholder.run.session import Progress
 from beholder.run.store import locked
 
 FILE_NAME = "reviews.jsonl"

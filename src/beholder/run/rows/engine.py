@@ -19,9 +19,9 @@ from beholder.files import replacing
 from beholder.judges import Judge, Tally, judge
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run.answers import run_answers
-from beholder.run.execute import Progress
 from beholder.run.rows.inputs import rebased
 from beholder.run.rows.tasks import Task
+from beholder.run.session import Progress
 from beholder.run.store import locked
 
 Made: TypeAlias = Item | ItemFailure

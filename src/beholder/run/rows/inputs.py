@@ -8,11 +8,11 @@ from pathlib import Path
 from statistics import median
 
 from beholder.data import from_row, read_frames
+from beholder.data.read import _all_bad as bad_rows_error
 from beholder.data.read import read_rows
 from beholder.data.row import ALIASES, RowError
 from beholder.errors import ConfigError, DataError
 from beholder.records import Item
-from beholder.run.engine import bad_rows_error
 
 
 def read_pictured(
