@@ -19,8 +19,11 @@ from beholder.text.split import Splitter
 if TYPE_CHECKING:
     from beholder.embed.contextual import TokenService
     from beholder.embed.image_text import ImageTextService
+    from beholder.embed.images import ImageEmbedder
 
-    _Tool: TypeAlias = Embedder | Splitter | Judge | ImageTextService | TokenService
+    _Tool: TypeAlias = (
+        Embedder | Splitter | Judge | ImageTextService | ImageEmbedder | TokenService
+    )
 
 
 class Tools:
@@ -58,6 +61,7 @@ class Tools:
         self._judges: dict[str, Judge] = {}
         self.pictures = Pictures(folder)
         self._image_texts: dict[str, ImageTextService] = {}
+        self._image_embedders: dict[str, ImageEmbedder] = {}
         self._encoders: dict[str, TokenService] = {}
 
     def embedder(self, spec: str) -> Embedder:
@@ -87,6 +91,14 @@ class Tools:
             self._image_texts[spec] = ImageTextService(spec, self._vectors)
         return self._image_texts[spec]
 
+    def image_embedder(self, spec: str) -> ImageEmbedder:
+        """The embedder of pictures of a spec such as ``npz:FILE`` or ``clip:NAME``."""
+        if spec not in self._image_embedders:
+            from beholder.embed.images import image_embedder
+
+            self._image_embedders[spec] = image_embedder(spec)
+        return self._image_embedders[spec]
+
     def encoder(self, spec: str) -> TokenService:
         """The encoder of tokens in their context of a spec such as ``hf:NAME`` (extra ``hf``)."""
         if spec not in self._encoders:
@@ -112,6 +124,7 @@ class Tools:
             "judge": self.judge,
             "embedder": self.embedder,
             "splitter": self.splitter,
+            "image_embedder": self.image_embedder,
             "image_text": self.image_text,
             "encoder": self.encoder,
         }
