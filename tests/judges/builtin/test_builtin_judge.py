@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from cachetools import LRUCache
 
 from beholder import PoSh
 from beholder.aio import run_sync
+from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Question, judge
-from beholder.judges.builtin import claims
+from beholder.judges.builtin import claims, vectors
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.lexis import named_further, says
 from beholder.judges.builtin.predicates import normal
@@ -307,3 +310,24 @@ def test_texts_are_read_once_while_they_are_among_the_last_used() -> None:
     assert views("A dog.") is first
     assert views("A cat.") is not second
     assert views.read == 4
+
+
+def test_more_texts_than_are_kept_are_all_read() -> None:
+    views = Views(1)
+    texts = ["A dog.", "A cat.", "A bird."]
+    assert [found.graph.text for found in views.of(texts)] == texts
+    assert views("A bird.").graph.text == "A bird."
+    assert views.read == 3
+
+
+def test_vectors_outlive_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    phrases = ["dog", "", "red car", "dog", "window"]
+    whole = vectors.vectors(phrases)
+    small: LRUCache[str, FloatArray] = LRUCache(2)
+    monkeypatch.setattr(vectors, "_kept", small)
+    assert vectors.vectors(phrases).tolist() == whole.tolist()
+    assert vectors.vectors(["window", "dog"]).tolist() == whole[[4, 0]].tolist()
+    assert len(small) == 2
+    assert all(row.base is None for row in small.values())
+    assert not whole[1].any()
+    assert np.linalg.norm(whole[[0, 2, 4]], axis=1) == pytest.approx(1)

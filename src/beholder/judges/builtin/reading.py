@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+from cachetools import LRUCache
+
 from beholder.errors import ItemError
 from beholder.judges.builtin.view import View
 from beholder.language import parse, scene_graph
@@ -25,8 +27,7 @@ class Views:
 
     def __init__(self, most: int) -> None:
         self.read = 0
-        self._most = most
-        self._kept: dict[str, View] = {}
+        self._kept: LRUCache[str, View] = LRUCache(most)
         self._reading = threading.Lock()
 
     def __call__(self, text: str) -> View:
@@ -46,12 +47,9 @@ class Views:
                 check_english(text)
             if new:
                 self.read += len(new)
-                known.update(zip(new, map(View, map(scene_graph, parse(new))), strict=True))
-            for text, made in known.items():  # what is used moves to the end
-                self._kept.pop(text, None)
-                self._kept[text] = made
-            while len(self._kept) > self._most:
-                del self._kept[next(iter(self._kept))]
+                made = dict(zip(new, map(View, map(scene_graph, parse(new))), strict=True))
+                self._kept.update(made)
+                known.update(made)
         return [known[text] for text in texts]
 
     def clear(self) -> None:
