@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from beholder.embed.image_text import ImageTextService
     from beholder.embed.images import ImageEmbedder
 
-    _Tool: TypeAlias = (
-        Embedder | Splitter | Judge | ImageTextService | ImageEmbedder | TokenService
-    )
+    _Tool: TypeAlias = Embedder | Splitter | Judge | ImageTextService | ImageEmbedder | TokenService
 
 
 class Tools:

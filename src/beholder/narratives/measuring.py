@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -94,14 +94,17 @@ class MeasureCoherence(Asker[Storyline]):
         """Find the human storylines, and what all numbers depend on."""
         people = tuple(storyline for storyline in subjects if storyline.source == self.human)
         told = [self.collection, [[frame.id for frame in one.frames] for one in people]]
-        return replace(self, people=people, data=_digest(told))
+        return replace(self, people=people, data=digest(told))
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
         """What fixes the numbers, the pictures and human storylines included."""
-        return f"{super().signature(identities)}|data:{self.data}"
+        own = super().signature(identities)
+        return f"{own}|data:{self.data}" if self.data else own
 
-    def embed(self, embedder: ImageEmbedder, frames: Iterable[Frame], root: Path) -> Self:
-        """This asker with vectors of the collection.
+    def embed(
+        self, embedder: ImageEmbedder, frames: Iterable[Frame], root: Path
+    ) -> EmbeddedPictures:
+        """The collection as this asker compares it.
 
         Args:
             embedder: The one that ``embedder`` names.
@@ -120,8 +123,7 @@ class MeasureCoherence(Asker[Storyline]):
             notes += topics.notes
         space = Space.of(vectors, memberships, jsd=self.jsd, base=self.base, scale=self.scale)
         identity, learned = embedder.identity, embedder.learned
-        pictures = EmbeddedPictures(tuple(kept), vectors, space, identity, learned, tuple(notes))
-        return replace(self, pictures=pictures)
+        return EmbeddedPictures(tuple(kept), vectors, space, identity, learned, tuple(notes))
 
     def check(self, subject: Storyline) -> None:
         """Refuse a storyline that has no step."""
@@ -198,11 +200,7 @@ def nearest_in(outcome: Outcome) -> tuple[str, Alignment] | None:
     return found["storyline"], Alignment(found["cost"], found["normalised"], path)
 
 
-def digest_of(frames: Sequence[Mapping[str, Any]]) -> str:
-    """Digest of the pictures of a collection, given as rows."""
-    return _digest(list(frames))
-
-
-def _digest(value: object) -> str:
+def digest(value: object) -> str:
+    """Digest of JSON values, such as the rows of a collection's pictures."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]

@@ -255,7 +255,11 @@ class Store:
         known = self._db.execute("SELECT signature FROM askers WHERE name = ?", (name,)).fetchone()
         if renew and known is not None and known[0] != signature:
             with self.transaction():
-                for table, column in (("scores", "asker"), ("failures", "asker"), ("askers", "name")):
+                for table, column in (
+                    ("scores", "asker"),
+                    ("failures", "asker"),
+                    ("askers", "name"),
+                ):
                     self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))  # noqa: S608  # the names are ours
             known = None
         if known is None:
