@@ -77,7 +77,7 @@ def posh(value: str = "f1") -> Scorer:
 
 
 def unit_f1(items: Sequence[Item]) -> np.ndarray:
-    return posh_with(PoSh(wording=0.0))(items)
+    return posh_with(PoSh(lexical_weight=0.0))(items)
 
 
 def posh_with(metric: PoSh) -> Scorer:

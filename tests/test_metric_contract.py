@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from beholder.backends import BACKENDS
-from beholder.errors import ItemError
+from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, metric, params
+from beholder.metrics.params import choices
 from beholder.records import Item, ItemFailure, ItemScore
 from toy.reviewer import Reviewer
 
@@ -19,22 +20,28 @@ if "reviewer" not in BACKENDS.names():
 
 RULES = Path(__file__).parent / "toy" / "assess_rules.jsonl"
 
-# changed: another setting. scored: the metric that the tests of scores run, where the default needs
+# plain: the spec with what must be given. changed: another setting. scored: the metric that the tests of scores run, where the default needs
 # a model. elsewhere: these run in a test of its own, because it needs pictures or weights.
 TABLE: dict[str, dict[str, object]] = {
     "bertscore": {"changed": "bertscore(layer=9)", "elsewhere": "classical/test_bertscore.py"},
     "clair": {
         "identical": 1.0,
+        "plain": "clair(judge='openai:m')",
         "changed": "clair(judge='openai:x')",
         "scored": f"clair(judge='scripted:{RULES}')",
     },
     "clipscore": {"changed": "clipscore(prefix='')", "elsewhere": "classical/test_clipscore.py"},
     "direct_assessment": {
         "identical": 1.0,
-        "changed": "direct_assessment(scale=10)",
+        "plain": "direct_assessment(judge='openai:m')",
+        "changed": "direct_assessment(judge='openai:m', scale=10)",
         "scored": f"direct_assessment(judge='scripted:{RULES}')",
     },
-    "fleur": {"changed": "fleur(references=True)", "elsewhere": "judged/test_judge_baselines.py"},
+    "fleur": {
+        "plain": "fleur(judge='openai:m')",
+        "changed": "fleur(judge='openai:m', references=True)",
+        "elsewhere": "judged/test_judge_baselines.py",
+    },
     "refclipscore": {
         "changed": "refclipscore(prefix='')",
         "elsewhere": "classical/test_clipscore.py",
@@ -57,7 +64,8 @@ TABLE: dict[str, dict[str, object]] = {
     "ngram_embed": {"identical": 1.0, "changed": "ngram_embed(n=3)"},
     "perplexity": {
         "identical": math.e,  # the scripted model gives each token one nat
-        "changed": "perplexity(image=False)",
+        "plain": "perplexity(judge='openai:m')",
+        "changed": "perplexity(judge='openai:m', image=False)",
         "scored": "perplexity(judge='reviewer:flat', image=False)",
     },
     "rouge": {"identical": 1.0, "changed": "rouge(beta=2.0)"},
@@ -77,6 +85,7 @@ def test_the_table_has_every_builtin_metric() -> None:
     assert set(TABLE) == set(METRICS.builtin())
 
 
+PLAIN = {name: str(row.get("plain", name)) for name, row in TABLE.items()}
 SCORED = {
     name: str(row.get("scored", name)) for name, row in TABLE.items() if "elsewhere" not in row
 }
@@ -91,19 +100,42 @@ def test_what_is_scored_elsewhere_has_its_tests() -> None:
 @pytest.mark.parametrize("name", TABLE)
 class TestContract:
     def test_name_round_trips(self, name: str) -> None:
-        for text in (name, str(TABLE[name]["changed"])):
+        for text in (PLAIN[name], str(TABLE[name]["changed"])):
             assert metric(text).name == text
             assert metric(metric(text).name) == metric(text)
-        assert metric(name) != metric(str(TABLE[name]["changed"]))
+        assert metric(PLAIN[name]) != metric(str(TABLE[name]["changed"]))
+
+    def test_what_must_be_given_is_asked_for(self, name: str) -> None:
+        if PLAIN[name] == name:
+            assert metric(name).name == name
+        else:
+            with pytest.raises(ConfigError, match=rf"{name} needs a judge .*--judge"):
+                metric(name)
+
+    def test_a_value_that_is_no_choice_is_refused(self, name: str) -> None:
+        for field, listed in choices(METRICS.get(name)).items():
+            with pytest.raises(ConfigError, match=rf"{field}='odd': expected one of {listed[0]!r}"):
+                metric(PLAIN[name], **{field: "odd"})
+
+    def test_a_tool_written_otherwise_is_the_same_metric(self, name: str) -> None:
+        for p in params(METRICS.get(name)):
+            if p.metadata["tool"]:
+                texts = ("x('a')", "x:a", "x(model='a')")
+                built = {metric(name, **{"judge": "openai:m", p.name: text}) for text in texts}
+                assert len(built) == 1
+                assert f"{p.name}='x:a'" in next(iter(built)).name
+                nested = metric(f"{name}({p.name}=x('a', b=1))", judge="openai:m").name
+                assert f"{p.name}=x('a', b=1)" in nested
+                assert metric(nested, judge="openai:m").name == nested
 
     def test_config_is_json_and_every_field_has_help(self, name: str) -> None:
-        built = metric(name)
+        built = metric(PLAIN[name])
         assert json.loads(json.dumps(built.config())) == built.config()
         assert all(p.metadata["help"] for p in params(built))
 
     def test_signature_names_every_field_that_affects_the_score(self, name: str) -> None:
-        signature = metric(name).signature()
-        for p in params(metric(name)):
+        signature = metric(PLAIN[name]).signature()
+        for p in params(METRICS.get(name)):
             assert (f"|{p.name}:" in signature) == p.metadata["affects_score"]
 
 
@@ -140,7 +172,7 @@ class TestScores:
     def test_an_empty_side_is_a_failure_with_a_reason(
         self, name: str, spec: str, candidate: str, references: tuple[str, ...]
     ) -> None:
-        if not references and "references" not in METRICS.get(name).needs:
+        if not references and "references" not in METRICS.get(name).required_fields:
             return  # it reads none
         (outcome,) = metric(spec).score([Item("a", candidate, references)])
         assert isinstance(outcome, ItemFailure)

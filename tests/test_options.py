@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
+from beholder import embed, judges
+from beholder.embed.openai import OpenAIEmbedder
+from beholder.embed.static import StaticEmbedder
 from beholder.errors import ConfigError
+from beholder.judges import LLMJudge, Panel
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 
 
@@ -57,6 +61,24 @@ def test_embedders_get_the_address_alone() -> None:
         "embedder": {"base_url": "http://a/v1"},
     }
     assert JudgeOptions().for_tools() == {"judge": {}, "embedder": {}}
+
+
+def test_the_address_goes_to_those_that_take_one(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text('{"contains": "x", "answer": {"score": 8}}\n')
+    options = JudgeOptions("http://127.0.0.1:9/v1").for_tools()
+    given: dict[str, Any] = options["embedder"]
+    assert isinstance(embed.embedder("static", **given), StaticEmbedder)
+    asked = embed.embedder("openai:m", **given)
+    assert isinstance(asked, OpenAIEmbedder)
+    assert asked.identity == "openai:m@127.0.0.1:9"
+    keywords: dict[str, Any] = options["judge"]
+    assert isinstance(judges.judge(f"panel(openai:m, scripted:{rules})", **keywords), Panel)
+    alone = judges.judge("openai:m", **keywords)
+    assert isinstance(alone, LLMJudge)
+    assert alone.backend.name == "openai:m@http://127.0.0.1:9/v1"
+    with pytest.raises(ConfigError, match="base_url"):
+        judges.judge(f"scripted({str(rules)!r}, base_url='http://127.0.0.1:9/v1')")
 
 
 def test_extra_may_not_repeat_a_field() -> None:

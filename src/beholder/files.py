@@ -16,16 +16,25 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to; it takes its place when the block ends without error."""
+    """A path beside ``path`` to write to; it takes its place when the block ends without error.
+
+    Raises:
+        RunError: The file cannot be written: no permission, no room, a folder of that name.
+    """
     unfinished = path.with_name(f".{path.name}.part")
-    yield unfinished
-    unfinished.replace(path)
+    try:
+        yield unfinished
+        unfinished.replace(path)
+    except OSError as error:
+        raise RunError(
+            f"{path} cannot be written: {error.strerror or error}; choose another place with -o"
+        ) from error
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text; its folder is made if it is not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as unfinished:
+        path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from importlib.metadata import EntryPoints, entry_points
 from typing import Generic, TypeVar
 
-from beholder import spec
 from beholder.errors import ConfigError, UnknownNameError
+from beholder.spec import Spec, parse
 
 T = TypeVar("T")
 
@@ -69,25 +69,33 @@ class Registry(Generic[T]):
         self._classes[name] = cls
         return cls  # type: ignore[no-any-return]
 
-    def build(self, text: str, /, **options: object) -> T:
+    def build(self, given: str | Spec, /, **options: object) -> T:
         """Make an object from its spec.
 
         The spec's free argument, as in ``st:NAME``, is the first argument of the class; its named
-        arguments and ``options`` are keyword arguments.
+        arguments and ``options`` are keyword arguments, and those of the spec go first.
 
         Raises:
             UnknownNameError: Nothing has that name.
             ConfigError: The spec cannot be read, or its arguments do not fit the class.
         """
-        parsed = spec.parse(text)
+        parsed = parse(given) if isinstance(given, str) else given
         cls = self.get(parsed.name)
         arguments = () if parsed.argument is None else (parsed.argument,)
-        keywords = {**options, **parsed.options}
+        keywords = {**options, **parsed.literals()}
         try:
             inspect.signature(cls).bind(*arguments, **keywords)
         except TypeError as error:
-            raise ConfigError(f"{self.kind} {text!r}: {error}") from error
+            raise ConfigError(f"{self.kind} {str(parsed)!r}: {error}") from error
         return cls(*arguments, **keywords)
+
+    def takes(self, name: str, option: str) -> bool:
+        """Whether the class of a name takes an option of that name.
+
+        Raises:
+            UnknownNameError: Nothing has that name.
+        """
+        return option in inspect.signature(self.get(name)).parameters
 
     def builtin(self) -> list[str]:
         """The names of beholder's own classes."""

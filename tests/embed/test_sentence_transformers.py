@@ -70,8 +70,8 @@ def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("_stub")
 def test_an_option_of_another_embedder_is_refused() -> None:
-    with pytest.raises(ConfigError, match="base_url"):
-        embedder("st:org/model", base_url="http://localhost/v1")
+    with pytest.raises(ConfigError, match="dimensions"):
+        embedder("st:org/model", dimensions=3)
 
 
 def test_a_real_model_gives_vectors_of_length_one(tmp_path: Path) -> None:

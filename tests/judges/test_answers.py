@@ -17,6 +17,7 @@ from beholder.judges.answers import AnswerFile, Answers, Record
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.run.store import FILE_NAME, Store
+from beholder.run.subjects import ITEM
 
 REQUEST = Request(
     (Message("system", ("S",)), Message("user", (Image(b"1", "image/png"), "U"))),
@@ -152,13 +153,13 @@ def test_file_that_is_no_database_is_named(tmp_path: Path) -> None:
 
 def test_a_runs_store_and_its_answers_share_one_file(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
-        store.sync_items([Item(id="a", candidate="A cat.")])
+        store.sync(ITEM, [Item(id="a", candidate="A cat.")])
         file = AnswerFile(tmp_path / FILE_NAME)
         file.put_answer(RECORD)
-        store.sync_items([Item(id="a", candidate="A cat."), Item(id="b", candidate="A dog.")])
+        store.sync(ITEM, [Item(id="a", candidate="A cat."), Item(id="b", candidate="A dog.")])
         file.close()
     with Store.read(tmp_path) as store:
-        assert store.n_items() == 2
+        assert store.n_subjects() == 2
     file = AnswerFile(tmp_path / FILE_NAME)
     assert file.get_answer(RECORD.key) == ANSWER
     file.close()

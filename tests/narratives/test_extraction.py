@@ -64,7 +64,7 @@ def test_free_ends_and_windows_are_exact(seed: int) -> None:
 
 def test_alternatives_share_no_more_than_asked_and_are_best_so() -> None:
     space = _space(12, 5)
-    found = maxmin(space, 6, source=0, target=11, alternatives=3, differ=0.5)
+    found = maxmin(space, 6, source=0, target=11, alternatives=3, min_difference=0.5)
     assert len(found) == 3
     used = set(found[0].positions[1:-1])
     second = set(found[1].positions[1:-1])
@@ -76,7 +76,7 @@ def test_alternatives_share_no_more_than_asked_and_are_best_so() -> None:
 
 
 def test_fewer_alternatives_when_no_more_exist() -> None:
-    assert len(maxmin(_space(4), 3, source=0, target=3, alternatives=5, differ=1.0)) == 2
+    assert len(maxmin(_space(4), 3, source=0, target=3, alternatives=5, min_difference=1.0)) == 2
 
 
 def test_a_window_in_days_keeps_steps_short() -> None:
@@ -132,7 +132,7 @@ def test_single_and_double_precision_find_the_same_path() -> None:
         ({"k": 3, "cover": 3, "topics": [0, 1, 0, 1, 0, 1]}, "the collection has 2 topics"),
         ({"k": 2, "cover": 3, "topics": [0, 1, 2, 1, 0, 1]}, "no path of 2 pictures"),
         ({"k": 3, "cover": 1, "topics": range(5, 17)}, "too many to follow"),
-        ({"k": 3, "differ": 0.0}, "differ=0.0"),
+        ({"k": 3, "min_difference": 0.0}, "min_difference=0.0"),
         ({"k": 3, "alternatives": 0}, "alternatives=0"),
     ],
 )

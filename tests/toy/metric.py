@@ -18,7 +18,7 @@ class WordCount(Metric[int]):
 
     registered_name = "word_count"
     values = (ValueInfo("words", "words of the candidate", high=1e9),)
-    needs = frozenset[str]()
+    required_fields = frozenset[str]()
 
     factor: float = param(1.0, "Every count is multiplied by it.")
     note: str = param("", "Free text.", affects_score=False)

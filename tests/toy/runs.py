@@ -12,6 +12,7 @@ from beholder import stats
 from beholder.records import Item, ItemFailure, ItemScore, Side, Unit
 from beholder.run import manifest
 from beholder.run.store import Store
+from beholder.run.subjects import ITEM
 
 Outcome = ItemScore | ItemFailure
 
@@ -28,10 +29,10 @@ def write_run(
     """A run directory with the given outcomes per metric; None is an item that is not finished."""
     metrics, summary = [], []
     with Store.open(folder) as store:
-        n_items, digest = store.sync_items(items)
+        n_items, digest = store.sync(ITEM, items)
         for name, given in outcomes.items():
             found = list(given)
-            store.add_metric(name, {}, f"{name}|v:1")
+            store.add_asker(name, ITEM, {}, f"{name}|v:1")
             for position, outcome in enumerate(found):
                 if outcome is not None:
                     store.put(name, position, outcome)

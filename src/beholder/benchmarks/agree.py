@@ -29,6 +29,7 @@ from beholder.records import Interval
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Progress
 from beholder.run.store import Store
+from beholder.spec import with_value
 from beholder.stats.bootstrap import percentile_interval
 from beholder.stats.checks import Floats
 from beholder.stats.significance import holm
@@ -62,12 +63,10 @@ def asked(text: str, **defaults: object) -> Asked:
     Raises:
         ConfigError: No such metric or value.
     """
-    name, dot, value = text.rpartition(".")
-    if not (dot and value.isidentifier()):
-        return Asked(metric(text, **defaults))
-    built = metric(name, **defaults)
+    named, value = with_value(text)
+    built = metric(named, **defaults)
     names = [info.name for info in built.values]
-    if value not in names:
+    if value is not None and value not in names:
         raise ConfigError(f"{built.name} has no value {value!r}; it has: {', '.join(names)}")
     return Asked(built, value)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from beholder.errors import ConfigError
 from beholder.records import MetricResult
+from beholder.spec import with_value
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,8 @@ def parse_gate(text: str) -> Gate:
         threshold = float("nan")
     if not equals or not name.strip() or threshold != threshold:
         raise ConfigError(f"--fail-under {text!r}: expected METRIC=NUMBER or METRIC.VALUE=NUMBER")
-    metric, dot, value = name.strip().rpartition(".")
-    if dot and value.isidentifier():
-        return Gate(metric, value, threshold)
-    return Gate(name.strip(), None, threshold)
+    metric, value = with_value(name)
+    return Gate(str(metric), value, threshold)
 
 
 def missed(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[str]:

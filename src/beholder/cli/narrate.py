@@ -80,7 +80,9 @@ def extract(
     ] = None,
     replications: Annotated[int, typer.Option(help="Extractions of each.")] = 1,
     alternatives: Annotated[int, typer.Option(help="Storylines that differ (maxmin).")] = 1,
-    differ: Annotated[float, typer.Option(help="Share of inner pictures that must differ.")] = 0.5,
+    min_difference: Annotated[
+        float, typer.Option(help="Share of inner pictures that must differ.")
+    ] = 0.5,
     window: Annotated[int | None, typer.Option(help="Longest step in positions.")] = None,
     days: Annotated[int | None, typer.Option(help="Longest step in days (maxmin).")] = None,
     cover: Annotated[int, typer.Option(help="Topics to visit at least (maxmin).")] = 0,
@@ -110,10 +112,10 @@ def extract(
     from beholder.narratives.extract import Extraction
 
     how = Extraction(
-        way=method,  # type: ignore[arg-type]
+        method=method,  # type: ignore[arg-type]
         replications=replications,
         alternatives=alternatives,
-        differ=differ,
+        min_difference=min_difference,
         window=window,
         days=days,
         cover=cover,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,7 +45,6 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check all input and say what would be asked.")
 ]
 
-_NAMED = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
 _SHOWN = 5
 
 
@@ -119,19 +117,13 @@ def by_system(judges: list[str]) -> dict[str, str]:
     Raises:
         ConfigError: Two judges have one name.
     """
-    from beholder import spec
+    from beholder.spec import tool, with_label
 
     found: dict[str, str] = {}
     for text in judges:
-        named = _NAMED.fullmatch(text)
-        if named:
-            name, made = named[1], named[2]
-        elif text.strip().startswith("panel("):
-            name, made = "panel", text
-        else:
-            parsed = spec.parse(text)
-            model = parsed.argument or parsed.options.get("model") or parsed.name
-            name, made = str(model), text
+        label, parsed = with_label(text)
+        judge = tool(parsed)
+        name, made = label or judge.argument or judge.name, str(judge)
         if name in found:
             raise ConfigError(
                 f"two judges are called {name!r}; name them, such as --judge first={made}"

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
+from beholder import spec
 from beholder.data.row import ALIASES, RowError, from_row
 from beholder.errors import DataError
 from beholder.optional import require
@@ -142,7 +143,10 @@ def read_rows(source: str | Path, name: str) -> Iterator[Row]:
 
 def _hub(name: str) -> Iterator[Row]:
     datasets = require("datasets", extra="datasets", purpose=f"the data set {name!r}")
-    repository, _, split = name.removeprefix(_HUB).partition("@")
+    named = spec.parse(name)
+    if named.options:
+        raise DataError(name, "takes no options: write hf:NAME or hf:NAME@SPLIT")
+    repository, _, split = (named.argument or "").partition("@")
     try:
         rows = datasets.load_dataset(repository, split=split or "test", streaming=True)
     except (OSError, ValueError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from beholder.embed.base import Embedder, FloatArray
 from beholder.registry import Registry
+from beholder.spec import Spec, tool
 
 __all__ = ["EMBEDDERS", "Embedder", "FloatArray", "embedder"]
 
@@ -19,17 +20,21 @@ EMBEDDERS: Registry[Embedder] = Registry(
 )
 
 
-def embedder(spec: str, **options: object) -> Embedder:
+def embedder(given: str | Spec, *, base_url: str | None = None, **options: object) -> Embedder:
     """Build an embedder from its spec.
 
     Args:
-        spec: ``static``, ``st:NAME_OR_PATH`` (extra ``hf``), ``openai:MODEL``, or ``package/name``
+        given: ``static``, ``st:NAME_OR_PATH`` (extra ``hf``), ``openai:MODEL``, or ``package/name``
             of an outside package.
-        options: Keyword arguments of its class that are no part of a spec, such as ``base_url``.
+        base_url: Endpoint, for embedders that are reached over one; others have no use for it.
+        options: Keyword arguments of its class that are no part of a spec, such as ``api_key``.
 
     Raises:
         UnknownNameError: Nothing has that name.
         ConfigError: The spec cannot be read, or an argument or option does not fit.
         MissingExtraError: The embedder needs a package that is not installed.
     """
-    return EMBEDDERS.build(spec, **options)
+    parsed = tool(given)
+    if base_url is not None and EMBEDDERS.takes(parsed.name, "base_url"):
+        options["base_url"] = base_url
+    return EMBEDDERS.build(parsed, **options)

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from beholder import spec
 from beholder.errors import ConfigError
 from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.params import param, params
+from beholder.metrics.params import REQUIRED, param, params
 from beholder.metrics.tools import Tools
 from beholder.registry import Registry
-from beholder.spec import Spec
+from beholder.spec import Spec, parse
 
 T = TypeVar("T")
 
@@ -53,36 +52,37 @@ METRICS: Registry[Metric[Any]] = Registry(
 )
 
 
-def metric(text: str, **defaults: object) -> Metric[Any]:
-    """Build a metric from its text form.
+def metric(given: str | Spec, **defaults: object) -> Metric[Any]:
+    """Build a metric from its spec.
 
     Args:
-        text: For example ``"vcs"`` or ``"vcs(rules='paper', lct=1)"``.
-        defaults: Values for parameters that the metric has and the text does not name.
+        given: For example ``"vcs"``, ``"vcs(rules='paper', lct=1)"`` or
+            ``"posh(judge=openai('gpt-4.1', temperature=0.7))"``.
+        defaults: Values for parameters that the metric has and the spec does not name.
 
     Raises:
         ConfigError: An unknown metric or parameter, or a bad value; names what there is.
     """
-    parsed = spec.parse(text)
+    parsed = parse(given) if isinstance(given, str) else given
     return from_spec(METRICS.get(parsed.name), parsed, defaults)
 
 
 def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
-    """Build what has parameters (see ``param``) from its parsed text form.
+    """Build what has parameters (see ``param``) from its spec.
 
     Args:
         cls: Its class.
         parsed: Name and options.
-        defaults: Values for parameters that the class has and the text does not name.
+        defaults: Values for parameters that the class has and the spec does not name.
 
     Raises:
-        ConfigError: An unknown parameter, or a bad value; names what there is.
+        ConfigError: A parameter is unknown or missing, or a bad value; names what there is.
     """
-    known = [p.name for p in params(cls)]
-    if parsed.argument is not None:
+    known = {p.name: p for p in params(cls)}
+    if parsed.argument is not None or "members" in parsed.options.keys() - known.keys():
         raise ConfigError(
             f"{str(parsed)!r}: {parsed.name} takes named arguments, as in"
-            f" {parsed.name}({known[0]}=...)"
+            f" {parsed.name}({next(iter(known), 'name')}=...)"
         )
     for option in parsed.options:
         if option not in known:
@@ -91,5 +91,14 @@ def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
             raise ConfigError(
                 f"{parsed.name} has no parameter {option!r}; {hint}It has: {', '.join(known)}"
             )
-    fitting = {key: value for key, value in defaults.items() if key in known}
-    return cls(**{**fitting, **parsed.options})
+    tools = {name: value for name, value in parsed.options.items() if known[name].metadata["tool"]}
+    plain = {name: value for name, value in parsed.options.items() if name not in tools}
+    fitting = {name: value for name, value in defaults.items() if name in known}
+    given = {**fitting, **tools, **Spec(parsed.name, options=plain).literals()}
+    for name, p in known.items():
+        if p.default is REQUIRED and name not in given:
+            raise ConfigError(
+                f"{parsed.name} needs a {name} ({p.metadata['help']}): write"
+                f" {parsed.name}({name}=...), or name one for all with --{name}"
+            )
+    return cls(**given)

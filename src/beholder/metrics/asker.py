@@ -23,7 +23,7 @@ from beholder.errors import (
     RunError,
     TransientError,
 )
-from beholder.metrics.params import params, stated, text_form
+from beholder.metrics.params import params, settle, signature_of, to_spec
 from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore
 
@@ -68,6 +68,9 @@ class Asker(ABC, Generic[S]):
     corpus_values: ClassVar[tuple[ValueInfo, ...]] = ()
     operations: ClassVar[tuple[str, ...]] = ()
 
+    def __post_init__(self) -> None:
+        settle(self)
+
     @abstractmethod
     async def evaluate(self, subject: S, tools: Tools) -> ItemScore:
         """Find what is asked of one subject.
@@ -102,8 +105,8 @@ class Asker(ABC, Generic[S]):
 
     @property
     def name(self) -> str:
-        """Canonical text form; fields at their default are left out."""
-        return text_form(self.registered_name, self)
+        """Canonical text of its spec; fields at their default are left out."""
+        return str(to_spec(self.registered_name, self))
 
     def config(self) -> dict[str, Any]:
         """All fields with their resolved values, for the run log."""
@@ -116,7 +119,7 @@ class Asker(ABC, Generic[S]):
             identities: Identity per tool field, such as ``{"embedder": "static@1f3a"}``; a tool
                 field that is not named shows its spec.
         """
-        return stated(self.registered_name, self, identities)
+        return signature_of(self.registered_name, self, self.config(), identities)
 
     def tool_specs(self) -> list[tuple[str, str]]:
         """Kind and spec of each tool this asker's fields name."""

@@ -28,10 +28,10 @@ class Metric(Asker[Item], Generic[E]):
     """Base of all metrics; ``E`` is the evidence that ``gather`` hands to ``score_item``.
 
     Class attributes beyond those of ``Asker``:
-        needs: Fields of an item it cannot do without.
+        required_fields: Fields of an item it cannot do without.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    required_fields: ClassVar[frozenset[str]] = frozenset({"references"})
 
     @abstractmethod
     async def gather(self, item: Item, tools: Tools) -> E:
@@ -47,7 +47,7 @@ class Metric(Asker[Item], Generic[E]):
         Raises:
             ItemError: Names the field that is missing or empty.
         """
-        for field in sorted(self.needs):
+        for field in sorted(self.required_fields):
             if not getattr(item, field):
                 raise ItemError(f"{self.registered_name} needs {field}, and this item has none")
         if not item.candidate.strip():

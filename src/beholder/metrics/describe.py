@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.params import params
+from beholder.metrics.params import REQUIRED, choices, params
 
 
 def first_line(cls: type[Metric[Any]]) -> str:
@@ -18,7 +18,7 @@ def describe(cls: type[Metric[Any]]) -> str:
     """A metric in Markdown: what it is, its values, its parameters, its signature."""
     lines = [f"# {cls.registered_name}", "", inspect.getdoc(cls) or "", ""]
     lines += [
-        f"Needs of each item: {', '.join(['candidate', *sorted(cls.needs)])}.",
+        f"Needs of each item: {', '.join(['candidate', *sorted(cls.required_fields)])}.",
         "",
     ]
     if cls.operations:
@@ -31,8 +31,13 @@ def describe(cls: type[Metric[Any]]) -> str:
         lines += ["", "Of the whole data set, from summed counts:", ""]
         lines += [f"- `{v.name}`: {v.help}" for v in cls.corpus_values]
     lines += ["", "## Parameters", "", "| name | default | what |", "|---|---|---|"]
-    lines += [f"| {p.name} | `{p.default!r}` | {p.metadata['help']} |" for p in params(cls)]
-    lines += ["", f"Signature: `{cls().signature()}`", ""]
+    known = choices(cls)
+    for p in params(cls):
+        default = "required" if p.default is REQUIRED else f"`{p.default!r}`"
+        listed = f" (one of {', '.join(map(str, known[p.name]))})" if p.name in known else ""
+        lines.append(f"| {p.name} | {default} | {p.metadata['help']}{listed} |")
+    example = cls(**{p.name: p.name.upper() for p in params(cls) if p.default is REQUIRED})
+    lines += ["", f"Signature: `{example.signature()}`", ""]
     return "\n".join(lines)
 
 

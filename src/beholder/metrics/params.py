@@ -1,21 +1,35 @@
-"""Fields of a metric: a default, a line of help, and whether they can change a score."""
+"""Fields of a metric: a default, a line of help, what they may be, and what they change."""
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Mapping
-from dataclasses import Field, field, fields
-from typing import Any
+from dataclasses import MISSING, Field, field, fields
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from beholder import __version__
-from beholder.spec import Spec
+from beholder.errors import ConfigError
+from beholder.spec import Spec, tool
+
+REQUIRED = MISSING
+"""Default of a field that the user must give."""
 
 
-def param(default: Any, help: str, *, affects_score: bool = True, tool: str | None = None) -> Any:
-    """A config field of a metric.
+def param(
+    default: Any = REQUIRED,
+    help: str = "",
+    *,
+    affects_score: bool = True,
+    tool: str | None = None,
+) -> Any:
+    """A config field of a metric; one annotated ``Literal[...]`` takes these values alone.
 
     Args:
-        default: Value when the user says nothing.
-        help: One line for docs and ``beholder show``.
+        default: Value when the user says nothing; a field without one must be given.
+        help: One line for docs and ``beholder show``; choices and default are added to it.
         affects_score: False leaves the field out of the signature.
         tool: The kind of tool the value names (``"embedder"``, ``"splitter"``); the signature then
             states the tool's identity (with version or model revision) and not only its name.
@@ -30,17 +44,76 @@ def params(metric: object) -> tuple[Field[Any], ...]:
     return tuple(f for f in fields(metric) if "help" in f.metadata)  # type: ignore[arg-type]
 
 
-def text_form(name: str, built: object) -> str:
-    """Canonical text form of what is built of params; those at their default are left out."""
-    given = {p.name: (getattr(built, p.name), p.default) for p in params(built)}
-    return str(Spec(name, options={n: v for n, (v, default) in given.items() if v != default}))
+@cache
+def choices(cls: type[Any]) -> Mapping[str, tuple[object, ...]]:
+    """What the fields of a class may be, by name; fields that are not ``Literal`` are left out.
+
+    Raises:
+        ConfigError: The annotation of a field names what the module has not at run time.
+    """
+    found = {}
+    for owner in reversed(cls.__mro__):
+        own = inspect.get_annotations(owner)
+        named = {p.name: own[p.name] for p in params(cls) if p.name in own}
+        try:
+            hints = get_type_hints(
+                type("Hints", (), {"__annotations__": named}), vars(sys.modules[owner.__module__])
+            )
+        except NameError as error:
+            raise ConfigError(f"{owner.__name__}: an annotation cannot be read: {error}") from error
+        found.update({n: get_args(h) for n, h in hints.items() if get_origin(h) is Literal})
+    return MappingProxyType(found)
 
 
-def stated(name: str, built: object, identities: Mapping[str, str] | None) -> str:
-    """Signature: every param that affects the score, tools by their identity, and our version."""
+def settle(built: object) -> None:
+    """Check the choices of what is being built, and write its tools in one way.
+
+    Called when a frozen dataclass with params is made, so that equal settings are equal objects.
+
+    Raises:
+        ConfigError: A value is none of the choices, or what names a tool is no spec.
+    """
+    cls: Any = type(built)
+    known = choices(cls)
+    for p in params(built):
+        value = getattr(built, p.name)
+        if p.name in known and value not in known[p.name]:
+            listed = ", ".join(map(repr, known[p.name]))
+            raise ConfigError(f"{p.name}={value!r}: expected one of {listed}")
+        if p.metadata["tool"] and value is not None:
+            if not isinstance(value, str | Spec):
+                raise ConfigError(f"{p.name}={value!r}: expected a spec, such as 'openai:MODEL'")
+            object.__setattr__(built, p.name, str(tool(value)))
+
+
+def to_spec(name: str, built: object) -> Spec:
+    """Canonical spec of what is built of params; those at their default are left out.
+
+    A tool with options of its own stands in it as a spec, any other as its text.
+    """
+    options: dict[str, object] = {}
+    for p in params(built):
+        value = getattr(built, p.name)
+        if value != p.default:
+            named = tool(value) if p.metadata["tool"] and value is not None else None
+            options[p.name] = named if named and named.options else value
+    return Spec(name, options=options)
+
+
+def signature_of(
+    name: str, built: object, config: Mapping[str, object], identities: Mapping[str, str] | None
+) -> str:
+    """Signature: every param that affects the score, tools by their identity, and our version.
+
+    Args:
+        name: Registered name.
+        built: What has the params.
+        config: The values they stand for.
+        identities: Identity per param that names a tool; others show their value.
+    """
     known = identities or {}
     parts = [
-        f"{p.name}:{known.get(p.name, getattr(built, p.name))}"
+        f"{p.name}:{known.get(p.name, config[p.name])}"
         for p in params(built)
         if p.metadata["affects_score"]
     ]

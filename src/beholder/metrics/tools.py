@@ -130,6 +130,7 @@ class Tools:
 
     def _service(self, spec: str) -> EmbeddingService:
         if spec not in self._embedders:
-            made = embed.embedder(spec, **self._options.get("embedder", {}))
+            options: dict[str, Any] = dict(self._options.get("embedder", {}))
+            made = embed.embedder(spec, **options)
             self._embedders[spec] = EmbeddingService(made, self._vectors)
         return self._embedders[spec]

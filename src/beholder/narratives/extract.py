@@ -1,10 +1,10 @@
-"""From a collection to sequences: order in time, choose a way, give each storyline its name."""
+"""From a collection to sequences: order in time, choose a method, give each storyline its name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,8 @@ from beholder.narratives.widest import maxmin
 from beholder.records import Frame
 from beholder.records import Sequence as Narrative
 
-Way: TypeAlias = Literal["maxmin", "maps", "trails", "random"]
-WAYS: tuple[Way, ...] = ("maxmin", "maps", "trails", "random")
+ExtractionMethod: TypeAlias = Literal["maxmin", "maps", "trails", "random"]
+METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Extraction:
     """How storylines are extracted; see ``maxmin`` for what is not explained here.
 
     Attributes:
-        way: ``maxmin``, ``maps``, ``trails`` or ``random``.
+        method: ``maxmin``, ``maps``, ``trails`` or ``random``.
         replications: Extractions per task; each but the first shuffles pictures of one date, and
             random ones draw anew.
         spread_dates: Give undated pictures a date from similar dated ones.
@@ -61,10 +61,10 @@ class Extraction:
         seed: Of shuffles and draws.
     """
 
-    way: Way = "maxmin"
+    method: ExtractionMethod = "maxmin"
     replications: int = 1
     alternatives: int = 1
-    differ: float = 0.5
+    min_difference: float = 0.5
     window: int | None = None
     days: int | None = None
     cover: int = 0
@@ -77,8 +77,8 @@ class Extraction:
     seed: int = 12345
 
     def __post_init__(self) -> None:
-        if self.way not in WAYS:
-            raise ConfigError(f"method {self.way!r}: expected one of {', '.join(WAYS)}")
+        if self.method not in METHODS:
+            raise ConfigError(f"method {self.method!r}: expected one of {', '.join(METHODS)}")
         if self.replications < 1:
             raise ConfigError(f"replications={self.replications}: expected at least 1")
         only_maxmin = {
@@ -88,10 +88,10 @@ class Extraction:
             "near_duplicate": self.near_duplicate is not None,
         }
         wrong = [name for name, given in only_maxmin.items() if given]
-        if self.way != "maxmin" and wrong:
-            raise ConfigError(f"{wrong[0]} is an option of maxmin; {self.way} does not know it")
-        if self.way in ("trails", "random") and self.window is not None:
-            raise ConfigError(f"window is an option of maxmin and maps; {self.way} has none")
+        if self.method != "maxmin" and wrong:
+            raise ConfigError(f"{wrong[0]} is an option of maxmin; {self.method} does not know it")
+        if self.method in ("trails", "random") and self.window is not None:
+            raise ConfigError(f"window is an option of maxmin and maps; {self.method} has none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def extract(
         frames: n pictures.
         embeddings: (n, D) their vectors.
         tasks: Ends and lengths.
-        how: The way.
+        how: The method and its settings.
 
     Yields:
         Per task and replication one sequence, or several when alternatives are asked for.
@@ -156,13 +156,13 @@ def extract(
                     "length": str(task.k),
                     "replication": str(replication + 1),
                 }
-                name = f"{how.way}-{task.name}-{replication + 1}"
+                name = f"{how.method}-{task.name}-{replication + 1}"
                 if how.alternatives > 1:
                     name, group = (
                         f"{name}-{alternative + 1}",
                         group | {"alternative": str(alternative + 1)},
                     )
-                narrative = Narrative(name, tuple(chosen), source=how.way, group=group)
+                narrative = Narrative(name, tuple(chosen), source=how.method, group=group)
                 yield Extracted(narrative, line, whole.signature)
 
 
@@ -183,7 +183,7 @@ def _storylines(
     rng: np.random.Generator,
 ) -> list[Storyline]:
     source, target = ends
-    if how.way == "maxmin":
+    if how.method == "maxmin":
         return maxmin(
             space,
             task.k,
@@ -196,12 +196,12 @@ def _storylines(
             cover=how.cover,
             near_duplicate=how.near_duplicate,
             alternatives=how.alternatives,
-            differ=how.differ,
+            min_difference=how.min_difference,
         )
     if source is None or target is None:
-        raise ConfigError(f"{how.way} needs the first and the last picture (--source, --target)")
-    if how.way == "maps":
+        raise ConfigError(f"{how.method} needs the first and the last picture (--source, --target)")
+    if how.method == "maps":
         return [narrative_map(space, task.k, source=source, target=target, window=how.window)]
-    if how.way == "trails":
+    if how.method == "trails":
         return [trail(space, source=source, target=target)]
     return [random_storyline(space, task.k, source=source, target=target, rng=rng)]

@@ -30,7 +30,7 @@ def maxmin(
     near_duplicate: float | None = None,
     penalty: float = 1.0,
     alternatives: int = 1,
-    differ: float = 0.5,
+    min_difference: float = 0.5,
 ) -> list[Storyline]:
     """Extract storylines of exactly K pictures.
 
@@ -53,8 +53,8 @@ def maxmin(
             penalised: max-min likes such steps, readers do not.
         penalty: Taken off the theta of such a step; 1 makes it a last resort.
         alternatives: How many storylines to give, each best under the condition of differing.
-        differ: A later storyline shares at most ``1 - differ`` of its inner pictures with all
-            earlier ones together.
+        min_difference: A later storyline shares at most ``1 - min_difference`` of its inner
+            pictures with all earlier ones together.
 
     Returns:
         The best storyline first. Fewer than ``alternatives`` when no further one exists.
@@ -63,12 +63,12 @@ def maxmin(
         ConfigError: An argument is wrong, or no path fits it.
     """
     first, last = ends(space, source, target)
-    _check(k, last - first + 1, alternatives, differ)
+    _check(k, last - first + 1, alternatives, min_difference)
     day_numbers = None if dates is None else np.asarray(dates, dtype=np.int64)
     earliest = earliest_sources(len(space), window=window, days=days, dates=day_numbers)
     edges = Edges(space, first, last, earliest, near_duplicate=near_duplicate, penalty=penalty)
     labels = None if topics is None else np.asarray(topics, dtype=np.intp)
-    reuse = int((1.0 - differ) * (k - 2) + 1e-9)
+    reuse = int((1.0 - min_difference) * (k - 2) + 1e-9)
     found: list[Storyline] = []
     used: NDArray[np.bool_] | None = None
     while len(found) < alternatives:
@@ -87,13 +87,13 @@ def maxmin(
     return found
 
 
-def _check(k: int, available: int, alternatives: int, differ: float) -> None:
+def _check(k: int, available: int, alternatives: int, min_difference: float) -> None:
     if not 2 <= k <= available:
         raise ConfigError(f"k={k}: between the ends there are 2 to {available} pictures to choose")
     if alternatives < 1:
         raise ConfigError(f"alternatives={alternatives}: expected at least 1")
-    if not 0.0 < differ <= 1.0:
-        raise ConfigError(f"differ={differ}: expected a share above 0, at most 1")
+    if not 0.0 < min_difference <= 1.0:
+        raise ConfigError(f"min_difference={min_difference}: expected a share above 0, at most 1")
 
 
 def _best_path(

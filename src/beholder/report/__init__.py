@@ -5,6 +5,7 @@ Everything is drawn from a run's folder, or from the records given; no metric or
 
 from __future__ import annotations
 
+from beholder.report.draw import draw, draw_figures
 from beholder.report.figures import write_figures
 from beholder.report.html import write_report
 from beholder.report.narrate import write_study, write_study_figures
@@ -14,6 +15,8 @@ from beholder.report.tables import comparison_table, summary_table
 
 __all__ = [
     "comparison_table",
+    "draw",
+    "draw_figures",
     "show",
     "summary_table",
     "to_html",

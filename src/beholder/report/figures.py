@@ -11,6 +11,7 @@ from beholder.records import ItemScore, Side
 from beholder.report.load import load
 from beholder.report.sample import choose
 from beholder.report.views.alignment import chunk_units
+from beholder.run import manifest
 from beholder.run.store import Store
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def write_figures(
     from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
     from beholder.plots.distribution import distribution_figure
 
+    manifest.check_kind(run_folder, manifest.SCORES)
     figures_dir.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     with Store.read(run_folder) as store:

@@ -22,6 +22,7 @@ from beholder.report.pages import TEMPLATES, content_hash, environment
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
 from beholder.report.tables import show_interval
 from beholder.report.views import VIEWS
+from beholder.run import manifest
 from beholder.run.store import Store
 
 _HERE = Path(__file__).parent
@@ -79,6 +80,7 @@ def write_report(run_folder: Path, output: Path | None = None) -> Path:
     Raises:
         RunError: The folder holds no run.
     """
+    manifest.check_kind(run_folder, manifest.SCORES)
     target = output or run_folder / "report.html"
     with Store.read(run_folder) as store:
         page = render(store)

@@ -72,7 +72,7 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
             f" {', '.join(names_b) or 'none'}"
         )
     subjects = {kind.name: _Pairing.of(a, b, kind) for kind in map(a.kind_of, shared)}
-    differences = []
+    differences: list[Difference] = []
     for name in shared:
         _check_signatures(a, b, name, allow_different)
         differences += _differences(name, a, b, subjects[a.kind_of(name).name])

@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def score(name: str, judged: Item, tools: Tools) -> Any:
-    (found,) = metric(name).score([judged], tools=tools)
+    (found,) = metric(name, judge="given").score([judged], tools=tools)
     return found
 
 
@@ -144,16 +144,16 @@ def test_the_builtin_judge_is_refused_before_any_work(name: str, tmp_path: Path)
     with pytest.raises(
         ConfigError, match=r"no operation '(assess|grade)'; a model has.*openai:MODEL"
     ):
-        beholder.score([item()], [name], out=tmp_path / "run")
+        beholder.score([item()], [name], judge="builtin", out=tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", ["direct_assessment(setting='image')", "fleur"])
 def test_a_blind_judge_is_refused_before_any_work(name: str, folder: Path) -> None:
     judge, backend = scripted(GRADES, images=False)
     with pytest.raises(ConfigError, match="does not take pictures"):
-        metric(name).score([item()], tools=OneJudge(judge, folder))
+        metric(name, judge="given").score([item()], tools=OneJudge(judge, folder))
     with pytest.raises(ConfigError, match="choose a judge that can see"):
-        metric(name).identities(OneJudge(judge, folder))  # what a run asks first
+        metric(name, judge="given").identities(OneJudge(judge, folder))  # what a run asks first
     assert backend.requests == []
 
 

@@ -122,7 +122,7 @@ GRADES = {ask: rule_grade(5.0 if ask.reference == 0 else 1.0) for ask in fixed_a
     ],
 )
 def test_a_plan_with_words_is_scored_by_hand(rule: Rule, recall: float, unit_recall: float) -> None:
-    metric = PoSh(wording=0.5, references=rule)
+    metric = PoSh(lexical_weight=0.5, references=rule)
     values = metric.score_answers(PLAN, GRADES).values
     assert values["precision"] == pytest.approx(0.95)
     assert values["recall"] == pytest.approx(recall)
@@ -145,8 +145,9 @@ def test_model_judges_have_no_share_of_words() -> None:
 def test_the_rules_for_words_and_references_are_in_the_signature() -> None:
     signature = PoSh().score_text("A dog.", "A dog runs.").signature
     assert "|references:peers|" in signature
-    assert "|wording:0.8|" in signature
-    assert "|wording:0.0|" in PoSh(wording=0.0).score_text("A dog.", "A dog runs.").signature
+    assert "|lexical_weight:0.8|" in signature
+    bare = PoSh(lexical_weight=0.0).score_text("A dog.", "A dog runs.")
+    assert "|lexical_weight:0.0|" in bare.signature
 
 
 def test_one_reference_is_scored_alike_under_every_rule() -> None:
@@ -177,3 +178,25 @@ def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
     assert "<script" not in html
     assert "&lt;" in html
     assert "instead: blue" in html
+
+
+def test_the_share_does_not_hang_on_how_the_judge_is_written() -> None:
+    candidate, reference = "A tall man holds a cup.", "A man with a red cup smiles."
+    plain = PoSh().score_text(candidate, reference)
+    for text in ("builtin()", " builtin "):
+        assert PoSh(judge=text) == PoSh()
+        assert PoSh(judge=text).score_text(candidate, reference) == plain
+    # The words alone differ from the units, so a share that is left out shows.
+    assert (
+        plain.values["f1"] != PoSh(lexical_weight=0.0).score_text(candidate, reference).values["f1"]
+    )
+
+
+def test_the_signature_tells_the_threshold_that_the_rules_set() -> None:
+    for metric, grade in (
+        (PoSh(), "3.0"),
+        (PoSh(rules="reference"), "2.0"),
+        (PoSh(presence_threshold=4.0), "4.0"),
+    ):
+        assert f"|presence_threshold:{grade}|" in metric.signature()
+    assert PoSh(presence_threshold=4.0).name == "posh(presence_threshold=4.0)"

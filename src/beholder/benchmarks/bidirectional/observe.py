@@ -54,6 +54,7 @@ def observe(
         RunError: The folder holds no run.
     """
     named = columns or Columns()
+    manifest.check_kind(run, manifest.SCORES)
     with Store.read(run) as store:
         log = manifest.read(run)
         chosen = _chosen(log, run, metric_name)

@@ -124,10 +124,9 @@ class BERTScore(Metric[EncodedTexts]):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.layer, int) or self.layer < 0:
             raise ConfigError(f"layer={self.layer!r}: expected a whole number from 0")
-        if self.special not in ("exclude", "match"):
-            raise ConfigError(f"special={self.special!r}: expected 'exclude' or 'match'")
         if self.baseline != "none":
             read_baseline(self.baseline, self.layer)
 

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ConfigError
 from beholder.metrics.base import ValueInfo
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, clipped_matches
 from beholder.metrics.params import param
@@ -41,7 +40,9 @@ class BLEU(WordMetric):
         ConfigError: A parameter is unknown.
     """
 
-    rules: str = param("caption", "caption (as captioning papers) or sacrebleu")
+    rules: Literal["caption", "sacrebleu"] = param(
+        "caption", "as captioning papers count, or as sacrebleu"
+    )
 
     registered_name: ClassVar[str] = "bleu"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -53,11 +54,6 @@ class BLEU(WordMetric):
     corpus_values: ClassVar[tuple[ValueInfo, ...]] = tuple(
         ValueInfo(f"corpus_{value.name}", f"{value.help}, of summed counts") for value in values
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.rules not in ("caption", "sacrebleu"):
-            raise ConfigError(f"rules={self.rules!r}: expected 'caption' or 'sacrebleu'")
 
     def _identities(self) -> dict[str, str]:
         found = super()._identities()

@@ -43,6 +43,7 @@ class ChrF(Metric[list[list[int]]]):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.char_order, int) or self.char_order < 1:
             raise ConfigError(f"char_order={self.char_order!r}: expected a whole number from 1")
         if not self.beta > 0:

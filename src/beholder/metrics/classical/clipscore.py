@@ -69,7 +69,7 @@ class _ImageTextMetric(Metric[Seen]):
         Raises:
             ItemError: A picture is missing or cannot be read, or a reference is empty.
         """
-        references = item.references if "references" in self.needs else ()
+        references = item.references if "references" in self.required_fields else ()
         if not all(reference.strip() for reference in references):
             raise ItemError("a reference is empty")
         model = tools.image_text(self.model)
@@ -100,7 +100,7 @@ class CLIPScore(_ImageTextMetric):
         ValueInfo("clipscore", "2.5 times the cosine with the picture", high=WEIGHT),
         CUT,
     )
-    needs: ClassVar[frozenset[str]] = frozenset({"images"})
+    required_fields: ClassVar[frozenset[str]] = frozenset({"images"})
 
     def score_item(self, item: Item, evidence: Seen) -> ItemScore:
         """Scale the cosine."""
@@ -137,7 +137,7 @@ class RefCLIPScore(_ImageTextMetric):
         ValueInfo("reference_cosine", "cosine with the nearest reference"),
         CUT,
     )
-    needs: ClassVar[frozenset[str]] = frozenset({"images", "references"})
+    required_fields: ClassVar[frozenset[str]] = frozenset({"images", "references"})
 
     def score_item(self, item: Item, evidence: Seen) -> ItemScore:
         """Scale the cosine and join it with the nearest reference's."""

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ItemError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.classical.matching import greedy_match
 from beholder.metrics.classical.rouge import f_beta
 from beholder.metrics.classical.tokens import (
     Words,
-    check_tokenizer,
     item_words,
     tokenizer_identity,
 )
@@ -55,14 +54,10 @@ class Cosine(Metric[Vectors]):
     """
 
     embedder: str = param("static", "text embedder", tool="embedder")
-    references: str = param("best", "several references: best or mean")
+    references: Literal["best", "mean"] = param("best", "several references")
 
     registered_name: ClassVar[str] = "cosine"
     values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("cosine", "cosine of the whole texts"),)
-
-    def __post_init__(self) -> None:
-        if self.references not in ("best", "mean"):
-            raise ConfigError(f"references={self.references!r}: expected 'best' or 'mean'")
 
     async def gather(self, item: Item, tools: Tools) -> Vectors:
         """Embed all texts.
@@ -100,8 +95,12 @@ class TokenF1(Metric[Vectors]):
     """
 
     embedder: str = param("static", "text embedder", tool="embedder")
-    tokenizer: str = param("words", "words (any script, case folded) or space (ready tokens)")
-    weights: str = param("frequency", "weight of words: frequency (rare ones more) or none")
+    tokenizer: Literal["words", "space"] = param(
+        "words", "words of any script, case folded, or ready tokens between spaces"
+    )
+    weights: Literal["frequency", "none"] = param(
+        "frequency", "weight of words: rare ones more, or all alike"
+    )
 
     registered_name: ClassVar[str] = "token_f1"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -109,11 +108,6 @@ class TokenF1(Metric[Vectors]):
         ValueInfo("precision", "how well the reference covers the candidate's words"),
         ValueInfo("recall", "how well the candidate covers the reference's words"),
     )
-
-    def __post_init__(self) -> None:
-        check_tokenizer(self.tokenizer)
-        if self.weights not in ("frequency", "none"):
-            raise ConfigError(f"weights={self.weights!r}: expected 'frequency' or 'none'")
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Embedder, tokenizer and word weights with their versions."""

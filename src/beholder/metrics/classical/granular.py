@@ -138,6 +138,7 @@ class NGramEmbed(PartsMetric):
     registered_name: ClassVar[str] = "ngram_embed"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.n, int) or self.n < 1:
             raise ConfigError(f"n={self.n!r}: expected a whole number from 1")
 

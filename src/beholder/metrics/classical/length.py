@@ -27,7 +27,7 @@ class Length(WordMetric):
         ValueInfo("words", "words of the candidate", high=1e9),
         ValueInfo("characters", "characters of the candidate", high=1e9),
     )
-    needs: ClassVar[frozenset[str]] = frozenset()
+    required_fields: ClassVar[frozenset[str]] = frozenset()
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Count."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError
@@ -58,8 +58,10 @@ class METEOR(WordMetric):
     """
 
     stemmer: str = param("english", "Snowball algorithm, such as english or hindi, or none")
-    synonyms: str = param("wordnet", "synonyms: wordnet (English) or none")
-    matching: str = param("published", "doubtful matches: as the published program, or cover")
+    synonyms: Literal["wordnet", "none"] = param("wordnet", "synonyms, of English")
+    matching: Literal["published", "cover"] = param(
+        "published", "doubtful matches: as the published program, or cover"
+    )
 
     registered_name: ClassVar[str] = "meteor"
     values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("meteor", "METEOR, best reference"),)
@@ -69,10 +71,6 @@ class METEOR(WordMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.synonyms not in ("wordnet", "none"):
-            raise ConfigError(f"synonyms={self.synonyms!r}: expected 'wordnet' or 'none'")
-        if self.matching not in ("published", "cover"):
-            raise ConfigError(f"matching={self.matching!r}: expected 'published' or 'cover'")
         if self.stemmer != "none" and self.stemmer not in _snowball().algorithms():
             raise ConfigError(
                 f"stemmer={self.stemmer!r}: expected none or one of"

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ItemError
 from beholder.metrics.base import Metric
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
@@ -16,8 +16,6 @@ from beholder.records import Item
 from beholder.text.tokenize import IDENTITY, folded_words
 
 Words: TypeAlias = tuple[str, ...]
-
-TOKENIZERS = ("words", "space")
 
 
 @lru_cache(maxsize=1 << 15)  # a reference is met once per candidate, from every metric
@@ -33,18 +31,6 @@ def tokenize(text: str, tokenizer: str = "words") -> Words:
     if tokenizer == "space":
         return tuple(text.split())
     return folded_words(text)
-
-
-def check_tokenizer(tokenizer: str) -> None:
-    """Refuse a tokenizer that is none.
-
-    Raises:
-        ConfigError: Names those there are.
-    """
-    if tokenizer not in TOKENIZERS:
-        raise ConfigError(
-            f"tokenizer={tokenizer!r}: expected one of {', '.join(map(repr, TOKENIZERS))}"
-        )
 
 
 def tokenizer_identity(tokenizer: str) -> str:
@@ -85,10 +71,12 @@ class TokenizedTexts:
 class WordMetric(Metric[TokenizedTexts]):
     """Base of the metrics that compare words and need no tool."""
 
-    tokenizer: str = param("words", "words (any script, case folded) or space (ready tokens)")
+    tokenizer: Literal["words", "space"] = param(
+        "words", "words of any script, case folded, or ready tokens between spaces"
+    )
 
     def __post_init__(self) -> None:
-        check_tokenizer(self.tokenizer)
+        super().__post_init__()
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer with the version of its rules."""

@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self
 
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
@@ -14,7 +14,7 @@ from beholder.judges import JUDGES, Judge, Statement
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
 from beholder.metrics.dcscore.places import without_marks
-from beholder.metrics.dcscore.scoring import VALUES, Rules, reference_id, score_trials, score_units
+from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
 from beholder.metrics.dcscore.units import fact_units
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
@@ -62,12 +62,12 @@ class DCScore(Metric[DCScoreEvidence]):
     """
 
     judge: str = param("builtin", "who takes apart, matches and verifies", tool="judge")
-    direction: Literal["har", "mar", "both"] = param("har", "roles: har, mar or both")
+    direction: Literal["har", "mar", "both"] = param("har", "which text is held against which")
     rules: Literal["code", "code_fixed", "eq2_distinct", "eq2_pairs"] = param(
-        "code", "recall: code, code_fixed, eq2_distinct or eq2_pairs"
+        "code", "how recall is counted"
     )
     verify: Literal["auto", "image", "reference", "both"] = param(
-        "auto", "evidence: image, reference, both, or auto (the reference, and images if any)"
+        "auto", "evidence; auto: the reference, and images if any"
     )
     samples: int | tuple[int, int] = param(1, "answers to average: n, or (match, verify)")
     match_temperature: float | None = param(
@@ -76,29 +76,17 @@ class DCScore(Metric[DCScoreEvidence]):
     verify_temperature: float | None = param(
         None, "of verification; None: the judge's own, 0.3 with several samples"
     )
-    language: str = param("", "language of the texts, told to the judge; empty: not told")
+    language: str | None = param(None, "language of the texts, told to the judge; None: not told")
     clean: Literal["speech", "none"] = param("speech", "speech: blank marks such as <noise>")
-    references: Literal["best", "mean"] = param("best", "over references: best f1, or mean")
-    on_empty: Literal["omit", "zero"] = param("omit", "undefined values: omit or zero")
+    references: Literal["best", "mean"] = param("best", "over references: by f1, or all")
+    on_empty: Literal["omit", "zero"] = param("omit", "undefined values")
 
     registered_name: ClassVar[str] = "dcscore"
     values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
     score_units = staticmethod(score_units)
 
     def __post_init__(self) -> None:
-        choices = {
-            "direction": ("har", "mar", "both"),
-            "rules": get_args(Rules),
-            "verify": ("auto", "image", "reference", "both"),
-            "clean": ("speech", "none"),
-            "references": ("best", "mean"),
-            "on_empty": ("omit", "zero"),
-        }
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise ConfigError(
-                    f"{name}={getattr(self, name)!r}: expected one of {', '.join(known)}"
-                )
+        super().__post_init__()
         if isinstance(self.samples, list):
             object.__setattr__(self, "samples", tuple(self.samples))
         pair = self.samples if isinstance(self.samples, tuple) else (self.samples, self.samples)
@@ -153,7 +141,7 @@ class DCScore(Metric[DCScoreEvidence]):
                 raise self._cannot_see()
             images = await tools.pictures.read(item.images)
         texts = [self._cleaned(text) for text in (item.candidate, *item.references)]
-        language = self.language or None
+        language = self.language
         facts = await asyncio.gather(*(judge.decompose(text, language=language) for text in texts))
         candidate, references = facts[0], facts[1:]
         checks = await asyncio.gather(
@@ -184,7 +172,7 @@ class DCScore(Metric[DCScoreEvidence]):
         both = ([f.text for f in candidate], [f.text for f in facts])
         predicted, targets = both if direction == "har" else both[::-1]
         trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
-        language = self.language or None
+        language = self.language
         n_match, n_verify = self._n_samples
         matches, verified = await asyncio.gather(
             asyncio.gather(

@@ -61,15 +61,16 @@ class Perplexity(Metric[Measured]):
         ValueInfo("nll", "total, in nats", 0.0, 1e9, higher_is_better=False),
         ValueInfo("tokens", "tokens of the text", 1.0, 1e9, higher_is_better=False),
     )
-    needs: ClassVar[frozenset[str]] = frozenset()
+    required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("perplexity",)
 
-    judge: str = param("builtin", "model that tells the probabilities", tool="judge")
+    judge: str = param(help="model that tells the probabilities", tool="judge")
     image: bool = param(True, "show the image; False ranks by the words alone")
     instruction: str = param("", "asked before the text; empty: ours, in the text's language")
     max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.max_side, int) or self.max_side < 0:
             raise ConfigError(f"max_side={self.max_side!r}: expected a whole number from 0")
 

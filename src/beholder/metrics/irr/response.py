@@ -42,13 +42,14 @@ class Response(Ranker):
 
     registered_name: ClassVar[str] = "response"
 
-    judge: str = param("builtin", "model that ranks", tool="judge")
+    judge: str = param(help="model that ranks", tool="judge")
     orders: int = param(1, "requests per image, each with the texts in another order")
     image: bool = param(True, "show the image; False ranks by the words alone")
     seed: int = param(12345, "of the orders")
     max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.orders, int) or self.orders < 1:
             raise ConfigError(f"orders={self.orders!r}: expected a whole number from 1")
         if not isinstance(self.max_side, int) or self.max_side < 0:

@@ -1,4 +1,4 @@
-"""Rankers by their text form: ``response(...)``, ``perplexity(...)``, or any metric."""
+"""Rankers by their spec: ``response(...)``, ``perplexity(...)``, or any metric."""
 
 from __future__ import annotations
 
@@ -6,31 +6,33 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from beholder import spec
+from beholder.errors import ConfigError
 from beholder.metrics import from_spec, metric, params
 from beholder.metrics.asker import Asker
 from beholder.metrics.irr.perplexity import Perplexity
 from beholder.metrics.irr.rankers import ByMetric, Ranker
 from beholder.metrics.irr.response import Response
+from beholder.spec import Spec, parse
 
 
-def ranker(text: str, **defaults: object) -> Ranker:
-    """Build a ranker from its text form.
+def ranker(given: str | Spec, **defaults: object) -> Ranker:
+    """Build a ranker from its spec.
 
     Args:
-        text: ``perplexity(judge='hf:NAME')``, ``response(judge='openai:NAME', orders=5)``, or a
+        given: ``perplexity(judge='hf:NAME')``, ``response(judge='openai:NAME', orders=5)``, or a
             metric such as ``clipscore`` or ``metric(posh)``.
-        defaults: Values for parameters that the ranker has and the text does not name.
+        defaults: Values for parameters that the ranker has and the spec does not name.
 
     Raises:
         ConfigError: An unknown ranker or parameter, or a bad value.
     """
-    bare = text.strip()
-    if bare.startswith("metric(") and bare.endswith(")"):
-        bare = bare[len("metric(") : -1].strip()
-    if bare.partition("(")[0].strip() != Response.registered_name:
-        return ByMetric(metric(bare, **defaults))
-    return from_spec(Response, spec.parse(bare), defaults)
+    parsed = parse(given) if isinstance(given, str) else given
+    match parsed.name, parsed.options:
+        case "metric", {"members": [Spec() as inner]}:
+            parsed = inner
+        case Response.registered_name, _:
+            return from_spec(Response, parsed, defaults)
+    return ByMetric(metric(parsed, **defaults))
 
 
 def looks(ranker: Ranker) -> bool:
@@ -52,10 +54,16 @@ def twins(rankers: Sequence[Ranker]) -> list[tuple[str, str]]:
 
 
 def blinded(ranker: Ranker) -> Ranker:
-    """The same ranker without the image."""
-    if isinstance(ranker, ByMetric):
-        return replace(ranker, metric=replace(ranker.metric, image=False))
-    return replace(ranker, image=False)
+    """The same ranker without the image.
+
+    Raises:
+        ConfigError: It does not look, or cannot do without.
+    """
+    if isinstance(ranker, Response):
+        return replace(ranker, image=False)
+    if isinstance(ranker, ByMetric) and isinstance(ranker.metric, Perplexity):
+        return ByMetric(replace(ranker.metric, image=False))
+    raise ConfigError(f"{ranker.name} cannot leave the image out; perplexity and response can")
 
 
 def _core(ranker: Ranker) -> Asker[Any]:

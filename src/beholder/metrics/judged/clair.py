@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.judged.direct import Assessed, check_needs
+from beholder.metrics.judged.direct import Assessed, check_fields
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
@@ -25,7 +25,7 @@ class CLAIR(Metric[Assessed]):
         ConfigError: The judge cannot do it.
     """
 
-    judge: str = param("builtin", "who assesses: a model; the built-in judge cannot", tool="judge")
+    judge: str = param(help="who assesses: a model; the built-in judge cannot", tool="judge")
 
     registered_name: ClassVar[str] = "clair"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -40,7 +40,7 @@ class CLAIR(Metric[Assessed]):
 
     def check_item(self, item: Item) -> None:
         """As ``Metric.check_item``; no reference may be empty."""
-        check_needs(self, item, self.needs)
+        check_fields(self, item, self.required_fields)
 
     async def gather(self, item: Item, tools: Tools) -> Assessed:
         """Ask the judge."""

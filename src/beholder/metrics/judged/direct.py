@@ -56,10 +56,8 @@ class DirectAssessment(Metric[Assessed]):
         ConfigError: A parameter is out of its range, or the judge cannot do it.
     """
 
-    judge: str = param("builtin", "who assesses: a model; the built-in judge cannot", tool="judge")
-    setting: Literal["image", "reference", "both"] = param(
-        "reference", "what the judge goes by: image, reference or both"
-    )
+    judge: str = param(help="who assesses: a model; the built-in judge cannot", tool="judge")
+    setting: Literal["image", "reference", "both"] = param("reference", "what the judge goes by")
     scale: int = param(5, "best number of the scale, which begins at 1")
     rubric: bool = param(True, "say what the ends and the middle of the scale mean")
 
@@ -69,12 +67,11 @@ class DirectAssessment(Metric[Assessed]):
         ValueInfo("precision", "how free of mistakes it is"),
         ValueInfo("recall", "how much of what there is to see it tells"),
     )
-    needs: ClassVar[frozenset[str]] = frozenset()
+    required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("assess",)
 
     def __post_init__(self) -> None:
-        if self.setting not in SETTINGS:
-            raise ConfigError(f"setting={self.setting!r}: expected one of {', '.join(SETTINGS)}")
+        super().__post_init__()
         if not isinstance(self.scale, int) or not 2 <= self.scale <= 100:
             raise ConfigError(f"scale={self.scale!r}: expected a whole number from 2 to 100")
 
@@ -85,7 +82,7 @@ class DirectAssessment(Metric[Assessed]):
 
     def check_item(self, item: Item) -> None:
         """As ``Metric.check_item``; what is needed depends on the setting."""
-        check_needs(self, item, SETTINGS[self.setting])
+        check_fields(self, item, SETTINGS[self.setting])
 
     async def gather(self, item: Item, tools: Tools) -> Assessed:
         """Ask the judge."""
@@ -115,16 +112,16 @@ class DirectAssessment(Metric[Assessed]):
         )
 
 
-def check_needs(metric: Metric[Any], item: Item, needs: frozenset[str]) -> None:
+def check_fields(metric: Metric[Any], item: Item, required: frozenset[str]) -> None:
     """Refuse an item that lacks what a setting shows to the judge.
 
     Raises:
         ItemError: Names the field, or says that the candidate or a reference is empty.
     """
-    for field in sorted(needs):
+    for field in sorted(required):
         if not getattr(item, field):
             raise ItemError(f"{metric.name} needs {field}, and this item has none")
     if not item.candidate.strip():
         raise ItemError("the candidate is empty")
-    if "references" in needs and not all(text.strip() for text in item.references):
+    if "references" in required and not all(text.strip() for text in item.references):
         raise ItemError("a reference is empty")

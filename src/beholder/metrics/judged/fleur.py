@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from beholder.judges import Grade
 from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.judged.direct import SETTINGS, check_needs
+from beholder.metrics.judged.direct import SETTINGS, check_fields
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
@@ -46,7 +46,7 @@ class FLEUR(Metric[Graded]):
         ConfigError: The judge cannot do it, or cannot see.
     """
 
-    judge: str = param("builtin", "who grades: a model that can see", tool="judge")
+    judge: str = param(help="who grades: a model that can see", tool="judge")
     references: bool = param(False, "show the references, too")
 
     registered_name: ClassVar[str] = "fleur"
@@ -54,7 +54,7 @@ class FLEUR(Metric[Graded]):
         ValueInfo("fleur", "expected grade, divided by 9"),
         ValueInfo("mass", "share of the judge's probability that lay on digits"),
     )
-    needs: ClassVar[frozenset[str]] = frozenset({"images"})
+    required_fields: ClassVar[frozenset[str]] = frozenset({"images"})
     operations: ClassVar[tuple[str, ...]] = ("grade",)
 
     def identities(self, tools: Tools) -> dict[str, str]:
@@ -64,7 +64,7 @@ class FLEUR(Metric[Graded]):
 
     def check_item(self, item: Item) -> None:
         """As ``Metric.check_item``; with ``references`` these are needed, too."""
-        check_needs(self, item, SETTINGS["both" if self.references else "image"])
+        check_fields(self, item, SETTINGS["both" if self.references else "image"])
 
     async def gather(self, item: Item, tools: Tools) -> Graded:
         """Ask the judge."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class PoSh(Metric[PoShEvidence]):
     Candidate and reference become scene graphs. A judge grades from 1 to 5 for each unit of the one
     whether the other text has it. Precision (low: mistakes) is the mean over the candidate's units,
     recall (low: omissions) over the reference's, f1 their harmonic mean. With the built-in judge,
-    a share (``wording``) is a soft alignment of all words, which a wrong parse cannot upset.
+    a share (``lexical_weight``) is a soft alignment of all words, which a wrong parse cannot upset.
 
     Range 0..1, higher is better. ``rules="fixed"`` rescales grades to 0..1 and asks for every unit;
     ``rules="reference"`` follows the published protocol: three passes, identifiers, a presence
@@ -61,7 +61,8 @@ class PoSh(Metric[PoShEvidence]):
     Several references: precision against their union (each unit's best grade). For recall, people
     choose different things to say: ``references="peers"`` sets the mean over references against
     what the references recall of one another by their words. Where no words are aligned (a model
-    judges, ``wording=0``) it is the best reference's, as under ``"best"``; ``"mean"`` is the mean.
+    judges, ``lexical_weight=0``) it is the best reference's, as under ``"best"``; ``"mean"`` is the
+    mean.
 
     Source: the PoSh paper (PoSh: Using Scene Graphs To Guide LLMs-as-a-Judge For Detailed Image
     Descriptions, 2025); see ``docs/posh.md`` for what ``rules="fixed"`` changes and why.
@@ -71,20 +72,20 @@ class PoSh(Metric[PoShEvidence]):
     """
 
     judge: str = param("builtin", "who grades: builtin, or a model", tool="judge")
-    rules: Literal["fixed", "reference"] = param("fixed", "rule set: fixed or reference")
-    threshold: float = param(0.0, "grade from which a unit is present; 0: 3, reference 2")
+    rules: Literal["fixed", "reference"] = param("fixed", "rule set")
+    presence_threshold: float | None = param(
+        None, "grade from 1 to 5 from which a unit is present; None: 3, 2 with rules='reference'"
+    )
     weighting: Literal["information", "equal"] = param(
         "information", "rules='fixed': units count by the information of their words, or alike"
     )
     entity_weight: float = param(1.0, "rules='fixed': weight of entities")
     attribute_weight: float = param(1.0, "rules='fixed': weight of attributes")
     relation_weight: float = param(1.0, "rules='fixed': weight of relations")
-    wording: float = param(
+    lexical_weight: float = param(
         0.8, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
     )
-    references: Literal["peers", "best", "mean"] = param(
-        "peers", "recall over references: peers, best or mean"
-    )
+    references: Literal["peers", "best", "mean"] = param("peers", "recall over references")
 
     registered_name: ClassVar[str] = "posh"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -96,23 +97,28 @@ class PoSh(Metric[PoShEvidence]):
     )
 
     def __post_init__(self) -> None:
-        choices = {
-            "rules": ("fixed", "reference"),
-            "weighting": ("information", "equal"),
-            "references": ("peers", "best", "mean"),
-        }
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise ConfigError(
-                    f"{name}={getattr(self, name)!r}: expected one of {', '.join(known)}"
-                )
-        if not 0.0 <= self.threshold <= 5.0:
-            raise ConfigError(f"threshold={self.threshold!r}: expected a grade from 1 to 5, or 0")
-        if not 0.0 <= self.wording <= 1.0:
-            raise ConfigError(f"wording={self.wording!r}: expected a share from 0 to 1")
+        super().__post_init__()
+        threshold = self.presence_threshold
+        if threshold is not None and not 1.0 <= threshold <= 5.0:
+            raise ConfigError(f"presence_threshold={threshold!r}: expected a grade from 1 to 5")
+        if not 0.0 <= self.lexical_weight <= 1.0:
+            raise ConfigError(
+                f"lexical_weight={self.lexical_weight!r}: expected a share from 0 to 1"
+            )
         kinds = (self.entity_weight, self.attribute_weight, self.relation_weight)
         if min(kinds) < 0 or not sum(kinds) > 0:
             raise ConfigError(f"weights {kinds}: expected numbers from 0, at least one above it")
+
+    @property
+    def threshold(self) -> float:
+        """Grade from which a unit is present."""
+        if self.presence_threshold is not None:
+            return self.presence_threshold
+        return 2.0 if self.rules == "reference" else 3.0
+
+    def config(self) -> dict[str, Any]:
+        """All fields, with the threshold that the rules set."""
+        return super().config() | {"presence_threshold": self.threshold}
 
     async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
         """Make the graphs and ask the judge, wave by wave.
@@ -157,7 +163,7 @@ class PoSh(Metric[PoShEvidence]):
             for question in advance(
                 plan.source(side, reference),
                 _known(grades, side, reference),
-                self.present_from,
+                self.threshold,
             ).open
         ]
 
@@ -193,13 +199,13 @@ class PoSh(Metric[PoShEvidence]):
                 self.weighting == "information",
             )
             rule: Literal["best", "mean"] = "best" if self._takes_best(plan) else "mean"
-            recall = fixed_recall(plan, grades, weighing, self.present_from, rule)
-            precision = fixed_precision(plan, grades, weighing, self.present_from)
+            recall = fixed_recall(plan, grades, weighing, self.threshold, rule)
+            precision = fixed_precision(plan, grades, weighing, self.threshold)
         p, r = precision.value, recall.value
         if plan.wording is not None:
             over = max if self._takes_best(plan) else np.mean
-            p += self.wording * (plan.wording.precision - p)
-            r += self.wording * (float(over(plan.wording.recalls)) - r)
+            p += self.lexical_weight * (plan.wording.precision - p)
+            r += self.lexical_weight * (float(over(plan.wording.recalls)) - r)
             if self.references == "peers":
                 r = beside_peers(r, plan.wording.peers)
         values = {
@@ -214,21 +220,16 @@ class PoSh(Metric[PoShEvidence]):
 
     @property
     def _reads_wording(self) -> bool:
-        return self.rules == "fixed" and self.judge == "builtin" and self.wording > 0
+        return self.rules == "fixed" and self.judge == "builtin" and self.lexical_weight > 0
 
     def _takes_best(self, plan: Plan) -> bool:
         return self.references == "best" or (self.references == "peers" and plan.wording is None)
 
-    @property
-    def present_from(self) -> float:
-        """Grade from which a unit is present."""
-        return self.threshold or (2.0 if self.rules == "reference" else 3.0)
-
     def _published(self, plan: Plan, grades: Grades) -> tuple[Judged, Judged]:
         """Both sides under the published rules, with the candidate's units of its best pair."""
         n = range(len(plan.references))
-        forward = [published_side(plan, grades, "candidate", i, self.present_from) for i in n]
-        back = [published_side(plan, grades, "reference", i, self.present_from) for i in n]
+        forward = [published_side(plan, grades, "candidate", i, self.threshold) for i in n]
+        back = [published_side(plan, grades, "reference", i, self.threshold) for i in n]
         best = max(n, key=lambda i: forward[i][0])
         recalls = [value for value, _ in back]
         recall = max(recalls) if self._takes_best(plan) else float(np.mean(recalls))

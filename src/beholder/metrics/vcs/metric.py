@@ -18,7 +18,7 @@ from beholder.metrics.vcs.drawing import score_figure
 from beholder.metrics.vcs.evidence import Parts, VCSEvidence, embed_parts, named_texts
 from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
 from beholder.metrics.vcs.scoring import Alignment, align, cosine, vcs_values
-from beholder.metrics.vcs.setting import Setting, check_choice
+from beholder.metrics.vcs.setting import Setting
 from beholder.records import Item, ItemScore
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ class VCS(Metric[VCSEvidence]):
         ConfigError: A parameter is out of its range.
     """
 
-    rules: Literal["fixed", "paper", "package", "head"] = param(
-        "fixed", "rule set: fixed, paper, package or head"
-    )
+    rules: Literal["fixed", "paper", "package", "head"] = param("fixed", "rule set")
     lct: float = param(0, "local chronology tolerance in window units; 0 is strict")
     chunk_size: int = param(1, "sentences per chunk")
     context_cutoff: float = param(0.6, "best similarity from which near-best matches count")
@@ -77,16 +75,16 @@ class VCS(Metric[VCSEvidence]):
     nas_coverage_cutoff: float = param(0.5, "rules='head': coverage at which its penalty is full")
     embedder: str = param("static", "text embedder", tool="embedder")
     splitter: str = param("rules", "sentence splitter", tool="splitter")
-    references: Literal["best", "mean"] = param("best", "several references: best or mean")
+    references: Literal["best", "mean"] = param("best", "several references")
 
     registered_name: ClassVar[str] = "vcs"
     values: ClassVar[tuple[ValueInfo, ...]] = VALUES
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _ = self.setting  # checked when made
         if not isinstance(self.chunk_size, int) or self.chunk_size < 1:
             raise ConfigError(f"chunk_size={self.chunk_size!r}: expected a whole number from 1")
-        check_choice("references", self.references, ("best", "mean"))
 
     @cached_property
     def setting(self) -> Setting:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from beholder.errors import ConfigError
 
@@ -33,7 +32,6 @@ class Setting:
     nas_coverage_cutoff: float = 0.5
 
     def __post_init__(self) -> None:
-        check_choice("rules", self.rules, get_args(Rules))
         _check_range("lct", self.lct, 0)
         _check_range("context_cutoff", self.context_cutoff, 0, 1)
         _check_range("context_window_control", self.context_window_control, 0, above=True)
@@ -46,16 +44,6 @@ class Setting:
                         f"{name}={getattr(self, name)!r} has no effect under "
                         f"rules={self.rules!r}: leave it out, or set rules='head'"
                     )
-
-
-def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    """Refuse a value that is not one of the choices.
-
-    Raises:
-        ConfigError: Names the parameter, the value and the choices.
-    """
-    if value not in choices:
-        raise ConfigError(f"{name}={value!r}: expected one of {', '.join(map(repr, choices))}")
 
 
 def _check_range(

@@ -25,7 +25,7 @@ from beholder.metrics.vcs.evidence import (
 from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
 from beholder.metrics.vcs.metric import VALUES
 from beholder.metrics.vcs.scoring import align, cosine
-from beholder.metrics.vcs.setting import Setting, check_choice
+from beholder.metrics.vcs.setting import Setting
 from beholder.metrics.vcs.short_scoring import (
     WordAlignment,
     best_over,
@@ -73,19 +73,15 @@ class VCSShort(Metric[VCSEvidence]):
         ConfigError: A parameter is out of its range.
     """
 
-    rules: Literal["fixed", "paper", "package", "head"] = param(
-        "fixed", "rule set: fixed, paper, package or head"
-    )
+    rules: Literal["fixed", "paper", "package", "head"] = param("fixed", "rule set")
     lct: float = param(0, "local chronology tolerance in window units; 0 is strict")
     context_cutoff: float = param(0.6, "best similarity from which near-best matches count")
     context_window_control: float = param(4.0, "larger leaves fewer near-best matches")
     nas_blend_factor: float = param(0.0, "rules='head': 1 window coverage .. -1 length imbalance")
     nas_coverage_cutoff: float = param(0.5, "rules='head': coverage at which its penalty is full")
-    stop_words: Literal["english", "none"] = param("english", "words left out: english or none")
+    stop_words: Literal["english", "none"] = param("english", "words left out")
     embedder: str = param("static", "text embedder", tool="embedder")
-    references: Literal["union", "best", "mean"] = param(
-        "union", "several references: union, best or mean"
-    )
+    references: Literal["union", "best", "mean"] = param("union", "several references")
 
     registered_name: ClassVar[str] = "vcs_short"
     values: ClassVar[tuple[ValueInfo, ...]] = tuple(
@@ -94,9 +90,8 @@ class VCSShort(Metric[VCSEvidence]):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _ = self.setting  # checked when made
-        check_choice("stop_words", self.stop_words, ("english", "none"))
-        check_choice("references", self.references, ("union", "best", "mean"))
 
     @cached_property
     def setting(self) -> Setting:

@@ -17,6 +17,7 @@ from beholder.report.rank.tables import labels
 from beholder.report.tables import show_p
 from beholder.run import manifest
 from beholder.run.rank import results
+from beholder.run.rank.engine import KIND
 from beholder.run.thumbs import thumb
 
 MAX_IMAGES = 200
@@ -91,6 +92,7 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
     Raises:
         RunError: The folder holds no finished ranking run.
     """
+    manifest.check_kind(run_folder, KIND)
     target = output or run_folder / "report.html"
     page = _render(run_folder, results.read(run_folder), manifest.read(run_folder))
     files.write_text(target, page)
