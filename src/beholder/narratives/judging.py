@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Rating, Shot
 from beholder.judges.answers import noted_keys
 from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
-from beholder.metrics.params import param
+from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
-from beholder.narratives.views import Captions, Method, by_caption, by_sight, known_data, picture
+from beholder.narratives.views import Captions, by_caption, by_sight, known_data, picture
 from beholder.records import Frame, ItemFailure, ItemScore
 from beholder.records import Sequence as Storyline
 
@@ -82,11 +82,12 @@ class Vote:
 class JudgeAsker(Asker[S]):
     """Base of what asks a judge and keeps, in ``detail["answers"]``, the keys of its answers."""
 
-    judge: str = param(MISSING, "model that is asked", tool="judge")
+    judge: str = param(REQUIRED, "model that is asked", tool="judge")
     context: str = param("", "what the collection is, in the user's own words")
     max_side: int = param(512, "pixels of the longer side of a picture that is shown")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.max_side, int) or self.max_side < LEAST_SIDE:
             raise ConfigError(f"max_side={self.max_side!r}: expected at least {LEAST_SIDE} pixels")
 
@@ -182,7 +183,9 @@ class Rater(JudgeAsker[Storyline]):
 
     operation: ClassVar[str]
 
-    by: Method = param("sight", "what judges see: sight (the pictures) or captions of them")
+    by: Literal["captions", "sight"] = param(
+        "sight", "what judges see: sight (the pictures) or captions of them"
+    )
     judges: int = param(3, "independent judges: repeats of the model, each with its own seed")
     temperature: float = param(0.7, "sampling temperature; at 0 all judges would say the same")
     captioner: CaptionFrame | None = None
@@ -191,8 +194,6 @@ class Rater(JudgeAsker[Storyline]):
     def __post_init__(self) -> None:
         super().__post_init__()
         Voting(self.judges, self.temperature)  # refuses what cannot be
-        if self.by not in ("captions", "sight"):
-            raise ConfigError(f"by={self.by!r}: expected 'captions' or 'sight'")
         if self.by == "captions" and self.captioner is None:
             raise ConfigError("by='captions' needs a captioner, which says how captions are made")
 

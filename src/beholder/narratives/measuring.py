@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from beholder.embed.images import ImageEmbedder, usable_frames
 from beholder.errors import ItemError
 from beholder.metrics.asker import Asker, Outcome, ValueInfo
-from beholder.metrics.params import param
+from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
-from beholder.narratives.space import JSD, Base, Floats, Scale, Space
+from beholder.narratives.space import Floats, Space
 from beholder.narratives.strength import Coherence, coherence_of
 from beholder.narratives.topics import topics_by
 from beholder.narratives.warping import Alignment, dtw
@@ -79,10 +79,14 @@ class MeasureCoherence(Asker[Storyline]):
         ValueInfo("distance", "normalised DTW to the nearest human storyline", 0.0, 2.0, False),
     )
 
-    embedder: str = param(MISSING, "npz:FILE, clip:NAME or handcrafted", tool="image_embedder")
-    jsd: JSD = param("divergence", "topic term of theta: divergence or distance")
-    base: Base = param(2.0, "base of its logarithm: 2 or 'e'")
-    scale: Scale = param("raw", "scale of theta: raw, or minmax over the collection")
+    embedder: str = param(REQUIRED, "npz:FILE, clip:NAME or handcrafted", tool="image_embedder")
+    jsd: Literal["divergence", "distance"] = param(
+        "divergence", "topic term of theta: divergence or distance"
+    )
+    base: float | Literal["e"] = param(2.0, "base of its logarithm: 2 or 'e'")
+    scale: Literal["raw", "minmax"] = param(
+        "raw", "scale of theta: raw, or minmax over the collection"
+    )
     topics: str | None = param(None, "labels:NAME, clusters, clusters:umap or None")
     human: str = param("human", "source of the storylines that the others are held against")
     collection: str = ""
