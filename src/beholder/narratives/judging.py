@@ -114,6 +114,9 @@ class CaptionFrame(JudgeAsker[Frame]):
 
     The caption is ``detail["caption"]``.
 
+    Attributes:
+        all_given: Whether all pictures bring theirs, so that the judge need not see.
+
     Raises:
         ConfigError: A parameter is out of its range.
     """
@@ -127,6 +130,7 @@ class CaptionFrame(JudgeAsker[Frame]):
     min_words: int = param(150, "words at least")
     max_words: int = param(200, "words at most")
     language: str = param("English", "language to write in")
+    all_given: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -135,6 +139,12 @@ class CaptionFrame(JudgeAsker[Frame]):
                 f"captions of {self.min_words} to {self.max_words} words: expected at least 1, and"
                 " no more at least than at most"
             )
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Of the judge; one that cannot do what is asked is refused here, before any work."""
+        if not self.all_given:
+            tools.judge(self.judge).check_can("caption", images=True)
+        return super().identities(tools)
 
     @property
     def typical(self) -> str:

@@ -65,10 +65,10 @@ class MeasureCoherence(Asker[Storyline]):
     the steps and the alignment, a failure's the alignment where there is one.
 
     Attributes:
-        collection: Digest of the pictures that theta is taken over.
+        collection: Digest of the pictures that theta is scaled over.
         pictures: Their vectors; the run makes them once.
         people: The human storylines.
-        data: Digest of collection and human storylines, on which every number may depend.
+        data: Digest of the human storylines, and of the collection where theta depends on it.
     """
 
     registered_name: ClassVar[str] = "coherence"
@@ -97,7 +97,9 @@ class MeasureCoherence(Asker[Storyline]):
     def prepare(self, subjects: Iterable[Storyline]) -> Self:
         """Find the human storylines, and what all numbers depend on."""
         people = tuple(storyline for storyline in subjects if storyline.source == self.human)
-        told = [self.collection, [[frame.id for frame in one.frames] for one in people]]
+        whole = self.scale == "minmax" or self.topics is not None  # theta hangs on all pictures
+        paths = [[frame.id for frame in one.frames] for one in people]
+        told = [self.collection if whole else None, paths]
         return replace(self, people=people, data=digest(told))
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:

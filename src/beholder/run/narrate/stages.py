@@ -49,7 +49,7 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
     """
     steps = "transitions" in config.parts
     writes = config.by_captions or (steps and config.steps_by == "captions")
-    caption = _captioner(config) if writes else None
+    caption = _captioner(config, inputs) if writes else None
     anchors = config.voting.anchors
     found: dict[str, Asker[Any]] = {}
     if "coherence" in config.parts:
@@ -72,7 +72,7 @@ def n_seen(config: NarrateConfig, n: int) -> int:
     return len(choose(np.zeros((n, 1)), config.hybrid.share, config.hybrid.rule))
 
 
-def _captioner(config: NarrateConfig) -> CaptionFrame:
+def _captioner(config: NarrateConfig, inputs: Inputs) -> CaptionFrame:
     how = config.captions
     judge = how.judge or config.judge
     assert judge is not None  # the configuration refuses a run that asks and names none
@@ -83,6 +83,7 @@ def _captioner(config: NarrateConfig) -> CaptionFrame:
         min_words=how.min_words,
         max_words=how.max_words,
         language=how.language,
+        all_given=all(frame.caption for frame in inputs.shown),
     )
 
 
