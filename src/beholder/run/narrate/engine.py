@@ -96,7 +96,8 @@ def plan_narratives(config: NarrateConfig, inputs: Inputs | None = None) -> Narr
     planned: list[PlannedAsker] = []
     caption = askers.pop("caption", None)
     if isinstance(caption, CaptionFrame):
-        texts = {frame.id: frame.caption or caption.typical for frame in inputs.shown}
+        # no two alike: equal questions would count once
+        texts = {f.id: f.caption or f"{caption.typical}{f.id}" for f in inputs.shown}
         askers = {
             name: replace(one, captions=texts) if isinstance(one, Rater) else one
             for name, one in askers.items()
