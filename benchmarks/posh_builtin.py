@@ -15,7 +15,7 @@ import time
 from importlib import resources
 
 from beholder import PoSh
-from beholder.judges.builtin import view
+from beholder.judges.builtin.reading import view
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.text import words
@@ -62,7 +62,7 @@ def main() -> None:
     same = [Item(str(i), made[i], (made[-1],)) for i in range(given.pairs)]
     repeated = seconds(metric, same, tools)
     print(f"one reference for all: {given.pairs / repeated:.1f} pairs/s")
-    print(f"texts read: {view.read} for {given.pairs} candidates and 1 reference")
+    print(f"texts read: {view.n_read} for {given.pairs} candidates and 1 reference")
     if given.long:
         for done in range(0, given.long, 500):
             block = texts(20)

@@ -15,7 +15,7 @@ from PIL import Image as Picture
 from beholder.backends import Request, Scripted
 from beholder.dates import PartialDate
 from beholder.errors import ConfigError, ItemError, TransientError
-from beholder.judges import Answers, Judge, LLMJudge
+from beholder.judges import Answers, LLMJudge
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome, attempt
 from beholder.narratives.judging import (
@@ -31,21 +31,18 @@ from beholder.narratives.judging import (
 from beholder.narratives.views import known_data
 from beholder.records import Frame, ItemFailure, ItemScore
 from beholder.records import Sequence as Storyline
+from toy.tools import OneJudge
 
 Reply = Callable[[Request], str]
 CAPTIONER = CaptionFrame(judge="toy")
 
 
-class OneJudge(Tools):
-    """Tools whose only judge is this one."""
+class Scripts(OneJudge):
+    """Tools whose only judge follows a script."""
 
-    def __init__(self, folder: Path, reply: Reply) -> None:
-        super().__init__(folder=folder)
-        self.backend = Scripted(reply)
-        self._one = LLMJudge(self.backend, answers=Answers())
-
-    def judge(self, spec: str) -> Judge:
-        return self._one
+    def __init__(self, folder: Path, reply: Reply, *, images: bool = True) -> None:
+        self.backend = Scripted(reply, images=images)
+        super().__init__(LLMJudge(self.backend, answers=Answers()), folder)
 
 
 def _score(request: Request) -> str:
@@ -77,7 +74,7 @@ def _ask(asker: Asker[Any], subject: object, tools: Tools) -> Outcome:
 
 
 def test_judges_vote_apart_each_with_its_own_seat(tmp_path: Path) -> None:
-    tools = OneJudge(tmp_path, _score)
+    tools = Scripts(tmp_path, _score)
     found = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), tools)
     assert votes_of(found, 1, 3) == [[Vote(i, 5 + i, "so it is") for i in range(3)]]
     assert isinstance(found, ItemScore)
@@ -87,7 +84,7 @@ def test_judges_vote_apart_each_with_its_own_seat(tmp_path: Path) -> None:
 
 
 def test_by_sight_the_judge_gets_small_pictures_in_order_and_no_caption(tmp_path: Path) -> None:
-    tools = OneJudge(tmp_path, _score)
+    tools = Scripts(tmp_path, _score)
     asker = RateStoryline(judge="toy", judges=1, context="An expedition in 1928.")
     _ask(asker, _storyline(tmp_path), tools)
     (request,) = tools.backend.requests
@@ -102,7 +99,7 @@ def test_by_sight_the_judge_gets_small_pictures_in_order_and_no_caption(tmp_path
 
 
 def test_by_captions_the_judge_gets_words_alone_in_order(tmp_path: Path) -> None:
-    tools, storyline = OneJudge(tmp_path, _score), _storyline(tmp_path)
+    tools, storyline = Scripts(tmp_path, _score), _storyline(tmp_path)
     _ask(_by_captions(_captions(storyline), judges=1), storyline, tools)
     (request,) = tools.backend.requests
     assert request.images == ()
@@ -113,7 +110,7 @@ def test_by_captions_the_judge_gets_words_alone_in_order(tmp_path: Path) -> None
 def test_anchors_are_shown_only_when_asked_for(tmp_path: Path) -> None:
     told = []
     for anchors in (False, True):
-        tools, storyline = OneJudge(tmp_path, _score), _storyline(tmp_path)
+        tools, storyline = Scripts(tmp_path, _score), _storyline(tmp_path)
         asker = _by_captions(_captions(storyline), judges=1, anchors=anchors)
         _ask(asker, storyline, tools)
         told.append("For orientation" in tools.backend.requests[0].messages[-1].text)
@@ -121,7 +118,7 @@ def test_anchors_are_shown_only_when_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_missing_caption_is_written_once_with_what_is_known(tmp_path: Path) -> None:
-    tools = OneJudge(tmp_path, lambda request: "A ship in a harbour.")
+    tools = Scripts(tmp_path, lambda request: "A ship in a harbour.")
     frame = Frame("p", "0.png", None, PartialDate(1928, 3), "Arica")
     _storyline(tmp_path)
     asker = CaptionFrame(judge="toy", context="An expedition.", min_words=150, max_words=200)
@@ -136,7 +133,7 @@ def test_a_missing_caption_is_written_once_with_what_is_known(tmp_path: Path) ->
 
 
 def test_a_given_caption_is_taken_and_nobody_is_asked(tmp_path: Path) -> None:
-    tools = OneJudge(tmp_path, _score)
+    tools = Scripts(tmp_path, _score)
     found = _ask(CAPTIONER, Frame("p", caption="Mules on a road."), tools)
     assert caption_of(found) == "Mules on a road."
     assert found.detail["answers"] == []
@@ -144,10 +141,10 @@ def test_a_given_caption_is_taken_and_nobody_is_asked(tmp_path: Path) -> None:
 
 
 def test_an_outcome_names_the_answers_it_rests_on_and_so_does_a_failure(tmp_path: Path) -> None:
-    tools, storyline = OneJudge(tmp_path, _score), _storyline(tmp_path)
+    tools, storyline = Scripts(tmp_path, _score), _storyline(tmp_path)
     found = _ask(RateStoryline(judge="toy"), storyline, tools)
     assert len(set(found.detail["answers"])) == 3  # one a judge
-    broken = OneJudge(tmp_path, lambda request: "no JSON")
+    broken = Scripts(tmp_path, lambda request: "no JSON")
     failed = _ask(RateStoryline(judge="toy"), storyline, broken)
     assert isinstance(failed, ItemFailure)
     assert len(set(failed.detail["answers"])) == 6  # each judge is asked once more
@@ -160,7 +157,7 @@ def test_a_vote_that_may_come_later_leaves_the_outcome_unfinished(tmp_path: Path
             raise TransientError("the server is busy")
         return _score(request)
 
-    found = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), OneJudge(tmp_path, busy))
+    found = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), Scripts(tmp_path, busy))
     assert isinstance(found, ItemScore)
     assert found.unfinished
     assert found.values == {"rating": 5.5}
@@ -168,14 +165,14 @@ def test_a_vote_that_may_come_later_leaves_the_outcome_unfinished(tmp_path: Path
     def closed(request: Request) -> str:
         raise TransientError("the server is busy")
 
-    none = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), OneJudge(tmp_path, closed))
+    none = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), Scripts(tmp_path, closed))
     assert isinstance(none, ItemFailure)
     assert none.transient
     assert [vote.judge for vote in votes_of(none, 1, 3)[0]] == [0, 1, 2]
 
 
 def test_the_signature_says_who_wrote_the_captions_and_how(tmp_path: Path) -> None:
-    tools = OneJudge(tmp_path, _score)
+    tools = Scripts(tmp_path, _score)
     asker = RateStoryline(
         judge="toy", by="captions", captioner=CaptionFrame(judge="toy", language="German")
     )
@@ -188,8 +185,7 @@ def test_the_signature_says_who_wrote_the_captions_and_how(tmp_path: Path) -> No
 
 
 def test_a_judge_that_cannot_see_is_refused_before_any_work(tmp_path: Path) -> None:
-    tools = OneJudge(tmp_path, _score)
-    tools._one = LLMJudge(Scripted(_score, images=False))
+    tools = Scripts(tmp_path, _score, images=False)
     with pytest.raises(ConfigError, match="does not take pictures"):
         RateSteps(judge="toy").identities(tools)
     with pytest.raises(ConfigError, match="does not take pictures"):
@@ -229,7 +225,7 @@ def test_settings_that_cannot_be_are_refused(build: Callable[[], object], messag
 def test_an_unusable_answer_costs_its_vote_and_keeps_the_words(
     tmp_path: Path, said: str, reason: str
 ) -> None:
-    tools = OneJudge(tmp_path, lambda request: said if request.replicate == 1 else _score(request))
+    tools = Scripts(tmp_path, lambda request: said if request.replicate == 1 else _score(request))
     found = _ask(RateStoryline(judge="toy"), _storyline(tmp_path), tools)
     (votes,) = votes_of(found, 1, 3)
     assert values(votes) == [5, 7]
@@ -248,7 +244,7 @@ def test_an_unreadable_picture_fails_the_storyline_and_names_frame_and_file(
     (tmp_path / "1.png").unlink()
     if content is not None:
         (tmp_path / "1.png").write_bytes(content)
-    tools = OneJudge(tmp_path, _score)
+    tools = Scripts(tmp_path, _score)
     found = _ask(RateStoryline(judge="toy"), storyline, tools)
     assert isinstance(found, ItemFailure)
     (votes,) = votes_of(found, 1, 3)
@@ -263,7 +259,7 @@ def test_an_unreadable_picture_fails_the_storyline_and_names_frame_and_file(
 def test_an_unreadable_picture_costs_only_the_steps_it_takes_part_in(tmp_path: Path) -> None:
     storyline = _storyline(tmp_path, 4)
     (tmp_path / "3.png").write_bytes(b"x")
-    found = _ask(RateSteps(judge="toy", judges=2), storyline, OneJudge(tmp_path, _score))
+    found = _ask(RateSteps(judge="toy", judges=2), storyline, Scripts(tmp_path, _score))
     assert [values(votes) for votes in votes_of(found, 3, 2)] == [[5, 6], [5, 6], []]
     assert isinstance(found, ItemScore)
     assert found.values == {"rating": 5.5, "lowest": 5.5}
@@ -275,14 +271,14 @@ def test_steps_have_a_mean_and_a_lowest(tmp_path: Path) -> None:
         return json.dumps({"reason": "", "score": 3 if later else 8})
 
     found = _ask(
-        RateSteps(judge="toy", judges=1), _storyline(tmp_path), OneJudge(tmp_path, by_picture)
+        RateSteps(judge="toy", judges=1), _storyline(tmp_path), Scripts(tmp_path, by_picture)
     )
     assert isinstance(found, ItemScore)
     assert found.values == {"rating": 5.5, "lowest": 3.0}  # steps of 8 and 3
 
 
 def test_one_picture_has_no_step_and_nobody_is_asked(tmp_path: Path) -> None:
-    tools = OneJudge(tmp_path, _score)
+    tools = Scripts(tmp_path, _score)
     found = _ask(RateSteps(judge="toy"), _storyline(tmp_path, 1), tools)
     assert isinstance(found, ItemFailure)
     assert found.message == "a storyline of one picture has no step"
@@ -291,9 +287,9 @@ def test_one_picture_has_no_step_and_nobody_is_asked(tmp_path: Path) -> None:
 
 
 def test_a_frame_without_image_says_so(tmp_path: Path) -> None:
-    tools = OneJudge(tmp_path, _score)
+    tools = Scripts(tmp_path, _score)
     with pytest.raises(ItemError, match="frame 'a' has no image"):
-        asyncio.run(RateStoryline(judge="toy").shots([Frame("a")], tools))
+        asyncio.run(RateStoryline(judge="toy").shown([Frame("a")], tools))
     failed = _ask(CAPTIONER, Frame("a"), tools)
     assert isinstance(failed, ItemFailure)
     assert failed.message == "frame 'a' has no image"
@@ -301,7 +297,7 @@ def test_a_frame_without_image_says_so(tmp_path: Path) -> None:
 
 def test_a_caption_that_cannot_be_written_names_its_frame(tmp_path: Path) -> None:
     _storyline(tmp_path)
-    failed = _ask(CAPTIONER, Frame("a", "0.png"), OneJudge(tmp_path, lambda request: ""))
+    failed = _ask(CAPTIONER, Frame("a", "0.png"), Scripts(tmp_path, lambda request: ""))
     assert isinstance(failed, ItemFailure)
     assert failed.message.startswith("frame 'a': scripted:scripted gave no usable answer")
     assert caption_of(failed) == failed
@@ -314,7 +310,7 @@ def test_a_frame_whose_caption_failed_fails_its_storylines_with_that_reason(
     storyline = _storyline(tmp_path)
     refused = ItemFailure("TransientError", "frame 'p1': refused", transient)
     captions: dict[str, str | ItemFailure] = {"p0": "A ship.", "p1": refused, "p2": "A mule."}
-    tools = OneJudge(tmp_path, _score)
+    tools = Scripts(tmp_path, _score)
     found = _ask(_by_captions(captions), storyline, tools)
     assert isinstance(found, ItemFailure)
     assert (found.message, found.transient) == ("frame 'p1': refused", transient)
@@ -325,7 +321,7 @@ def test_a_frame_whose_caption_failed_fails_its_storylines_with_that_reason(
 
 
 def test_an_error_of_ours_is_every_votes_failure(tmp_path: Path) -> None:
-    found = _ask(_by_captions({}), _storyline(tmp_path), OneJudge(tmp_path, _score))
+    found = _ask(_by_captions({}), _storyline(tmp_path), Scripts(tmp_path, _score))
     assert isinstance(found, ItemFailure)
     assert "a bug in rate_storyline" in found.message  # nobody wrote the captions
     assert [[vote.failure for vote in votes] for votes in votes_of(found, 2, 1)] == [

@@ -87,9 +87,11 @@ def _main() -> None:
     from beholder.cli import main
     from toy.bothways import Reader
     from toy.judge import Storyteller
+    from toy.reviewer import Reviewer
 
     BACKENDS.register("story")(Storyteller)
     BACKENDS.register("reader")(Reader)
+    BACKENDS.register("reviewer")(Reviewer)
     killer = Killer(int(os.environ[KILL_AT]))
     sys.addaudithook(killer.hear)
     sqlite3.connect = killer.connect  # type: ignore[assignment]

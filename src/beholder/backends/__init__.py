@@ -10,13 +10,13 @@ from beholder.backends.base import (
     Capabilities,
     Image,
     Message,
-    Notes,
-    Perplexity,
     Request,
     Sample,
     Sampling,
-    Usage,
+    ServerFacts,
+    Surprisal,
 )
+from beholder.backends.money import Usage
 from beholder.backends.scripted import Replay, Scripted
 from beholder.errors import ConfigError
 from beholder.registry import Registry
@@ -28,13 +28,13 @@ __all__ = [
     "Capabilities",
     "Image",
     "Message",
-    "Notes",
-    "Perplexity",
     "Replay",
     "Request",
     "Sample",
     "Sampling",
     "Scripted",
+    "ServerFacts",
+    "Surprisal",
     "Usage",
     "backend",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from beholder.backends.money import Price
+from beholder.backends.money import Price, Usage
 from beholder.errors import ConfigError
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
@@ -134,16 +134,6 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``."""
-
-    prompt: int = 0
-    cached: int = 0
-    completion: int = 0
-    image: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What came back for one request.
 
@@ -159,7 +149,7 @@ class Answer:
     samples: tuple[Sample, ...]
     model: str
     fingerprint: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     price_factor: float = 1.0
 
@@ -217,7 +207,7 @@ class Capabilities:
 
 
 @dataclass(frozen=True, slots=True)
-class Perplexity:
+class Surprisal:
     """How surprising a text was.
 
     Attributes:
@@ -254,29 +244,29 @@ def in_words(schema: Mapping[str, Any]) -> str:
     )
 
 
-class Notes(Protocol):
+class ServerFacts(Protocol):
     """Where a backend remembers what it found out about a server."""
 
-    def get_note(self, name: str) -> str | None:
+    def get_fact(self, name: str) -> str | None:
         """The text kept under a name, or None."""
 
-    def put_note(self, name: str, text: str) -> None:
+    def put_fact(self, name: str, text: str) -> None:
         """Keep a text under a name, replacing what was there."""
 
 
-class NoteBook:
-    """Notes in memory."""
+class FactsInMemory:
+    """Facts about servers in memory."""
 
     def __init__(self) -> None:
-        self._notes: dict[str, str] = {}
+        self._facts: dict[str, str] = {}
 
-    def get_note(self, name: str) -> str | None:
+    def get_fact(self, name: str) -> str | None:
         """The text kept under a name, or None."""
-        return self._notes.get(name)
+        return self._facts.get(name)
 
-    def put_note(self, name: str, text: str) -> None:
+    def put_fact(self, name: str, text: str) -> None:
         """Keep a text under a name, replacing what was there."""
-        self._notes[name] = text
+        self._facts[name] = text
 
 
 def mark(options: Mapping[str, Any]) -> str:
@@ -318,9 +308,9 @@ class Backend(ABC):
             ConfigError: No request can (wrong key, unknown model).
         """
 
-    async def perplexity(
+    async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
-    ) -> list[Perplexity]:
+    ) -> list[Surprisal]:
         """How surprising each text is after the prompt and pictures.
 
         Raises:

@@ -62,9 +62,19 @@ class EmbeddingService:
         self, embedder: Embedder, vectors: VectorStore | None = None, *, memory: int = _MEMORY
     ) -> None:
         self.embedder = embedder
-        self._vectors = None if embedder.cheap else vectors
+        self._vectors = None if embedder.per_process else vectors
         self._known = Recent(memory)
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
+
+    @property
+    def identity(self) -> str:
+        """The embedder's."""
+        return self.embedder.identity
+
+    @property
+    def per_process(self) -> bool:
+        """The embedder's."""
+        return self.embedder.per_process
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts.

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
 from typing import Any, ClassVar, Literal, TypeVar
 
 from beholder.errors import ConfigError, ItemError, TransientError
-from beholder.judges import Rating, Shot
+from beholder.judges import Draw
 from beholder.judges.answers import noted_keys
+from beholder.judges.operations import (
+    Caption,
+    JudgedFrame,
+    Operation,
+    RateSequence,
+    RateTransition,
+    Rating,
+)
 from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
@@ -143,7 +151,7 @@ class CaptionFrame(JudgeAsker[Frame]):
     def identities(self, tools: Tools) -> dict[str, str]:
         """Of the judge; one that cannot do what is asked is refused here, before any work."""
         if not self.all_given:
-            tools.judge(self.judge).check_can("caption", images=True)
+            tools.judge(self.judge).check_can(Caption, images=True)
         return super().identities(tools)
 
     @property
@@ -163,7 +171,7 @@ class CaptionFrame(JudgeAsker[Frame]):
     async def _written(self, frame: Frame, tools: Tools) -> str:
         image = await picture(frame, tools, self.max_side)
         try:
-            return await tools.judge(self.judge).caption(
+            question = Caption(
                 [image],
                 language=self.language,
                 min_words=self.min_words,
@@ -171,6 +179,7 @@ class CaptionFrame(JudgeAsker[Frame]):
                 context=self.context,
                 note=known_data(frame),
             )
+            return await tools.judge(self.judge).ask(question)
         except ItemError as error:
             raise type(error)(f"frame {frame.id!r}: {error}") from error
 
@@ -191,7 +200,7 @@ class Rater(JudgeAsker[Storyline]):
         ConfigError: A parameter is out of its range, or there are no captions to rate by.
     """
 
-    operation: ClassVar[str]
+    operation: ClassVar[type[Operation[Rating]]]
 
     by: Literal["captions", "sight"] = param(
         "sight", "what judges see: sight (the pictures) or captions of them"
@@ -225,20 +234,25 @@ class Rater(JudgeAsker[Storyline]):
         return own if captions is None else f"{own}|captions:[{captions}]"
 
     @abstractmethod
-    async def parts(self, storyline: Storyline, tools: Tools) -> list[list[Vote]]:
-        """The votes of all judges on each part, in order of parts and judges."""
+    def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
+        """The pictures of each part, in order."""
+
+    @abstractmethod
+    def question(self, shown: Sequence[JudgedFrame]) -> Operation[Rating]:
+        """What judges are asked of a part."""
 
     @abstractmethod
     def numbers(self, means: Sequence[float]) -> dict[str, float]:
         """The values, from the mean vote of each part that has one."""
 
     async def ask(self, subject: Storyline, tools: Tools) -> ItemScore:
-        """Let all judges vote.
+        """Let all judges vote on all parts.
 
         Raises:
             ItemError: No vote has a value; the reason is the first vote's.
         """
-        parts = await self.parts(subject, tools)
+        asked = (self._votes(frames, tools) for frames in self.parts(subject))
+        parts = list(await asyncio.gather(*asked))
         failures = [vote.failure for votes in parts for vote in votes if vote.failure is not None]
         means = [fmean(known) for votes in parts if (known := values(votes))]
         again = any(failure.transient for failure in failures)
@@ -248,7 +262,7 @@ class Rater(JudgeAsker[Storyline]):
             raise (TransientError if again else ItemError)(reason, detail=detail)
         return ItemScore(self.numbers(means), detail=detail, unfinished=again)
 
-    async def shots(self, frames: Sequence[Frame], tools: Tools) -> list[Shot]:
+    async def shown(self, frames: Sequence[Frame], tools: Tools) -> list[JudgedFrame]:
         """Pictures as the judges get them, in order.
 
         Raises:
@@ -258,17 +272,22 @@ class Rater(JudgeAsker[Storyline]):
             return [by_caption(frame, self.captions) for frame in frames]
         return [await by_sight(frame, tools, self.max_side) for frame in frames]
 
-    async def vote(self, seat: int, asked: Awaitable[Rating]) -> Vote:
-        """The vote of one judge, or why there is none."""
+    async def _votes(self, frames: Sequence[Frame], tools: Tools) -> list[Vote]:
+        """The votes of all judges on one part, in order of judges."""
         try:
-            rating = await asked
+            question = self.question(await self.shown(frames, tools))
         except ItemError as error:
-            return Vote(seat, failure=failure_of(error))
-        return Vote(seat, rating.value, rating.reason)
+            return [Vote(seat, failure=failure_of(error)) for seat in range(self.judges)]
+        judge = tools.judge(self.judge)
 
-    def nobody(self, error: ItemError) -> list[Vote]:
-        """The votes on what cannot be shown."""
-        return [Vote(seat, failure=failure_of(error)) for seat in range(self.judges)]
+        async def vote(seat: int) -> Vote:
+            try:
+                rating = await judge.ask(question, Draw(seat, self.temperature))
+            except ItemError as error:
+                return Vote(seat, failure=failure_of(error))
+            return Vote(seat, rating.value, rating.reason)
+
+        return list(await asyncio.gather(*map(vote, range(self.judges))))
 
 
 @dataclass(frozen=True)
@@ -279,30 +298,18 @@ class RateStoryline(Rater):
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("rating", "mean vote of the judges, 1 to 10", 1.0, 10.0),
     )
-    operation: ClassVar[str] = "rate_sequence"
+    operation: ClassVar[type[Operation[Rating]]] = RateSequence
     operations: ClassVar[tuple[str, ...]] = ("rate_sequence",)
 
     anchors: bool = param(False, "whether judges see worked examples of low and high ratings")
 
-    async def parts(self, storyline: Storyline, tools: Tools) -> list[list[Vote]]:
-        """The votes on the one part that there is."""
-        try:
-            shots = await self.shots(storyline.frames, tools)
-        except ItemError as error:
-            return [self.nobody(error)]
-        judge = tools.judge(self.judge)
+    def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
+        """The whole storyline."""
+        return [storyline.frames]
 
-        def ask(seat: int) -> Awaitable[Rating]:
-            return judge.rate_sequence(
-                shots,
-                context=self.context,
-                anchors=self.anchors,
-                replicate=seat,
-                temperature=self.temperature,
-            )
-
-        votes = (self.vote(seat, ask(seat)) for seat in range(self.judges))
-        return [list(await asyncio.gather(*votes))]
+    def question(self, shown: Sequence[JudgedFrame]) -> Operation[Rating]:
+        """How well it holds together."""
+        return RateSequence(shown, self.context, self.anchors)
 
     def numbers(self, means: Sequence[float]) -> dict[str, float]:
         """The mean vote."""
@@ -321,32 +328,17 @@ class RateSteps(Rater):
         ValueInfo("rating", "mean over the rated steps of their mean vote, 1 to 10", 1.0, 10.0),
         ValueInfo("lowest", "mean vote of the lowest rated step, 1 to 10", 1.0, 10.0),
     )
-    operation: ClassVar[str] = "rate_transition"
+    operation: ClassVar[type[Operation[Rating]]] = RateTransition
     operations: ClassVar[tuple[str, ...]] = ("rate_transition",)
 
-    async def parts(self, storyline: Storyline, tools: Tools) -> list[list[Vote]]:
-        """The votes on each step, in order: one part fewer than there are pictures."""
-        pairs = zip(storyline.frames, storyline.frames[1:], strict=False)
-        return list(await asyncio.gather(*(self._step(pair, tools) for pair in pairs)))
+    def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
+        """Each step: one fewer than there are pictures."""
+        return list(zip(storyline.frames, storyline.frames[1:], strict=False))
 
-    async def _step(self, pair: tuple[Frame, Frame], tools: Tools) -> list[Vote]:
-        try:
-            before, after = await self.shots(pair, tools)
-        except ItemError as error:
-            return self.nobody(error)
-        judge = tools.judge(self.judge)
-
-        def ask(seat: int) -> Awaitable[Rating]:
-            return judge.rate_transition(
-                before,
-                after,
-                context=self.context,
-                replicate=seat,
-                temperature=self.temperature,
-            )
-
-        votes = (self.vote(seat, ask(seat)) for seat in range(self.judges))
-        return list(await asyncio.gather(*votes))
+    def question(self, shown: Sequence[JudgedFrame]) -> Operation[Rating]:
+        """How well the second picture follows on the first."""
+        before, after = shown
+        return RateTransition(before, after, self.context)
 
     def numbers(self, means: Sequence[float]) -> dict[str, float]:
         """Mean and lowest of the steps."""

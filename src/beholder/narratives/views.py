@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from beholder.backends import Image
 from beholder.errors import ItemError, TransientError
-from beholder.judges import Shot
+from beholder.judges.operations import JudgedFrame
 from beholder.metrics.tools import Tools
 from beholder.records import Frame, ItemFailure
 
@@ -17,16 +17,16 @@ Captions: TypeAlias = Mapping[str, str | ItemFailure]
 """Caption per frame id, or why there is none."""
 
 
-async def by_sight(frame: Frame, tools: Tools, max_side: int) -> Shot:
+async def by_sight(frame: Frame, tools: Tools, max_side: int) -> JudgedFrame:
     """A picture as it is shown.
 
     Raises:
         ItemError: There is none, or it cannot be read; names frame and file.
     """
-    return Shot(image=await picture(frame, tools, max_side), note=known_data(frame) or None)
+    return JudgedFrame(image=await picture(frame, tools, max_side), note=known_data(frame) or None)
 
 
-def by_caption(frame: Frame, captions: Captions) -> Shot:
+def by_caption(frame: Frame, captions: Captions) -> JudgedFrame:
     """A picture in words that were written before.
 
     Raises:
@@ -35,7 +35,7 @@ def by_caption(frame: Frame, captions: Captions) -> Shot:
     caption = captions[frame.id]
     if isinstance(caption, ItemFailure):
         raise (TransientError if caption.transient else ItemError)(caption.message)
-    return Shot(caption=caption, note=known_data(frame) or None)
+    return JudgedFrame(caption=caption, note=known_data(frame) or None)
 
 
 async def picture(frame: Frame, tools: Tools, max_side: int) -> Image:

@@ -1,0 +1,92 @@
+"""English texts as scene graphs, each read once for as long as it is in use."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from cachetools import LRUCache
+
+from beholder.errors import ItemError
+from beholder.language.graph import SceneGraph
+from beholder.language.parsers import parse
+from beholder.language.scene import scene_graph
+from beholder.text import frequency, words
+
+T = TypeVar("T")
+
+KEPT = 512
+"""Descriptions that are kept, read."""
+_KNOWN_SHARE = 0.4
+_ENOUGH_WORDS = 8
+
+
+def read_english(texts: Sequence[str]) -> list[SceneGraph]:
+    """Read texts together, which is faster than one by one.
+
+    Raises:
+        ItemError: A text is not English.
+    """
+    for text in texts:
+        check_english(text)
+    return list(map(scene_graph, parse(texts)))
+
+
+class TextCache(Generic[T]):
+    """What texts are read as; of those used last, each is read once. Safe in threads.
+
+    Args:
+        most: How many are kept.
+        read: Reads texts, in order; several at once may be faster than one by one.
+
+    Attributes:
+        n_read: How many texts have been read.
+    """
+
+    def __init__(self, most: int, read: Callable[[Sequence[str]], list[T]]) -> None:
+        self.n_read = 0
+        self._read = read
+        self._kept: LRUCache[str, T] = LRUCache(most)
+        self._reading = threading.Lock()
+
+    def __call__(self, text: str) -> T:
+        """What one text is read as."""
+        return self.of((text,))[0]
+
+    def of(self, texts: Sequence[str]) -> list[T]:
+        """What texts are read as, in order. Errors are those of ``read``."""
+        with self._reading:
+            found = {text: self._kept[text] for text in texts if text in self._kept}
+            new = [text for text in dict.fromkeys(texts) if text not in found]
+            if new:
+                made = dict(zip(new, self._read(new), strict=True))
+                self.n_read += len(new)
+                self._kept.update(made)
+                found.update(made)
+        return [found[text] for text in texts]
+
+    def clear(self) -> None:
+        """Forget all texts."""
+        self.n_read = 0
+        self._kept.clear()
+
+
+english_graphs = TextCache(KEPT, read_english)
+"""Shared by all who read whole descriptions, so that each is parsed once."""
+
+
+def check_english(text: str) -> None:
+    """Refuse a text of some length that hardly has a known English word.
+
+    Raises:
+        ItemError: Names the share and the way out.
+    """
+    found = [text[start:end].lower() for start, end in words(text)]
+    known = sum(frequency.weight(word) < 1.0 for word in found)
+    if len(found) >= _ENOUGH_WORDS and known < _KNOWN_SHARE * len(found):
+        raise ItemError(
+            f"the built-in judge reads English, but only {known} of {len(found)} words of the text "
+            f"that begins {text.strip()[:30]!r} are known English words; use an LLM judge "
+            "(judge='openai:MODEL') or the metric vcs"
+        )
