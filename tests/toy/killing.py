@@ -37,7 +37,7 @@ class Killer:
 
     def connect(self, *arguments: Any, **options: Any) -> sqlite3.Connection:
         """In place of ``sqlite3.connect``."""
-        connection = _CONNECT(*arguments, **options)
+        connection: sqlite3.Connection = _CONNECT(*arguments, **options)
         connection.set_trace_callback(lambda statement: self._count())
         return connection
 

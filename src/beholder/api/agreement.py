@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from beholder.api.score import configure
+from beholder.api.scoring import configure
 from beholder.benchmarks.agree import Asked, Report, asked, default_out
 from beholder.benchmarks.agree import agree as hold_against
 from beholder.benchmarks.load import Judged, load
