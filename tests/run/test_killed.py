@@ -94,7 +94,7 @@ def test_a_study_of_narratives(tmp_path: Path, seed: int) -> None:
         command,
         (
             *("run.json", "study.json", "theta.npz", "scores.parquet", "units.parquet"),
-            *("report.html", "thumbs/0.jpg"),
+            *("report.html", "thumbs/000000.jpg"),
         ),
         in_flight=1,  # the toy answers one call at a time
         seed=seed,
