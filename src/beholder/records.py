@@ -111,6 +111,11 @@ class Reviews:
     references: tuple[str, ...] = ()
 
     @property
+    def full_id(self) -> str:
+        """Its id with the language in brackets: unique in a data set."""
+        return f"{self.id} ({self.language})" if self.language else self.id
+
+    @property
     def source(self) -> str:
         """What the texts are about: sets in several languages may be about one image."""
         return self.image or self.id

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from PIL import Image as Picture
@@ -200,7 +200,7 @@ def test_a_judge_that_cannot_see_is_refused_before_any_work(tmp_path: Path) -> N
     ("build", "message"),
     [
         (lambda: RateStoryline(judge="toy", by="captions"), "needs a captioner"),
-        (lambda: RateStoryline(judge="toy", by="smell"), "by='smell'"),
+        (lambda: RateStoryline(judge="toy", by=cast(Any, "smell")), "by='smell'"),
         (lambda: RateStoryline(judge="toy", max_side=8), "max_side=8"),
         (lambda: RateSteps(judge="toy", temperature=0.0), "look like agreement"),
         (lambda: CaptionFrame(judge="toy", min_words=90, max_words=20), "captions of 90 to 20"),

@@ -18,6 +18,7 @@ from beholder.backends import BACKENDS, Answer, Request
 from beholder.backends.money import Price
 from beholder.errors import BudgetError, ConfigError, DataError, RunError, TransientError
 from beholder.metrics import METRICS
+from beholder.metrics.asker import Outcome
 from beholder.narratives import measuring
 from beholder.narratives.hybrid import choose
 from beholder.narratives.judging import Voting
@@ -26,7 +27,6 @@ from beholder.records import Item
 from beholder.report import draw
 from beholder.run import manifest
 from beholder.run.compare import compare
-from beholder.run.execute import Outcome
 from beholder.run.narrate.config import (
     CaptionOptions,
     CoherenceOptions,

@@ -269,8 +269,8 @@ class FactsInMemory:
         self._facts[name] = text
 
 
-def mark(options: Mapping[str, Any]) -> str:
-    """A short mark for options that change answers; nothing for none."""
+def options_digest(options: Mapping[str, Any]) -> str:
+    """A short digest of options that change answers; nothing for none."""
     if not options:
         return ""
     text = json.dumps(options, sort_keys=True, default=str)

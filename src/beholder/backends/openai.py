@@ -19,7 +19,7 @@ from beholder.backends.base import (
     Sample,
     ServerFacts,
     Surprisal,
-    mark,
+    options_digest,
 )
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.context_window import SAYS_TOO_LONG, too_long
@@ -78,7 +78,7 @@ class OpenAI(Backend):
     ) -> None:
         self.model = model
         self.extra = dict(extra or {})
-        self.variant = mark(self.extra)
+        self.variant = options_digest(self.extra)
         self.context = context
         self.name = f"openai:{model}"
         if base_url is not None:

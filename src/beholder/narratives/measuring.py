@@ -17,7 +17,7 @@ from beholder.metrics.tools import Tools
 from beholder.narratives.space import Floats, Space
 from beholder.narratives.strength import Coherence, coherence_of
 from beholder.narratives.topics import topics_by
-from beholder.narratives.warping import Alignment, dtw
+from beholder.narratives.warping import WarpedAlignment, dtw
 from beholder.records import Frame, ItemFailure, ItemScore
 from beholder.records import Sequence as Storyline
 
@@ -197,13 +197,13 @@ def coherence_in(outcome: Outcome) -> Coherence | ItemFailure:
     )
 
 
-def nearest_in(outcome: Outcome) -> tuple[str, Alignment] | None:
+def nearest_in(outcome: Outcome) -> tuple[str, WarpedAlignment] | None:
     """The nearest human storyline of an outcome, by id, and the alignment; None without one."""
     found = outcome.detail.get("nearest")
     if found is None:
         return None
     path = tuple((int(i), int(j)) for i, j in found["path"])
-    return found["storyline"], Alignment(found["cost"], found["normalised"], path)
+    return found["storyline"], WarpedAlignment(found["cost"], found["normalised"], path)
 
 
 def digest(value: object) -> str:

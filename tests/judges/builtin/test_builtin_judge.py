@@ -13,11 +13,11 @@ from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import judge
 from beholder.judges.builtin import claims, vectors
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.lexis import named_further, says
 from beholder.judges.builtin.predicates import normal
 from beholder.judges.builtin.quotes import Quotes
-from beholder.judges.builtin.view import View
 from beholder.judges.operations import Decompose, MatchStatements, Presence, Question, Rank, Verify
 
 JUDGE = judge("builtin")
@@ -98,7 +98,7 @@ def test_300_facts_are_matched_with_300_in_less_work_than_all_pairs(
     compared = 0
     real = claims.grade
 
-    def counted(claim: View, source: claims.Source) -> float:
+    def counted(claim: AnalysedText, source: claims.Source) -> float:
         nonlocal compared
         compared += 1
         return real(claim, source)

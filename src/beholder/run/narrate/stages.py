@@ -29,7 +29,7 @@ from beholder.narratives.measuring import (
 )
 from beholder.narratives.strength import Coherence
 from beholder.narratives.views import Method
-from beholder.narratives.warping import Alignment
+from beholder.narratives.warping import WarpedAlignment
 from beholder.records import ItemFailure
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs
@@ -171,7 +171,7 @@ class Found:
         """Coherence per position of a storyline, or why it has none."""
         return {at: coherence_in(one) for at, one in self._of("coherence").items()}
 
-    def nearest(self) -> dict[int, tuple[int, Alignment]]:
+    def nearest(self) -> dict[int, tuple[int, WarpedAlignment]]:
         """Per position the position of the nearest human storyline, and the alignment with it."""
         place = {storyline.id: at for at, storyline in enumerate(self.inputs.storylines)}
         found = ((at, nearest_in(one)) for at, one in self._of("coherence").items())
