@@ -29,8 +29,7 @@ from beholder.narratives.judging import (
     votes_of,
 )
 from beholder.narratives.views import known_data
-from beholder.records import Frame, ItemFailure, ItemScore
-from beholder.records import Sequence as Storyline
+from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from toy.tools import OneJudge
 
 Reply = Callable[[Request], str]

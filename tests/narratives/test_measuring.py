@@ -20,8 +20,7 @@ from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Tools
 from beholder.metrics.asker import Outcome, attempt
 from beholder.narratives.measuring import MeasureCoherence, coherence_in, nearest_in
-from beholder.records import Frame, ItemFailure, ItemScore
-from beholder.records import Sequence as Storyline
+from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 VECTORS = {
     "east": (1.0, 0.0),

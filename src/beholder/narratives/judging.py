@@ -28,8 +28,7 @@ from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
 from beholder.narratives.views import Captions, by_caption, by_sight, known_data, picture
-from beholder.records import Frame, ItemFailure, ItemScore
-from beholder.records import Sequence as Storyline
+from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 S = TypeVar("S")
 

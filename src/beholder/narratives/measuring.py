@@ -18,8 +18,7 @@ from beholder.narratives.space import Floats, Space
 from beholder.narratives.strength import Coherence, coherence_of
 from beholder.narratives.topics import topics_by
 from beholder.narratives.warping import WarpedAlignment, dtw
-from beholder.records import Frame, ItemFailure, ItemScore
-from beholder.records import Sequence as Storyline
+from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from beholder.data import read_frames, read_sequences, with_exif_dates
+from beholder.data import read_frames, read_storylines, with_exif_dates
 from beholder.data.read import good_rows
 from beholder.errors import DataError
-from beholder.records import Frame
-from beholder.records import Sequence as Storyline
+from beholder.records import Frame, Storyline
 from beholder.run.narrate.config import NarrateConfig
 
 
@@ -58,7 +57,7 @@ def read_inputs(
         collection = with_exif_dates(collection, root)
     rows = storylines
     if rows is None:
-        rows = read_sequences(config.sequences, collection, media_root=root)
+        rows = read_storylines(config.sequences, collection, media_root=root)
     wrong: list[DataError] = []
     taken = tuple(good_rows(rows, config.rows, wrong, name=config.sequences))
     frames = {frame.id: frame for frame in collection}

@@ -20,8 +20,7 @@ from beholder.narratives.measuring import EmbeddedPictures
 from beholder.narratives.steps import steps_table
 from beholder.narratives.strength import Coherence
 from beholder.narratives.study import Subject, tables
-from beholder.records import Frame, ItemFailure
-from beholder.records import Sequence as Storyline
+from beholder.records import Frame, ItemFailure, Storyline
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs
 from beholder.run.narrate.stages import Found
