@@ -279,47 +279,57 @@ def _columns(pairs: list[str] | None) -> dict[str, str]:
 
 def _run(given: dict[str, Any], parts: tuple[str, ...]) -> None:
     """Build the run from the options of a command, carry it out, print and draw it."""
-    from beholder.cli.cache import cache_file
-    from beholder.cli.narrate_print import print_plan, print_study, problems
+    from beholder.cli.narrate_print import print_costs, print_plan, print_study, problems
     from beholder.cli.progress import TerminalProgress
-    from beholder.narratives.judging import Voting
     from beholder.report.narrate import write_study
-    from beholder.run.narrate.config import NarrateConfig
-    from beholder.run.narrate.engine import carry_out
+    from beholder.run.narrate.engine import plan_narratives, run_narratives
     from beholder.run.narrate.inputs import read_inputs
 
-    same = ("sequences", "judge", "max_side", "share", "rule", "weight", "embedder", "scale",
-            "jsd", "topics", "human", "concurrency", "max_cost", "skip_bad_rows", "year",
-            "steps_by")  # fmt: skip
-    config = NarrateConfig(
-        out=given["out"] or Path("runs") / Path(given["sequences"]).stem,
-        parts=parts,  # type: ignore[arg-type]
-        collection=given["pictures"],
-        media_root=given["images"],
-        columns=_columns(given["column"]),
-        caption_judge=given["captioner"],
-        judge_options={"base_url": given["base_url"]} if given["base_url"] else {},
-        voting=Voting(
-            judges=given["judges"],
-            temperature=given["temperature"],
-            context=given["context"],
-            anchors=given.get("anchors", False),
-        ),
-        **{name: given[name] for name in same if name in given},
-    )
+    config = _config(given, parts)
     inputs = read_inputs(config)
-    print_plan(config, inputs)
     if given["dry_run"]:
+        print_plan(config, plan_narratives(config, inputs))
         return
+    print_costs(config, inputs)
     with TerminalProgress() as progress:
-        cache = cache_file(given["cache"]) if config.judged else None
-        study = carry_out(config, progress, inputs=inputs, cache=cache)
+        study, _ = run_narratives(config, progress, inputs)
     report = write_study(config.out)
     if given["as_json"]:
         typer.echo(json.dumps({name: study[name] for name in _PRINTED}, ensure_ascii=False))
     else:
         print_study(study, Console())
     _close(config, report, study["unreadable"], problems(study, given["allow_failed"]))
+
+
+def _config(given: dict[str, Any], parts: tuple[str, ...]) -> NarrateConfig:
+    """The run that the options of a command ask for; those it lacks keep their default."""
+    from beholder.cli.cache import cache_file
+    from beholder.narratives.judging import Voting
+    from beholder.options import DataOptions, JudgeOptions, WorkOptions
+    from beholder.run.narrate import config
+
+    def some(*names: str) -> dict[str, Any]:
+        return {name: given[name] for name in names if name in given}
+
+    return config.NarrateConfig(
+        out=given["out"] or Path("runs") / Path(given["sequences"]).stem,
+        parts=parts,  # type: ignore[arg-type]
+        collection=config.CollectionOptions(
+            given["pictures"], _columns(given["column"]), given["year"]
+        ),
+        voting=Voting(**some("judges", "temperature", "context", "anchors")),
+        captions=config.CaptionOptions(judge=given["captioner"]),
+        hybrid=config.HybridOptions(**some("share", "rule", "weight")),
+        coherence=config.CoherenceOptions(**some("embedder", "jsd", "scale", "topics")),
+        rows=DataOptions(skip_bad_rows=given["skip_bad_rows"], media_root=given["images"]),
+        judging=JudgeOptions(base_url=given["base_url"]),
+        work=WorkOptions(
+            concurrency=given["concurrency"],
+            cache=cache_file(given["cache"]),
+            max_cost=given["max_cost"],
+        ),
+        **some("sequences", "judge", "steps_by", "max_side", "human"),
+    )
 
 
 _PRINTED = ("tables", "steps", "cost", "hybrid", "theta", "judges")

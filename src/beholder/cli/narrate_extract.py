@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from beholder.data import read_frames, read_sequences, with_exif_dates, write_sequences
+from beholder.data import read_frames, read_storylines, with_exif_dates, write_storylines
 from beholder.data.read import _all_bad as bad_rows_error
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
@@ -50,25 +50,25 @@ def extract_and_print(
     _say_left_out(reasons)
     tasks = [ExtractionTask("storyline", k or 0, *ends)]
     if like is not None:
-        given = [row for row in read_sequences(like, frames) if not isinstance(row, DataError)]
+        given = [row for row in read_storylines(like, frames) if not isinstance(row, DataError)]
         tasks = [ExtractionTask.like(narrative) for narrative in given]
     found = list(extract(kept, vectors, tasks, how))
-    write_sequences(out, (each.narrative for each in found))
+    write_storylines(out, (each.storyline for each in found))
     table = Table("id", "pictures", "weakest link", "mean", "weakest step")
     for each in found:
-        steps, shots = each.storyline.steps, each.narrative.frames
+        steps, shots = each.path.steps, each.storyline.frames
         at = steps.index(min(steps))
         table.add_row(
-            escape(each.narrative.id),
+            escape(each.storyline.id),
             str(len(shots)),
-            f"{each.storyline.weakest:.3f}",
-            f"{each.storyline.mean:.3f}",
+            f"{each.path.weakest:.3f}",
+            f"{each.path.mean:.3f}",
             escape(f"{shots[at].id} → {shots[at + 1].id}"),
         )
     Console().print(table)
-    for warning in dict.fromkeys(w for each in found for w in each.storyline.warnings):
+    for warning in dict.fromkeys(w for each in found for w in each.path.warnings):
         typer.echo(f"beholder: warning: {warning}", err=True)
-    distinct = len({each.storyline.positions for each in found})
+    distinct = len({each.path.positions for each in found})
     if distinct < len(found):
         typer.echo(
             f"beholder: {len(found)} storylines, {distinct} of them different; maxmin only varies"

@@ -10,17 +10,36 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from beholder.cli.score import estimate
 from beholder.narratives.study import mean_vote
 from beholder.run.narrate.config import NarrateConfig
+from beholder.run.narrate.engine import NarrativesPlan
 from beholder.run.narrate.inputs import Inputs
 from beholder.run.narrate.results import cost_table
 
 
-def print_plan(config: NarrateConfig, inputs: Inputs) -> None:
+def print_plan(config: NarrateConfig, plan: NarrativesPlan) -> None:
+    """Print what a run would ask, and what that may cost."""
+    for error in plan.bad_rows:
+        typer.echo(f"left out: {error}", err=True)
+    _print_costs(config, plan.cost)
+    for asker in plan.askers:
+        typer.echo(f"{asker.name}: {asker.n_to_ask} to ask, {asker.n_done} done already")
+        typer.echo(f"  {asker.signature}")
+        for reason, count in asker.lacking.items():
+            typer.echo(f"  {count} would fail: {reason}")
+        if asker.judge is not None:
+            typer.echo(f"  {estimate(asker.judge)}")
+
+
+def print_costs(config: NarrateConfig, inputs: Inputs) -> None:
     """Print what a run will judge and what that may cost, on stderr."""
     for error in inputs.bad_rows:
         typer.echo(f"left out: {error}", err=True)
-    cost = cost_table(config, inputs.narratives)
+    _print_costs(config, cost_table(config, inputs))
+
+
+def _print_costs(config: NarrateConfig, cost: Mapping[str, Any]) -> None:
     typer.echo(
         f"{cost['n_narratives']} narratives of {cost['n_pictures']} pictures;"
         f" parts: {', '.join(config.parts)}",
