@@ -14,12 +14,13 @@ from beholder.narratives.hybrid import choose
 from beholder.narratives.judging import CaptionFrame, JudgeAsker, Rater
 from beholder.narratives.measuring import EmbeddedPictures, MeasureCoherence
 from beholder.run import manifest
+from beholder.run.asked import Asked
 from beholder.run.narrate import results
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs, read_inputs
 from beholder.run.narrate.stages import JUDGED, Found, n_seen, stages
 from beholder.run.plan import Plan, PlannedAsker, plan
-from beholder.run.session import Asked, Progress, Session
+from beholder.run.session import Progress, Session
 from beholder.run.subjects import FRAME, STORYLINE
 
 KIND = "narratives"
