@@ -1,6 +1,8 @@
 """The entry point: all commands, and what an error looks like to a person.
 
 Exit codes: 0 done; 1 some items failed or a gate was missed; 2 bad input or usage; 130 interrupted.
+A command gives its exit code, or None for 0. Modules of commands import what they work with when
+they are called, so that ``--help`` waits for nothing.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-import typer
+from cyclopts import App, CycloptsError, Parameter
 
 from beholder._version import __version__
 from beholder.cli import (
@@ -24,66 +26,76 @@ from beholder.cli import (
     judge_check,
     leaderboard,
     metrics,
-    narrate,
     rank,
     report,
     review,
     score,
     translate,
 )
+from beholder.cli.printing import say
 from beholder.errors import BeholderError
 
-app = typer.Typer(
+
+def _default(value: object) -> str:
+    """A default as help shows it: what stands for "not said" is no default."""
+    if value in (None, False, ()):
+        return ""
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+app = App(
     name="beholder",
     help="How good is a description of something seen, and where is it right or wrong?",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    help_flags=("--help", "-h"),
+    help_format="markdown",
+    version=f"beholder {__version__}",
+    default_parameter=Parameter(negative=(), show_default=_default),
+    result_action="return_value",
+    exit_on_error=False,
+    print_error=False,
+    suppress_keyboard_interrupt=False,
 )
-for command in (
-    demo.demo,
-    score.score,
-    report.report,
-    compare.compare,
-    agree.agree,
-    leaderboard.leaderboard,
-    rank.rank,
-    review.review,
-    caption.caption,
-    classify.classify,
-    translate.translate,
-    bidirectional.bidirectional,
-    metrics.metrics,
-    metrics.show,
-    doctor.doctor,
-    graph.graph,
+for place, command in enumerate(
+    (
+        demo.demo,
+        score.score,
+        report.report,
+        compare.compare,
+        agree.agree,
+        leaderboard.leaderboard,
+        rank.rank,
+        review.review,
+        caption.caption,
+        classify.classify,
+        translate.translate,
+        bidirectional.bidirectional,
+        metrics.metrics,
+        metrics.show,
+        doctor.doctor,
+        graph.graph,
+        judge_check.judge_check,
+        cache.app,
+    )
 ):
-    app.command()(command)
-app.command("judge-check")(judge_check.judge_check)
-app.add_typer(cache.cache, name="cache")
-app.add_typer(narrate.app, name="narrate")
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
-) -> None:
-    if version:
-        typer.echo(f"beholder {__version__}")
-        raise typer.Exit
+    app.command(command, sort_key=place)
+app.command(
+    "beholder.cli.narrate:app",
+    name="narrate",
+    help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
+    sort_key=place + 1,
+)
+app.register_install_completion_command(help="Complete commands and options in this shell.")
 
 
 def main() -> None:
     """Run the command line and exit."""
     try:
-        app()
-    except BeholderError as error:
-        typer.echo(f"beholder: {error}", err=True)
+        sys.exit(app())
+    except (BeholderError, CycloptsError) as error:
+        say(f"beholder: {error}")
         sys.exit(2)
     except KeyboardInterrupt:
-        typer.echo("beholder: interrupted; run the same command again to go on", err=True)
+        say("beholder: interrupted; run the same command again to go on")
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,90 @@
+"""Groups of options that commands share: those of ``beholder.options``, flattened, and their own.
+
+Names, defaults and help come from the fields. A group repeats a field only where the command line
+takes it in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from cyclopts import Parameter
+
+from beholder.cli.cache import cache_file
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
+
+Out: TypeAlias = Annotated[Path | None, Parameter(alias="-o")]
+AsJson: TypeAlias = Annotated[bool, Parameter(name="--json")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Rows(DataOptions):
+    """Which rows of the data a command takes."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Judging(JudgeOptions):
+    """How judges are asked; a spec holds what is in ``extra``, as ``openai('m', timeout=9)``."""
+
+    extra: Annotated[Mapping[str, object], Parameter(parse=False)] = field(default_factory=dict)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Work(WorkOptions):
+    """How much a command does at once, what it keeps, and what it may spend."""
+
+    cache: Annotated[
+        Path | None,
+        Parameter(help="Folder of the answers that all runs share, or off; see `beholder cache`."),
+    ] = None
+
+    def found(self) -> WorkOptions:
+        """The options of the run, with the file of the cache."""
+        return replace(self, cache=cache_file(self.cache))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Tools:
+    """What metrics take that name none themselves.
+
+    Attributes:
+        judge: Judge where none is named: openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'.
+        embedder: Embedder where none is named: static (usual), st:NAME_OR_PATH or openai:MODEL.
+    """
+
+    judge: str | None = None
+    embedder: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Those that were given."""
+        given = {"judge": self.judge, "embedder": self.embedder}
+        return {kind: spec for kind, spec in given.items() if spec}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Finish:
+    """What a command does at its end.
+
+    Attributes:
+        allow_failed: Failures that still count as success.
+        as_json: Print JSON on stdout instead of tables.
+        dry_run: Check all input and say what would be asked; nothing is asked or written.
+    """
+
+    allow_failed: int = 0
+    as_json: AsJson = False
+    dry_run: bool = False
+
+
+def run_folder(out: Path | None, data: str, before: str = "") -> Path:
+    """The run directory that was named, else one that is called after the data."""
+    name = "stdin" if data == "-" else Path(data).name.partition(".")[0]
+    return out or Path("runs") / f"{before}{name}"
