@@ -12,44 +12,90 @@ from beholder._version import __version__
 
 if TYPE_CHECKING:
     from beholder import stats
-    from beholder.api import Run, score
-    from beholder.errors import BeholderError
+    from beholder.api import RankingRun, Run, agree, bidirectional, rank, score
+    from beholder.errors import (
+        BeholderError,
+        BudgetError,
+        ConfigError,
+        DataError,
+        ItemError,
+        MissingExtraError,
+        ModelChangedError,
+        RunError,
+        TransientError,
+        UnknownNameError,
+    )
     from beholder.metrics import Metric, Tools, metric
     from beholder.metrics.dcscore import DCScore
     from beholder.metrics.posh import PoSh
     from beholder.metrics.vcs import VCS, VCSShort
-    from beholder.records import Item, ItemFailure, ItemScore, MetricResult, Unit
-
-__all__ = [
-    "VCS",
-    "BeholderError",
-    "DCScore",
-    "Item",
-    "ItemFailure",
-    "ItemScore",
-    "Metric",
-    "MetricResult",
-    "PoSh",
-    "Run",
-    "Tools",
-    "Unit",
-    "VCSShort",
-    "__version__",
-    "metric",
-    "score",
-    "stats",
-]
+    from beholder.records import Frame, Item, ItemFailure, ItemScore, MetricResult, Reviews, Unit
 
 _HOME = {
-    "beholder.api": ("Run", "score"),
-    "beholder.errors": ("BeholderError",),
+    "beholder.api": ("RankingRun", "Run", "agree", "bidirectional", "rank", "score"),
+    "beholder.errors": (
+        "BeholderError",
+        "BudgetError",
+        "ConfigError",
+        "DataError",
+        "ItemError",
+        "MissingExtraError",
+        "ModelChangedError",
+        "RunError",
+        "TransientError",
+        "UnknownNameError",
+    ),
     "beholder.metrics": ("Metric", "Tools", "metric"),
     "beholder.metrics.dcscore": ("DCScore",),
     "beholder.metrics.posh": ("PoSh",),
     "beholder.metrics.vcs": ("VCS", "VCSShort"),
-    "beholder.records": ("Item", "ItemFailure", "ItemScore", "MetricResult", "Unit"),
+    "beholder.records": (
+        "Frame",
+        "Item",
+        "ItemFailure",
+        "ItemScore",
+        "MetricResult",
+        "Reviews",
+        "Unit",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+
+__all__ = [
+    "VCS",
+    "BeholderError",
+    "BudgetError",
+    "ConfigError",
+    "DCScore",
+    "DataError",
+    "Frame",
+    "Item",
+    "ItemError",
+    "ItemFailure",
+    "ItemScore",
+    "Metric",
+    "MetricResult",
+    "MissingExtraError",
+    "ModelChangedError",
+    "PoSh",
+    "RankingRun",
+    "Reviews",
+    "Run",
+    "RunError",
+    "Tools",
+    "TransientError",
+    "Unit",
+    "UnknownNameError",
+    "VCSShort",
+    "__version__",
+    "agree",
+    "bidirectional",
+    "metric",
+    "rank",
+    "score",
+    "stats",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,11 +8,59 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, TypeVar
 
 from beholder.errors import ConfigError
+
+T = TypeVar("T")
+
+
+class Options(TypedDict, total=False):
+    """What every door of the package takes by keyword; the groups below say what each means."""
+
+    limit: int | None
+    skip_bad_rows: bool
+    media_root: str | Path | None
+    base_url: str | None
+    temperature: float | None
+    prompts: str | Path | None
+    batch: bool
+    judge_options: Mapping[str, object]
+    workers: int | None
+    concurrency: int | None
+    cache: str | Path | None
+    max_cost: float | None
+
+
+def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
+    """Keyword options as the groups of a configuration.
+
+    Raises:
+        ConfigError: An option has no such name, or a value is wrong.
+    """
+    unknown = sorted(set(options) - set(Options.__annotations__))
+    if unknown:
+        close = get_close_matches(unknown[0], Options.__annotations__, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise ConfigError(
+            f"no option is called {unknown[0]!r}; {hint}There are:"
+            f" {', '.join(Options.__annotations__)}"
+        )
+    given: dict[str, Any] = dict(options)
+    extra = given.pop("judge_options", {})
+    for name in ("media_root", "prompts", "cache"):
+        if given.get(name) is not None:
+            given[name] = Path(given[name])
+
+    def of(group: type[T]) -> T:
+        names = [one.name for one in fields(group)]  # type: ignore[arg-type]
+        return group(**{name: given[name] for name in names if name in given})
+
+    judging = replace(of(JudgeOptions), extra=extra)
+    return of(DataOptions), judging, of(WorkOptions)
 
 
 @dataclass(frozen=True)
@@ -65,13 +113,6 @@ class JudgeOptions:
         for name in _OWN:
             if name in self.extra:
                 raise ConfigError(f"extra holds {name!r}, which has a field of its own: set that")
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> JudgeOptions:
-        """The options of a mapping by name; those that have no field of their own are ``extra``."""
-        own = {name: value for name, value in options.items() if name in _OWN}
-        rest = {name: value for name, value in options.items() if name not in _OWN}
-        return cls(**own, extra=rest)
 
     def keywords(self) -> dict[str, object]:
         """Those that were given, as keyword options of ``judges.judge``."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from beholder.api import Quiet, score
+from beholder.api import score
 from beholder.benchmarks.agree import Asked, agree, asked
 from beholder.benchmarks.leaderboard import leaderboard
 from beholder.benchmarks.load import Judged, load
@@ -23,6 +23,7 @@ from beholder.metrics.asker import Outcome
 from beholder.options import WorkOptions
 from beholder.records import Item
 from beholder.run.scores import ScoreConfig
+from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy.metric import WordCount
 

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from beholder.api import Quiet
 from beholder.benchmarks.granular import Finding, granular
 from beholder.benchmarks.load import Judged, load
 from beholder.cli.main import app
@@ -20,6 +19,7 @@ from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore, Side, Unit
 from beholder.run.scores import ScoreConfig
+from beholder.run.session import Quiet
 from beholder.text.tokenize import words
 
 

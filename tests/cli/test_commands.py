@@ -63,7 +63,7 @@ def test_a_run_can_be_scored_again_with_another_metric(cli: Cli) -> None:
         ),
         ('{"id": "1"}', "d.jsonl:1: candidate: is missing"),
         ("nonsense", "d.jsonl:1: is not JSON"),
-        ("", "d.jsonl: has no item to score"),
+        ("", "d.jsonl: has no row that can be used"),
     ],
 )
 def test_bad_rows_exit_2_with_place_and_reason(cli: Cli, content: str, message: str) -> None:

@@ -245,8 +245,8 @@ def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
     [
         (["-s", "magic"], "no metric is called 'magic'"),
         (["-s", "response(order=2)"], "did you mean 'orders'?"),
-        (["-s", "response(orders=0)"], "orders=0: expected a whole number from 1"),
-        (["-s", "perplexity"], "no operation 'perplexity'; a model has"),
+        (["-s", "response(judge=builtin, orders=0)"], "orders=0: expected a whole number from 1"),
+        (["-s", "perplexity(judge=builtin)"], "no operation 'perplexity'; a model has"),
         (["-s", "length", "-s", "length"], "the scorer length was asked for twice"),
         (["-s", "length", "--threshold", "high"], "expected a number such as 0.6, or none"),
         (["-s", "length", "--threshold", "2"], "expected a correlation"),

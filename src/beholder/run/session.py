@@ -7,6 +7,7 @@ keeps each outcome the moment it arrives, and tells the progress.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,20 @@ S = TypeVar("S")
 
 CONCURRENCY = 64
 """Subjects that wait for remote tools at once, where nobody says otherwise."""
+
+
+def default_out(source: str | None, prefix: str = "") -> Path:
+    """Where a run is kept if nobody says: ``runs/`` and the name of the data.
+
+    Args:
+        source: The data as the user named it; None for data given in Python, which get a new
+            temporary folder.
+        prefix: What stands before the name.
+    """
+    if source is None:
+        return Path(tempfile.mkdtemp(prefix="beholder-"))
+    name = "stdin" if source == "-" else Path(source).name.partition(".")[0]
+    return Path("runs") / f"{prefix}{name}"
 
 
 class Progress(Protocol):

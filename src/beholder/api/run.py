@@ -1,0 +1,107 @@
+"""A run on disk, as Python sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from beholder.errors import DataError, RunError
+from beholder.optional import require
+from beholder.records import Item, ItemFailure, ItemScore, MetricResult
+from beholder.run import manifest
+from beholder.run.store import Store
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run on disk, of any kind.
+
+    Attributes:
+        path: Its directory.
+        bad_rows: Rows that were left out when it was made here; empty for a run that was opened.
+    """
+
+    path: Path
+    bad_rows: tuple[DataError, ...] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+        self.manifest  # noqa: B018  # raises RunError when there is no run
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The content of ``run.json``."""
+        return manifest.read(self.path)
+
+    @property
+    def summary(self) -> dict[str, MetricResult]:
+        """Result per metric, by canonical name."""
+        return manifest.results(self.manifest)
+
+    @property
+    def kind(self) -> str:
+        """What the run did: ``scores``, ``ranking``, ``narratives``, ``rows`` or ``reviews``."""
+        return manifest.kind_of(self.path)
+
+    def outcomes(self, name: str) -> Iterator[tuple[Any, ItemScore | ItemFailure]]:
+        """Every subject with what was found for it, in order; unfinished ones are left out.
+
+        Args:
+            name: Canonical name of the metric (or ranker, rater ...), as ``summary`` has it.
+
+        Raises:
+            RunError: The run asked nothing of that name; says what it asked.
+        """
+        with Store.read(self.path) as store:
+            known = [asker.name for asker in store.askers()]
+            if name not in known:
+                raise RunError(f"{self.path} has nothing called {name!r}; it has: {known}")
+            for position, subject in store.subjects(store.kind_of(name)):
+                found = store.score(name, position)
+                if isinstance(found, ItemScore) and isinstance(subject, Item):
+                    found = replace(found, item=subject)
+                if found is not None:
+                    yield subject, found
+
+    def to_arrow(self) -> Any:
+        """The scores as a pyarrow Table, long: item, metric, name, value, status, groups."""
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(self.path / "scores.parquet")
+
+    def to_pandas(self) -> Any:
+        """One row per item, one column per value (``vcs.las``); needs pandas.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        require("pandas", extra="pandas", purpose="Run.to_pandas")
+        frame = self.to_arrow().to_pandas()
+        groups = [column for column in frame.columns if column.startswith("group.")]
+        scored = frame[frame["status"] == "scored"]
+        wide = scored.assign(column=scored["metric"] + "." + scored["name"]).pivot(
+            index="item", columns="column", values="value"
+        )
+        order = list(dict.fromkeys(frame["item"]))
+        labels = frame.drop_duplicates("item").set_index("item")[groups]
+        return labels.join(wide).reindex(order)
+
+    def report(self, output: str | Path | None = None) -> Path:
+        """Draw the HTML report and give its path (``report.html`` in the run by default)."""
+        from beholder.report import draw
+
+        return draw(self.path, Path(output) if output is not None else None)
+
+
+@dataclass(frozen=True)
+class RankingRun(Run):
+    """A run that ranked texts about images."""
+
+    @property
+    def ranking(self) -> Mapping[str, Any]:
+        """Tables, and every image with all rankings: the content of ``ranking.json``."""
+        from beholder.run.rank import results
+
+        return results.read(self.path)

@@ -1,0 +1,212 @@
+"""Runs on disk that are read: on a disk that cannot be written, of an old format, of another kind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from beholder.api import Run, rank, score
+from beholder.errors import ConfigError, RunError
+from beholder.judges import AnswerFile
+from beholder.records import Item, ItemFailure, ItemScore, Reviews
+from beholder.report import draw, draw_figures
+from beholder.run.compare import compare
+from beholder.run.store import FILE_NAME, Store
+from beholder.run.subjects import ITEM, REVIEWS
+from toy.metric import WordCount
+
+OLD = Path(__file__).parent / "format_1"
+"""Scores of three items, written by the version of before kinds of subjects (format 1)."""
+
+
+@contextmanager
+def unwritable(folder: Path) -> Iterator[None]:
+    """A folder as on a disk that cannot be written; for root, who may write anywhere, as nobody."""
+    files = [folder, *folder.rglob("*")]
+    for path in files:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    parents = [p for p in folder.parents if p.stat().st_uid == os.geteuid() and p != p.parent]
+    modes = {path: path.stat().st_mode for path in parents}
+    for path in parents:
+        path.chmod(modes[path] | 0o055)
+    as_root = os.geteuid() == 0
+    if as_root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if as_root:
+            os.seteuid(0)
+        for path, mode in modes.items():
+            path.chmod(mode)
+        for path in files:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def _scored(folder: Path, *texts: str) -> Path:
+    items = [Item(str(i), text, references=("A cat.",)) for i, text in enumerate(texts)]
+    score(items, [WordCount()], out=folder)
+    return folder
+
+
+def test_a_run_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    # Everything that reading imports must be loaded before the process loses its rights.
+    warm = _scored(tmp_path / "warm", "one two", "three")
+    draw(warm, tmp_path / "warm.html")
+    with Store.read(warm) as a, Store.read(warm) as b:
+        compare(a, b)
+    run = _scored(tmp_path / "run", "one two", "three")
+    assert not (run / f"{FILE_NAME}-wal").exists()
+    (tmp_path / "out").mkdir(mode=0o777)
+    (tmp_path / "out").chmod(0o777)
+    with unwritable(run):
+        found = [outcome for _, outcome in Run(run).outcomes("word_count")]
+        with Store.read(run) as a, Store.read(run) as b:
+            (difference,) = compare(a, b).differences
+        page = draw(run, tmp_path / "out" / "report.html")
+        with pytest.raises(RunError, match="cannot be written: Permission denied; choose another"):
+            draw(run)
+    assert [one.values["words"] for one in found if isinstance(one, ItemScore)] == [2, 1]
+    assert difference.paired.mean == 0
+    assert "three" in page.read_text("utf-8")
+
+
+def test_a_log_left_by_a_killed_run_on_such_a_disk_is_told_in_words(tmp_path: Path) -> None:
+    run = _scored(tmp_path / "run", "one")
+    with Store.open(run) as store:
+        store.put("word_count", 0, ItemScore({"words": 1.0}))
+        for name in (FILE_NAME, f"{FILE_NAME}-wal", "run.json"):  # as a copy taken meanwhile
+            (tmp_path / "copy").mkdir(exist_ok=True)
+            shutil.copy(run / name, tmp_path / "copy" / name)
+    with (
+        unwritable(tmp_path / "copy"),
+        pytest.raises(RunError, match="was killed, on a disk that cannot be written; copy"),
+        Store.read(tmp_path / "copy"),
+    ):
+        pass
+
+
+def test_a_run_of_format_1_is_read_and_compared_but_not_gone_on_with(tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    shutil.copytree(OLD, old)
+    run = Run(old)
+    assert run.kind == "scores"
+    # as `beholder score` printed them when the run was made (run.json beside the store)
+    mean = run.summary["vcs_short"].values["vcs"].mean
+    outcomes = {item.id: found for item, found in run.outcomes("vcs_short")}
+    scores = [one.values["vcs"] for one in outcomes.values() if isinstance(one, ItemScore)]
+    assert sum(scores) / 2 == mean
+    assert isinstance(outcomes["c"], ItemFailure)
+    with Store.read(old) as a, Store.read(old) as b:
+        assert {one.metric for one in compare(a, b).differences} == {"vcs_short", "bleu"}
+        assert a.sources(3) == b.sources(3)
+    assert "Two dogs run." in draw(old).read_text("utf-8")
+    with pytest.raises(RunError, match=r"format 1, which is read .* choose another run directory"):
+        score([Item("a", "x")], [WordCount()], out=old)
+
+
+def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    run = _scored(tmp_path / "run", "one")
+    with Store.open(run) as store:
+        store._db.execute("PRAGMA user_version = 99")
+        store._db.execute("PRAGMA journal_mode = DELETE")
+    with pytest.raises(RunError, match="store format 99, this beholder reads up to 2"):
+        list(Run(run).outcomes("word_count"))
+
+
+def test_answers_alone_are_no_run_to_be_compared(tmp_path: Path) -> None:
+    run = _scored(tmp_path / "run", "one")
+    AnswerFile(tmp_path / "answers" / FILE_NAME).close()
+    with (
+        pytest.raises(RunError, match="answers of judges but no outcomes"),
+        Store.read(run) as a,
+        Store.read(tmp_path / "answers") as b,
+    ):
+        compare(a, b)
+
+
+def _ranked(folder: Path, ranks: list[int]) -> Path:
+    row = Reviews("p", ("one", "one two", "one two three"), {"x": tuple(ranks), "y": tuple(ranks)})
+    rank([row], [WordCount()], out=folder)
+    return folder
+
+
+def test_two_rankings_are_compared_by_their_correlation_with_people(tmp_path: Path) -> None:
+    # Longer is better to the metric: the same order as people's (rho 1), and the reverse (rho -1).
+    a, b = _ranked(tmp_path / "a", [3, 2, 1]), _ranked(tmp_path / "b", [1, 2, 3])
+    with Store.read(a) as one, Store.read(b) as other:
+        (difference,) = compare(one, other).differences
+    assert (difference.value, difference.mean_a, difference.mean_b) == ("correlation", 1.0, -1.0)
+    assert Run(a).summary["word_count"].values["correlation"].mean == 1.0
+    assert json.loads((a / "run.json").read_text())["kind"] == "ranking"
+
+
+def test_a_reader_that_is_handed_another_kind_says_so(tmp_path: Path) -> None:
+    scores, ranking = _scored(tmp_path / "s", "one"), _ranked(tmp_path / "r", [3, 2, 1])
+    with (
+        Store.read(scores) as a,
+        Store.read(ranking) as b,
+        pytest.raises(RunError, match="of the kind 'ranking', not 'scores'"),
+    ):
+        compare(a, b)
+    with pytest.raises(RunError, match="of the kind 'ranking', not 'scores'"):
+        score([Item("a", "x")], [WordCount()], out=ranking)
+    with pytest.raises(RunError, match="of the kind 'scores', not 'ranking'"):
+        _ranked(scores, [3, 2, 1])
+    with pytest.raises(RunError, match="of the kind 'ranking', not 'scores'"):
+        score(ranking, [WordCount()], out=tmp_path / "again")
+    with pytest.raises(ConfigError, match="'ranking' has no figures of its own"):
+        draw_figures(ranking, tmp_path / "figures")
+    (ranking / "run.json").write_text('{"format": 1, "kind": "dreams"}')
+    with pytest.raises(RunError, match="of the kind 'dreams'; this beholder draws: scores"):
+        draw(ranking)
+
+
+def test_subjects_of_all_kinds_come_back_as_they_were(tmp_path: Path) -> None:
+    items = [Item("a", "x", ("r",), ("i.jpg",), None, {"g": "1"}, {"j": 2}, {"m": [1]})]
+    sets = [
+        Reviews("p", ("t", "u"), {"n": (1.0, None)}, "/abs/p.jpg", "en", "c", (1.0, 2.0), ("r",))
+    ]
+    with Store.open(tmp_path) as store:
+        assert store.sync(ITEM, items)[0] == 1
+        assert store.sync(REVIEWS, sets)[0] == 1
+        assert [item for _, item in store.items()] == items
+        assert [one for _, one in store.subjects(REVIEWS)] == sets
+
+
+def test_ranks_may_change_between_starts_and_texts_may_not(tmp_path: Path) -> None:
+    one = Reviews("p", ("t", "u"), {"n": (1.0, 2.0)})
+    with Store.open(tmp_path) as store:
+        first = store.sync(REVIEWS, [one])
+        later = Reviews("p", ("t", "u"), {"n": (2.0, 1.0), "m": (1.0, 2.0)})
+        assert store.sync(REVIEWS, [later]) == first
+        assert [found for _, found in store.subjects(REVIEWS)] == [later]
+        with pytest.raises(RunError, match=r"over other data \(reviews 'p' differs\)"):
+            store.sync(REVIEWS, [Reviews("p", ("t", "v"))])
+
+
+def test_two_subjects_of_one_id_are_refused(tmp_path: Path) -> None:
+    sets = [Reviews("p", ("t", "u"), language="en"), Reviews("p", ("t", "v"), language="en")]
+    with Store.open(tmp_path) as store, pytest.raises(RunError, match=r"'p .en.'; ids must differ"):
+        store.sync(REVIEWS, sets)
+
+
+def test_an_unfinished_score_is_kept_and_asked_for_again(tmp_path: Path) -> None:
+    with Store.open(tmp_path) as store:
+        store.sync(ITEM, [Item("a", "x"), Item("b", "y")])
+        store.add_asker("m", ITEM, {}, "m|v:1")
+        store.put("m", 0, ItemScore({"v": 1.0}, unfinished=True))
+        store.put("m", 1, ItemScore({"v": 2.0}))
+        assert store.pending("m", 2) == [0]
+        assert [values for _, values in store.values("m")] == [{"v": 1.0}, {"v": 2.0}]
+        store.put("m", 0, ItemFailure("ItemError", "no"))
+        assert store.pending("m", 2) == []
+        assert [values for _, values in store.values("m")] == [{"v": 2.0}]
+        store.put("m", 0, ItemScore({"v": 3.0}))
+        assert list(store.failures("m")) == []
