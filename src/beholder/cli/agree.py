@@ -2,131 +2,113 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-from rich.console import Console
+from cyclopts import Parameter
 
-from beholder.cli.progress import TerminalProgress
+from beholder.cli.groups import AsJson, Judging, Out, Rows, Tools, Work
+from beholder.cli.printing import close, say, say_left_out, tell_json, tell_tables
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
     from beholder.benchmarks.agree import Report
+    from beholder.benchmarks.granular import GranularReport
     from beholder.benchmarks.load import Judged
+    from beholder.cli.progress import TerminalProgress
     from beholder.run.scores import ScoreConfig
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Judgments:
+    """What people said, and how metrics are held against it.
+
+    Attributes:
+        data: Folder or file of a known set; hf: fetches it from the hub.
+        label: A judgment of your own data; repeatable. All numeric ones if none is named.
+        kind: The correlation, for labels of your own.
+        control: Partial the length out of correlations.
+        resamples: Bootstrap resamples over sources; 0 for no intervals.
+        judges: Reliability between the metrics of a run, or of raters.
+
+    Raises:
+        ConfigError: The number of resamples is negative.
+    """
+
+    data: str | None = None
+    label: tuple[str, ...] = ()
+    kind: Literal["spearman", "pearson", "tau-b", "tau-c"] = "spearman"
+    control: Literal["length"] | None = None
+    resamples: int = 1000
+    judges: bool = False
+
+    def __post_init__(self) -> None:
+        if self.resamples < 0:
+            raise ConfigError(f"resamples={self.resamples}: expected a number from 0")
+
+
 def agree(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SET", help="A known set, a data file with judgments, or (--judges) a run."
-        ),
-    ],
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric", "-m", help="A metric, such as cider or token_f1.recall; repeatable."
-        ),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(help="Folder or file of a known set; hf: fetches it from the hub."),
-    ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(help="A judgment of your own data; repeatable. (default: all numeric ones)"),
-    ] = None,
-    kind: Annotated[
-        str, typer.Option(help="For your own labels: spearman, pearson, tau-b or tau-c.")
-    ] = "spearman",
-    control: Annotated[
-        str | None, typer.Option(help="length: partial the length out of correlations.")
-    ] = None,
-    judges: Annotated[
-        bool,
-        typer.Option("--judges", help="Reliability between the metrics of a run, or of raters."),
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Run directory of scores. (default: runs/agree-SET)"),
-    ] = None,
-    embedder: Annotated[
-        str | None, typer.Option(help="static (default), st:NAME_OR_PATH or openai:MODEL.")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first N judged items.")] = None,
-    resamples: Annotated[
-        int, typer.Option(help="Bootstrap resamples over sources; 0 for no intervals.")
-    ] = 1000,
-    media_root: Annotated[
-        Path | None,
-        typer.Option(help="Folder with the pictures. (default: that of the data)"),
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes.")] = None,
-    no_figures: Annotated[bool, typer.Option("--no-figures", help="Draw no figures.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
-) -> None:
+    source: str,
+    /,
+    *,
+    metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
+    judgments: Judgments = Judgments(),
+    out: Out = None,
+    tools: Tools = Tools(),
+    rows: Rows = Rows(),
+    judging: Judging = Judging(),
+    work: Work = Work(),
+    no_figures: bool = False,
+    as_json: AsJson = False,
+) -> int:
     """Hold metrics against human judgments by the set's own protocol; scores are kept.
 
-    Example: [bold]beholder agree flickr8k_expert --data FOLDER -m cider -m meteor[/bold]
+    Example: `beholder agree flickr8k_expert --data FOLDER -m cider -m meteor`
+
+    Args:
+        source: A known set, a data file with judgments, or (--judges) a run.
+        metric: A metric, such as cider or token_f1.recall; repeatable.
+        judgments: What people said.
+        out: Run directory of scores; runs/agree-SET if none is named.
+        tools: What metrics take.
+        rows: Which items.
+        judging: How judges are asked.
+        work: How much at once.
+        no_figures: Draw no figures.
+        as_json: Print JSON on stdout.
     """
-    if judges:
-        _print_reliability(source, metric, label, as_json)
-        return
-    from beholder.api import configure
-    from beholder.benchmarks.agree import agree as hold_against
-    from beholder.benchmarks.agree import asked, default_out
-    from beholder.benchmarks.load import Judged, load
-    from beholder.benchmarks.protocols import generic, protocol
+    if judgments.judges:
+        return _tell_reliability(source, metric, judgments.label, as_json)
+    from beholder.benchmarks.agree import default_out
+    from beholder.benchmarks.load import load
+    from beholder.cli.progress import TerminalProgress
+    from beholder.report.agreement_figures import write_agreement_figures
+    from beholder.run.scores import ScoreConfig
 
-    if control not in (None, "length"):
-        raise ConfigError(f"--control {control!r}: expected length")
-    if resamples < 0:
-        raise ConfigError(f"--resamples must be at least 0, got {resamples}")
-    if limit is not None and limit < 1:
-        raise ConfigError(f"--limit must be at least 1, got {limit}")
-    judged = load(source, data)
-    if limit is not None:
-        judged = Judged(judged.name, judged.known, judged.items[:limit])
-    own = judged.known and not label
-    defaults = {"embedder": embedder} if embedder else {}
-    config = configure(
+    judged = load(source, judgments.data, rows)
+    say_left_out(judged.bad_rows)
+    config = ScoreConfig(
         judged.name,
-        [],
-        base_url=base_url,
-        out=out or default_out(judged.name),
-        media_root=media_root or _folder(data or source),
-        workers=workers,
+        (),
+        out or default_out(judged.name),
+        replace(rows, limit=None, media_root=rows.media_root or _folder(judgments.data or source)),
+        judging,
+        work.found(),
     )
-    if own and judged.name == "docent_granular":
-        _print_granular(judged, metric, defaults, config, resamples, as_json)
-        return
-    measures = protocol(judged.name) if own else generic(judged.items, label, kind)
-    metrics = [asked(text, **defaults) for text in metric or []]
-    with TerminalProgress() as progress:
-        report = hold_against(
-            judged,
-            measures,
-            metrics,
-            config,
-            progress,
-            control_length=control == "length",
-            n_resamples=resamples,
-        )
-    _print_report(report, as_json)
-    say = f"{progress.scored_now} scored now, {progress.failed_now} failed now"
-    typer.echo(f"{say}, {progress.reused} reused, {progress.seconds:.1f} s", err=True)
-    typer.echo(f"run: {config.out}", err=True)
+    progress = TerminalProgress()
+    if judged.known and judged.name == "docent_granular" and not judgments.label:
+        spans = _held_against_spans(judged, judgments, metric, tools, config, progress)
+        _tell_spans(spans, as_json)
+        return close(config.out, progress)
+    report = _held(judged, judgments, metric, tools, config, progress)
+    _tell_report(report, as_json)
     if not no_figures:
-        from beholder.report.agreement_figures import write_agreement_figures
-
         paths = write_agreement_figures(report, config.out / "agreement")
-        typer.echo(f"figures: {config.out / 'agreement'} ({len(paths)} files)", err=True)
+        say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
+    return close(config.out, progress)
 
 
 def _folder(data: str) -> Path | None:
@@ -135,20 +117,71 @@ def _folder(data: str) -> Path | None:
     return path.parent if path.is_file() else path if path.is_dir() else None
 
 
-def _print_report(report: Report, as_json: bool) -> None:
+def _held(
+    judged: Judged,
+    judgments: Judgments,
+    names: Sequence[str],
+    tools: Tools,
+    config: ScoreConfig,
+    progress: TerminalProgress,
+) -> Report:
+    from beholder.benchmarks.agree import agree, asked
+    from beholder.benchmarks.protocols import generic, protocol
+
+    own = judged.known and not judgments.label
+    label = judgments.label or None
+    measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
+    metrics = [asked(name, **tools.named()) for name in names]
+    with progress:
+        return agree(
+            judged,
+            measures,
+            metrics,
+            config,
+            progress,
+            control_length=judgments.control == "length",
+            n_resamples=judgments.resamples,
+        )
+
+
+def _held_against_spans(
+    judged: Judged,
+    judgments: Judgments,
+    names: Sequence[str],
+    tools: Tools,
+    config: ScoreConfig,
+    progress: TerminalProgress,
+) -> GranularReport:
+    from beholder.benchmarks.granular import granular
+    from beholder.metrics import metric
+
+    if not names:
+        raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
+    metrics = [metric(name, **tools.named()) for name in names]
+    with progress:
+        return granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
+
+
+def _tell_spans(report: GranularReport, as_json: bool) -> None:
+    from beholder.report.agreement import granular_table
+
+    if as_json:
+        tell_json(asdict(report))
+    else:
+        tell_tables([granular_table(report)])
+
+
+def _tell_report(report: Report, as_json: bool) -> None:
     from beholder.report.agreement import agreement_table, significance_table
 
     if as_json:
-        typer.echo(json.dumps(_as_json(report), ensure_ascii=False, indent=2))
+        tell_json(_plain(report))
         return
-    console = Console()
-    console.print(agreement_table(report))
-    for section in report.sections:
-        if section.differences:
-            console.print(significance_table(section))
+    with_differences = [section for section in report.sections if section.differences]
+    tell_tables([agreement_table(report), *map(significance_table, with_differences)])
 
 
-def _as_json(report: Report) -> dict[str, Any]:
+def _plain(report: Report) -> dict[str, Any]:
     return {
         "set": report.name,
         "n_items": report.n_items,
@@ -193,39 +226,9 @@ def _as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _print_granular(
-    judged: Judged,
-    names: list[str] | None,
-    defaults: dict[str, str],
-    config: ScoreConfig,
-    resamples: int,
-    as_json: bool,
-) -> None:
-    from dataclasses import asdict
-
-    from beholder.benchmarks.granular import granular
-    from beholder.metrics import metric
-    from beholder.report.agreement import granular_table
-
-    if not names:
-        raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
-    metrics = [metric(name, **defaults) for name in names]
-    with TerminalProgress() as progress:
-        report = granular(judged, metrics, config, progress, n_resamples=resamples)
-    if as_json:
-        typer.echo(json.dumps(asdict(report), ensure_ascii=False, indent=2))
-    else:
-        Console().print(granular_table(report))
-    say = f"{progress.scored_now} scored now, {progress.failed_now} failed now"
-    typer.echo(f"{say}, {progress.reused} reused, {progress.seconds:.1f} s", err=True)
-    typer.echo(f"run: {config.out}", err=True)
-
-
-def _print_reliability(
-    source: str, metrics: list[str] | None, labels: list[str] | None, as_json: bool
-) -> None:
-    from dataclasses import asdict
-
+def _tell_reliability(
+    source: str, metrics: Sequence[str], labels: Sequence[str], as_json: bool
+) -> int:
     from beholder.benchmarks.load import load
     from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
     from beholder.report.agreement import reliability_table
@@ -234,9 +237,8 @@ def _print_reliability(
     if Path(source).is_dir():
         with Store.read(Path(source)) as store:
             found = [] if metrics else of_panels(Path(source))
-            if not found:
-                found = [reliability(store, metrics)]
-    elif labels and len(labels) == 1:
+            found = found or [reliability(store, metrics or None)]
+    elif len(labels) == 1:
         found = [of_ratings(load(source).items, labels[0])]
     else:
         raise ConfigError(
@@ -244,8 +246,7 @@ def _print_reliability(
             " --label that is a list of ratings"
         )
     if as_json:
-        rows = [asdict(one) for one in found]
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
-        return
-    for one in found:
-        Console().print(reliability_table(one))
+        tell_json([asdict(one) for one in found])
+    else:
+        tell_tables(map(reliability_table, found))
+    return 0

@@ -20,4 +20,4 @@ def demo(*, out: Annotated[Path, Parameter(alias="-o")] = Path("runs/demo")) -> 
     from beholder.cli.score import score
 
     with as_file(files("beholder.samples") / "descriptions.jsonl") as sample:
-        return score(str(sample), metric=["posh", "vcs"], out=out)
+        return score(str(sample), metric=("posh", "vcs"), out=out)

@@ -82,9 +82,3 @@ class Finish:
     allow_failed: int = 0
     as_json: AsJson = False
     dry_run: bool = False
-
-
-def run_folder(out: Path | None, data: str, before: str = "") -> Path:
-    """The run directory that was named, else one that is called after the data."""
-    name = "stdin" if data == "-" else Path(data).name.partition(".")[0]
-    return out or Path("runs") / f"{before}{name}"

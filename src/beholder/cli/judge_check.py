@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter, validators
 
 from beholder.cli.printing import tell, tell_tables
 from beholder.options import JudgeOptions
@@ -13,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def judge_check(
-    judge: str, /, *, base_url: str | None = None, replicates: int = 3, temperature: float = 0.7
+    judge: str,
+    /,
+    *,
+    base_url: str | None = None,
+    replicates: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 3,
+    temperature: float = 0.7,
 ) -> None:
     """Ask a judge a dozen known questions several times: consistency, position and length bias.
 
@@ -47,7 +54,8 @@ def build(judge: str, base_url: str | None) -> Judge:
     """The judge of a spec, at an address of its own if one is given."""
     from beholder import judges
 
-    return judges.judge(judge, **JudgeOptions(base_url).keywords())
+    options: dict[str, Any] = JudgeOptions(base_url).keywords()
+    return judges.judge(judge, **options)
 
 
 def print_diagnosis(judge: str, base_url: str | None) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -17,8 +18,6 @@ from beholder.cli import (
     agree,
     bidirectional,
     cache,
-    caption,
-    classify,
     compare,
     demo,
     doctor,
@@ -28,18 +27,16 @@ from beholder.cli import (
     metrics,
     rank,
     report,
-    review,
     score,
-    translate,
 )
 from beholder.cli.printing import say
 from beholder.errors import BeholderError
 
 
-def _default(value: object) -> str:
-    """A default as help shows it: what stands for "not said" is no default."""
-    if value in (None, False, ()):
-        return ""
+def _default(value: object) -> str | None:
+    """A default as help shows it; None for what stands for "not said"."""
+    if value is None or value is False or value in ((), ""):
+        return None
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
@@ -55,34 +52,28 @@ app = App(
     print_error=False,
     suppress_keyboard_interrupt=False,
 )
-for place, command in enumerate(
-    (
-        demo.demo,
-        score.score,
-        report.report,
-        compare.compare,
-        agree.agree,
-        leaderboard.leaderboard,
-        rank.rank,
-        review.review,
-        caption.caption,
-        classify.classify,
-        translate.translate,
-        bidirectional.bidirectional,
-        metrics.metrics,
-        metrics.show,
-        doctor.doctor,
-        graph.graph,
-        judge_check.judge_check,
-        cache.app,
-    )
-):
+COMMANDS: tuple[Callable[..., int | None], ...] = (
+    demo.demo,
+    score.score,
+    report.report,
+    compare.compare,
+    agree.agree,
+    leaderboard.leaderboard,
+    rank.rank,
+    bidirectional.bidirectional,
+    metrics.metrics,
+    metrics.show,
+    doctor.doctor,
+    graph.graph,
+    judge_check.judge_check,
+)
+for place, command in enumerate(COMMANDS):
     app.command(command, sort_key=place)
+app.command(cache.app)
 app.command(
     "beholder.cli.narrate:app",
     name="narrate",
     help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
-    sort_key=place + 1,
 )
 app.register_install_completion_command(help="Complete commands and options in this shell.")
 
@@ -90,7 +81,7 @@ app.register_install_completion_command(help="Complete commands and options in t
 def main() -> None:
     """Run the command line and exit."""
     try:
-        sys.exit(app())
+        sys.exit(app(sys.argv[1:]))
     except (BeholderError, CycloptsError) as error:
         say(f"beholder: {error}")
         sys.exit(2)

@@ -51,7 +51,10 @@ def say_left_out(rows: Iterable[DataError]) -> None:
 
 
 def close(
-    out: Path, progress: TerminalProgress, report: Path | None, problems: Sequence[str]
+    out: Path,
+    progress: TerminalProgress,
+    report: Path | None = None,
+    problems: Sequence[str] = (),
 ) -> int:
     """Say how a run went and where it is; gives the exit code.
 
@@ -61,7 +64,7 @@ def close(
         report: Its page, if one was drawn.
         problems: Why it is no success.
     """
-    done = f"{progress.scored_now} {progress.done} now, {progress.failed_now} failed now"
+    done = f"{progress.scored_now} scored now, {progress.failed_now} failed now"
     say(f"{done}, {progress.reused} reused, {progress.seconds:.1f} s")
     say(f"run: {out}")
     if report is not None:
@@ -85,8 +88,8 @@ def too_many(failures: Sequence[str], finish: Finish) -> list[str]:
     ]
 
 
-def tell_plan(planned: Plan, out: Path) -> None:
-    """Say what a run would do."""
+def tell_plan(planned: Plan, out: Path) -> int:
+    """Say what a run would do; gives the exit code."""
     from beholder.report.marking import visible
 
     tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
@@ -102,6 +105,7 @@ def tell_plan(planned: Plan, out: Path) -> None:
             if asker.judge_most.n_calls > asker.judge.n_calls:
                 tell(f"  at most {_estimate(asker.judge_most)}")
     tell(f"run directory: {out} (nothing was written)")
+    return 0
 
 
 def _estimate(tally: Tally) -> str:
