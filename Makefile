@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
 
+# In random order, on all cores; -p no:randomly and -n 0 put a failing test in its place again.
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 # The tests that need torch, in an environment of their own; everything else stays free of it.
 test-hf: .venv-hf/.ready

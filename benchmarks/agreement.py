@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from beholder import PoSh, stats
-from beholder.judges.builtin import wording
+from beholder.judges.builtin.wording import align_words
 from beholder.metrics import Tools
 from beholder.metrics.posh.scoring import beside_peers, f1
 from beholder.records import Item, ItemFailure
@@ -93,7 +93,7 @@ def posh_with(metric: PoSh) -> Scorer:
 def word_alignment(items: Sequence[Item]) -> np.ndarray:
     found = []
     for item in items:
-        near = wording(item.candidate, item.references)
+        near = align_words(item.candidate, item.references)
         recall = beside_peers(float(np.mean(near.recalls)), near.peers)
         found.append(f1(near.precision, recall))
     return np.array(found)

@@ -31,6 +31,7 @@ import numpy as np
 from beholder import DCScore, PoSh, stats
 from beholder.aio import run_sync
 from beholder.judges import judge
+from beholder.judges.operations import MatchStatements, Verify
 from beholder.language import graph_statements, parse, scene_graph
 from beholder.metrics import Metric, Tools
 from beholder.records import ItemFailure
@@ -96,7 +97,7 @@ def verify(limit: int, rng: random.Random) -> Iterator[str]:
     for name, claims, should in told:
         errors, n = [], 0
         for (text, _), each in zip(rows, claims, strict=True):
-            verdicts = run_sync(builtin.verify(each, reference=text))
+            verdicts = run_sync(builtin.ask(Verify(each, reference=text)))
             n += len(each)
             errors += [c for c, v in zip(each, verdicts, strict=True) if v != should]
         yield f"{name}: {len(errors) / n:.3f} wrong verdicts (n={n}); for example:"
@@ -110,7 +111,7 @@ def match(limit: int, rng: random.Random) -> Iterator[str]:
     missed, odd = [], []
     for pairs in oracle_statements.evaluate(ORACLE, limit):
         targets = [oracle_statements.cleaned(fact) for fact in pairs.facts]
-        ours = run_sync(builtin.match(pairs.found, targets))
+        ours = run_sync(builtin.ask(MatchStatements(pairs.found, targets)))
         by_words = {i: j for i, j, _ in pairs.pairs}
         gold += len(by_words)
         found += sum(j is not None for j in ours)
@@ -168,10 +169,10 @@ def speed(n: int = 300) -> Iterator[str]:
     builtin = judge("builtin")
     for again in ("first", "again"):
         start = time.process_time()
-        run_sync(builtin.match(made[:n], made[n:]))
+        run_sync(builtin.ask(MatchStatements(made[:n], made[n:])))
         matched = time.process_time() - start
         start = time.process_time()
-        run_sync(builtin.verify(made[:n], reference=" ".join(made[n:])))
+        run_sync(builtin.ask(Verify(made[:n], reference=" ".join(made[n:]))))
         verified = time.process_time() - start
         yield f"{again}: {n} x {n} matched in {matched:.2f} s, {n} verified in {verified:.2f} s"
 

@@ -27,6 +27,7 @@ import httpx2
 
 from beholder import judges
 from beholder.aio import bounded
+from beholder.judges.operations import Presence, Question, Rewrite
 
 DELAY = 0.02
 TEXT = "A tall man in a red coat holds a cup near the river. " * 10
@@ -89,10 +90,10 @@ async def judged(url: str, numbers: Iterable[int], concurrency: int, folder: Pat
         concurrency=concurrency,
         answers=judges.Answers(own, shared),
     )
-    await judge.rewrite("warm up")
+    await judge.ask(Rewrite("warm up"))
 
     async def one(i: int) -> None:
-        await judge.presence([judges.Question("entity", f"thing {i}")], TEXT)
+        await judge.ask(Presence([Question("entity", f"thing {i}")], TEXT))
 
     n = 0
     start = time.perf_counter()

@@ -26,9 +26,10 @@ from PIL import Image as PILImage
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from beholder import judges
-from beholder.backends import Image, Perplexity
+from beholder.backends import Image, Surprisal
 from beholder.backends.hf_model import HFModel
 from beholder.judges import Judge
+from beholder.judges.operations import MeasureSurprisal
 from toy.tiny_models import picture, save_llava
 
 PROMPT = "Write a review of this picture: what is good about it, and what could be better."
@@ -47,10 +48,10 @@ def make_texts(image: int, n: int, n_words: int) -> list[str]:
 
 async def batched(
     judge: Judge, texts: Sequence[Sequence[str]], images: Sequence[Image | None]
-) -> list[list[Perplexity]]:
+) -> list[list[Surprisal]]:
     """As a ranking run asks: one call per image, several at a time."""
     calls = (
-        judge.perplexity(row, prompt=PROMPT, images=[image] if image else [])
+        judge.ask(MeasureSurprisal(row, prompt=PROMPT, images=[image] if image else []))
         for row, image in zip(texts, images, strict=True)
     )
     return list(await asyncio.gather(*calls))
@@ -111,7 +112,7 @@ def main() -> None:
                 judge = judges.judge(
                     f"hf:{name}", batch_size=options.batch_size
                 )  # a new one: answers are kept
-                asyncio.run(judge.perplexity(["warm"], prompt="up"))
+                asyncio.run(judge.ask(MeasureSurprisal(["warm"], prompt="up")))
                 n_encoded = 0
                 start = time.perf_counter()
                 together = asyncio.run(batched(judge, texts, images))

@@ -15,7 +15,7 @@ import time
 from importlib import resources
 
 from beholder import PoSh
-from beholder.judges.builtin import view
+from beholder.judges.builtin.reading import view
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.text import words

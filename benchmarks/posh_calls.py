@@ -29,9 +29,8 @@ from pathlib import Path
 
 from beholder import PoSh
 from beholder.backends import BACKENDS, Answer, Request, Sample, Scripted
-from beholder.judges import Question
 from beholder.judges.grades import from_first_token
-from beholder.judges.presence import HIGHEST, LOWEST, render
+from beholder.judges.operations.presence import HIGHEST, LOWEST, Question, render
 from beholder.judges.templates import Templates
 from beholder.language import parse, scene_graph
 from beholder.metrics import Tools

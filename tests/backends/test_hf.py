@@ -15,7 +15,7 @@ from beholder import judges
 from beholder.backends import Image, Message, Request, Sampling
 from beholder.backends.hf import HF
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import Question
+from beholder.judges.operations import MeasureSurprisal, Presence, Question
 from toy.tiny_models import (
     QWEN_IMAGE,
     loss_by_hand,
@@ -52,7 +52,7 @@ def test_perplexity_of_text_equals_a_forward_pass_by_hand(llama: str) -> None:
     prompt = tokenizer(f"<|user|>{PROMPT}<end><|assistant|>", add_special_tokens=False)["input_ids"]
     for batch_size in (1, 2, 8):
         judge = judges.judge(f"hf:{llama}", batch_size=batch_size)
-        found = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT))
+        found = asyncio.run(judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT)))
         for text, perplexity in zip(TEXTS, found, strict=True):
             ids = tokenizer(text, add_special_tokens=False)["input_ids"]
             expected = loss_by_hand(model, prompt + ids, len(prompt))
@@ -69,7 +69,7 @@ def test_perplexity_with_a_picture_equals_a_forward_pass_by_hand(llava: str) -> 
     prompt = encoded["input_ids"][0].tolist()
     assert prompt.count(processor.tokenizer.convert_tokens_to_ids("<image>")) == 4  # 2 x 2 patches
     judge = judges.judge(f"hf:{llava}", batch_size=2)
-    found = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[RED]))
+    found = asyncio.run(judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[RED])))
     for text, perplexity in zip(TEXTS, found, strict=True):
         ids = processor.tokenizer(text, add_special_tokens=False)["input_ids"]
         expected = loss_by_hand(
@@ -97,7 +97,7 @@ def test_perplexity_of_a_qwen2_vl_equals_a_forward_pass_by_hand(
     shown = Image(data.getvalue(), "image/png")
     for batch_size in (1, 2, 8):
         judge = judges.judge(f"hf:{tmp_path}", batch_size=batch_size)
-        found = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[shown]))
+        found = asyncio.run(judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[shown])))
         for sentence, perplexity in zip(TEXTS, found, strict=True):
             ids = processor.tokenizer(sentence, add_special_tokens=False)["input_ids"]
             more = dict(encoded)
@@ -127,7 +127,7 @@ def test_perplexity_of_an_idefics3_equals_a_forward_pass_by_hand(tmp_path: Path)
     encoded.pop("attention_mask")
     for batch_size in (1, 2, 8):
         judge = judges.judge(f"hf:{tmp_path}", batch_size=batch_size)
-        found = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[shown]))
+        found = asyncio.run(judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[shown])))
         for sentence, perplexity in zip(TEXTS, found, strict=True):
             ids = processor.tokenizer(sentence, add_special_tokens=False)["input_ids"]
             expected = loss_by_hand(model, prompt + ids, len(prompt), **encoded)
@@ -139,7 +139,7 @@ def test_perplexity_without_a_chat_template_follows_the_stated_prompt(tmp_path: 
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
     model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path).eval()
     prompt = tokenizer(f"{PROMPT}\n\nAnswer:")["input_ids"]
-    found = asyncio.run(judges.judge(f"hf:{tmp_path}").perplexity(TEXTS, prompt=PROMPT))
+    found = asyncio.run(judges.judge(f"hf:{tmp_path}").ask(MeasureSurprisal(TEXTS, prompt=PROMPT)))
     for text, perplexity in zip(TEXTS, found, strict=True):
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         expected = loss_by_hand(model, prompt + ids, len(prompt))
@@ -152,8 +152,8 @@ def test_another_instruction_changes_perplexity_only_through_conditioning(llava:
     model = transformers.AutoModelForImageTextToText.from_pretrained(llava).eval()
     judge = judges.judge(f"hf:{llava}")
     other = "Say at length what could be better, and what is good about the light near the river."
-    usual = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[RED]))
-    changed = asyncio.run(judge.perplexity(TEXTS, prompt=other, images=[RED]))
+    usual = asyncio.run(judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[RED])))
+    changed = asyncio.run(judge.ask(MeasureSurprisal(TEXTS, prompt=other, images=[RED])))
     with PILImage.open(io.BytesIO(RED.data)) as opened:
         rendered = f"<|user|><image>{other}<end><|assistant|>"
         encoded = processor(text=[rendered], images=[opened.convert("RGB")], return_tensors="pt")
@@ -183,8 +183,8 @@ def test_another_picture_changes_perplexity_and_it_is_encoded_once(
 
     monkeypatch.setattr(CLIPVisionModel, "forward", counting)
     judge = judges.judge(f"hf:{llava}", batch_size=1)
-    red = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[RED]))
-    blue = asyncio.run(judge.perplexity(TEXTS, prompt=PROMPT, images=[BLUE]))
+    red = asyncio.run(judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[RED])))
+    blue = asyncio.run(judge.ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[BLUE])))
     assert n_encoded == 2
     assert all(abs(a.nll - b.nll) > 1e-3 for a, b in zip(red, blue, strict=True))
 
@@ -209,10 +209,11 @@ def test_grade_is_the_expectation_over_the_models_own_distribution(
     llama = towards_digits(llama, tmp_path)
     judge = judges.judge(f"hf:{llama}", batch_size=4)
     questions = [Question("entity", text) for text in ("a cup", "the tall man near the river")]
-    grades = asyncio.run(judge.presence(questions, "A tall man holds a red cup."))
+    grades = asyncio.run(judge.ask(Presence(questions, "A tall man holds a red cup.")))
     tokenizer = transformers.AutoTokenizer.from_pretrained(llama)
     model = transformers.AutoModelForCausalLM.from_pretrained(llama).eval()
     from beholder.judges.presence import render
+
     from beholder.judges.templates import Templates
 
     for question, grade in zip(questions, grades, strict=True):
@@ -297,7 +298,7 @@ def test_question_about_a_text_that_is_too_long_fails_and_the_others_do_not(
 
     async def ask() -> list[Any]:
         texts = ("A cup. " * 400, "A tall man holds a red cup.")
-        asked = [judge.presence(cup, text) for text in texts]
+        asked = [judge.ask(Presence(cup, text)) for text in texts]
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
     failed, graded = asyncio.run(ask())
@@ -335,14 +336,14 @@ def test_sets_that_are_asked_together_get_what_each_gets_alone(llava: str) -> No
         judge = judges.judge(f"hf:{llava}", batch_size=batch_size)
         found = await asyncio.gather(
             *(
-                judge.perplexity(t, prompt=PROMPT, images=i)
+                judge.ask(MeasureSurprisal(t, prompt=PROMPT, images=i))
                 for t, i in zip(texts, shown, strict=True)
             )
         )
         return [[one.nll for one in row] for row in found]
 
     alone = [
-        [one.nll for one in asyncio.run(judges.judge(f"hf:{llava}").perplexity(t, prompt=PROMPT, images=i))]
+        [one.nll for one in asyncio.run(judges.judge(f"hf:{llava}").ask(MeasureSurprisal(t, prompt=PROMPT, images=i)))]
         for t, i in zip(texts, shown, strict=True)
     ]  # fmt: skip
     for batch_size in (1, 4, 16):
@@ -355,7 +356,7 @@ def test_one_set_that_cannot_be_scored_fails_alone(llama: str) -> None:
 
     async def ask() -> list[object]:
         sets = (TEXTS, ["word " * 2000], [""])
-        asked = (judge.perplexity(texts, prompt=PROMPT) for texts in sets)
+        asked = (judge.ask(MeasureSurprisal(texts, prompt=PROMPT)) for texts in sets)
         return await asyncio.gather(*asked, return_exceptions=True)
 
     good, long, empty = asyncio.run(ask())
@@ -369,9 +370,13 @@ def test_one_set_that_cannot_be_scored_fails_alone(llama: str) -> None:
 def test_a_model_whose_cache_cannot_be_shared_gets_whole_passes(
     llava: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = asyncio.run(judges.judge(f"hf:{llava}").perplexity(TEXTS, prompt=PROMPT, images=[RED]))
+    usual = asyncio.run(
+        judges.judge(f"hf:{llava}").ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[RED]))
+    )
     for cls in transformers.DynamicCache.__mro__:
         if "batch_select_indices" in vars(cls):
             monkeypatch.delattr(cls, "batch_select_indices")
-    found = asyncio.run(judges.judge(f"hf:{llava}").perplexity(TEXTS, prompt=PROMPT, images=[RED]))
+    found = asyncio.run(
+        judges.judge(f"hf:{llava}").ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[RED]))
+    )
     assert [p.nll for p in found] == pytest.approx([p.nll for p in usual], rel=1e-5)

@@ -13,6 +13,7 @@ from beholder.backends import Message, Replay, Request, Scripted, backend
 from beholder.errors import ConfigError, ItemError, UnknownNameError
 from beholder.judges import AnswerFile, Answers, LLMJudge
 from beholder.judges.exchange import export_answers
+from beholder.judges.operations import Rewrite
 
 
 def ask(text: str) -> Request:
@@ -42,14 +43,14 @@ def test_broken_rules_are_named_with_their_line(tmp_path: Path, line: str) -> No
 def test_recorded_run_is_replayed_without_the_model(tmp_path: Path) -> None:
     file = AnswerFile(tmp_path / "run.sqlite")
     live = LLMJudge(Scripted(lambda request: f"the {len(request.messages)}"), answers=Answers(file))
-    said = [asyncio.run(live.rewrite(text)) for text in ("one", "two")]
+    said = [asyncio.run(live.ask(Rewrite(text))) for text in ("one", "two")]
     exported = tmp_path / "answers.jsonl"
     assert export_answers(file, exported) == 2
     file.close()
     replayed = judges.judge(f"replay:{exported}")
-    assert [asyncio.run(replayed.rewrite(text)) for text in ("one", "two")] == said
+    assert [asyncio.run(replayed.ask(Rewrite(text))) for text in ("one", "two")] == said
     with pytest.raises(ItemError, match="no answer to this request"):
-        asyncio.run(replayed.rewrite("three"))
+        asyncio.run(replayed.ask(Rewrite("three")))
 
 
 def test_replay_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_prompt_too_long_fails_alone(engine: type[Engine]) -> None:
 
 
 def test_perplexity_counts_the_texts_tokens_alone(engine: type[Engine]) -> None:
-    found = asyncio.run(VLLM("m").perplexity(["good light", "x"], prompt="Review it now."))
+    found = asyncio.run(VLLM("m").surprisal(["good light", "x"], prompt="Review it now."))
     assert [(p.nll, p.n_tokens) for p in found] == [(4.0, 2), (2.0, 1)]
 
 

@@ -40,7 +40,7 @@ class LengthEmbedder(Embedder):
 
 
 class CheapEmbedder(LengthEmbedder):
-    cheap: ClassVar[bool] = True
+    per_process: ClassVar[bool] = True
 
 
 class DictStore:

@@ -14,6 +14,7 @@ import pytest
 from beholder.backends import Answer, Image, Message, Request, Sample, Sampling, Usage
 from beholder.errors import RunError
 from beholder.judges.answers import AnswerFile, Answers, Record
+from beholder.judges.operations import Rewrite
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.run.store import FILE_NAME, Store
@@ -132,14 +133,14 @@ def test_notes_are_believed_for_a_while_only(
     now = 1_000_000.0
     monkeypatch.setattr("time.time", lambda: now)
     path = tmp_path / "a.sqlite"
-    forgetful, lasting = AnswerFile(path, notes_last=60), AnswerFile(path)
-    forgetful.put_note("server", "can do")
-    assert forgetful.get_note("server") == "can do"
+    forgetful, lasting = AnswerFile(path, facts_last=60), AnswerFile(path)
+    forgetful.put_fact("server", "can do")
+    assert forgetful.get_fact("server") == "can do"
     now += 60
-    assert forgetful.get_note("server") == "can do"
+    assert forgetful.get_fact("server") == "can do"
     now += 1
-    assert forgetful.get_note("server") is None
-    assert lasting.get_note("server") == "can do"
+    assert forgetful.get_fact("server") is None
+    assert lasting.get_fact("server") == "can do"
     forgetful.close()
     lasting.close()
 
@@ -172,8 +173,8 @@ def test_tools_give_every_metric_the_same_judge_and_keep_its_answers(tmp_path: P
     tools = Tools(answers=Answers(file), options={"judge": {"samples": 2}})
     spec = f"scripted:{rules}"
     assert tools.judge(spec) is tools.judge(spec)
-    assert asyncio.run(tools.judge(spec).rewrite("x y")) == "a phrase"
+    assert asyncio.run(tools.judge(spec).ask(Rewrite("x y"))) == "a phrase"
     assert [record.operation for record in file.records()] == ["rewrite"]
     assert "mean of 2" in tools.identity("judge", spec)
-    assert not tools.is_cheap([("judge", spec)])
+    assert not tools.are_per_process([("judge", spec)])
     file.close()

@@ -13,6 +13,7 @@ import pytest
 from beholder import judges
 from beholder.errors import ItemError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
+from beholder.judges.operations import Rewrite
 from servers.faults import completion, run_beside, serving
 
 QUICK: dict[str, Any] = {"batch": True, "batch_quiet": 0.05, "batch_poll": 0.02}
@@ -80,7 +81,7 @@ class BatchServer:
 
 
 async def rewrite_all(judge: Judge, n: int) -> list[str]:
-    return list(await asyncio.gather(*(judge.rewrite(f"thing {i}") for i in range(n))))
+    return list(await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(n))))
 
 
 def test_requests_of_one_time_go_into_one_batch_at_half_the_price(tmp_path: Path) -> None:
@@ -124,9 +125,9 @@ def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(tmp_path: Path
 
 def test_request_refused_in_a_batch_fails_alone() -> None:
     async def ask(judge: Judge) -> tuple[str, str]:
-        good = asyncio.ensure_future(judge.rewrite("thing"))
+        good = asyncio.ensure_future(judge.ask(Rewrite("thing")))
         with pytest.raises(ItemError, match="refused the request") as caught:
-            await judge.rewrite("refuse me")
+            await judge.ask(Rewrite("refuse me"))
         return await good, str(caught.value)
 
     with serving(BatchServer()) as server:
@@ -138,4 +139,4 @@ def test_expired_batch_is_a_transient_failure() -> None:
     with serving(BatchServer(final="expired")) as server:
         judge = judges.judge("openai:m", base_url=server.url, **QUICK)
         with pytest.raises(TransientError, match="batch-0 ended as expired"):
-            run_beside(server, judge.rewrite("thing"))
+            run_beside(server, judge.ask(Rewrite("thing")))

@@ -9,7 +9,24 @@ import pytest
 
 from beholder import judges
 from beholder.backends import Image
-from beholder.judges import Judge, Question, Shot, Tally
+from beholder.judges import Judge, Tally
+from beholder.judges.operations import (
+    Caption,
+    Classify,
+    Decompose,
+    JudgedFrame,
+    MatchStatements,
+    MeasureSurprisal,
+    Presence,
+    Question,
+    Rank,
+    RateSequence,
+    RateTransition,
+    Review,
+    Rewrite,
+    Translate,
+    Verify,
+)
 
 PICTURE = Image(b"x", "image/png")
 NOWHERE = "http://127.0.0.1:9/v1"  # nobody listens: an estimate must not need anybody
@@ -17,12 +34,12 @@ NOWHERE = "http://127.0.0.1:9/v1"  # nobody listens: an estimate must not need a
 
 async def image_of_study(judge: Judge, n_models: int) -> None:
     """One image of a study of captions in both directions."""
-    human = [s.text for s in await judge.decompose("A man stands on a bridge in the rain.")]
+    human = [s.text for s in await judge.ask(Decompose("A man stands on a bridge in the rain."))]
     for model in range(n_models):
-        own = [s.text for s in await judge.decompose(f"A man {model} walks over a bridge.")]
+        own = [s.text for s in await judge.ask(Decompose(f"A man {model} walks over a bridge."))]
         for one, other in ((own, human), (human, own)):
-            await judge.match(one, other)
-            await judge.verify(one, images=[PICTURE], reference=f"caption {model} of {one[0]}")
+            await judge.ask(MatchStatements(one, other))
+            await judge.ask(Verify(one, images=[PICTURE], reference=f"caption {model} of {one[0]}"))
 
 
 def test_calls_of_a_study_are_one_plus_five_per_model() -> None:
@@ -35,8 +52,8 @@ def test_equal_questions_count_once_and_replicates_apart() -> None:
     tally = Tally()
     judge = judges.judge("openai(model='m', replicates=3)", base_url=NOWHERE, tally=tally)
     questions = [Question("entity", "cat"), Question("entity", "cat"), Question("entity", "dog")]
-    asyncio.run(judge.presence(questions, "A cat."))
-    asyncio.run(judge.presence(questions, "A cat."))
+    asyncio.run(judge.ask(Presence(questions, "A cat.")))
+    asyncio.run(judge.ask(Presence(questions, "A cat.")))
     assert tally.n_calls == 2 * 3
 
 
@@ -45,34 +62,34 @@ def test_cost_is_tokens_times_price_and_unknown_without_a_price(tmp_path: Path) 
     prices.write_text('{"models": {"m": {"input": 1000, "output": 0}}}')
     tally = Tally()
     judge = judges.judge("openai:m", base_url=NOWHERE, prices=str(prices), tally=tally)
-    asyncio.run(judge.rewrite("man holds cup"))
+    asyncio.run(judge.ask(Rewrite("man holds cup")))
     assert tally.cost == pytest.approx(tally.prompt_tokens * 1000 / 1e6)
     # The prompt has about 700 bytes, a token is at most 4 of them and rarely under 3.
     assert 150 <= tally.prompt_tokens <= 300
     tally = Tally()
-    asyncio.run(judges.judge("openai:m", base_url=NOWHERE, tally=tally).rewrite("x"))
+    asyncio.run(judges.judge("openai:m", base_url=NOWHERE, tally=tally).ask(Rewrite("x")))
     assert tally.cost is None
 
 
 def test_every_operation_has_a_typical_answer_that_can_be_read() -> None:
     tally = Tally()
     judge = judges.judge("openai:m", base_url=NOWHERE, tally=tally)
-    shots = [Shot(caption="a"), Shot(caption="b")]
+    shots = [JudgedFrame(caption="a"), JudgedFrame(caption="b")]
 
     async def ask() -> None:
-        await judge.presence([Question("entity", "cat")], "A cat.")
-        await judge.rewrite("x y")
-        await judge.decompose("A cat.")
-        await judge.match(["a"], ["b"])
-        await judge.verify(["a"], reference="b")
-        await judge.caption([PICTURE])
-        await judge.review([PICTURE], ["fair", "unfair"])
-        await judge.rate_sequence(shots)
-        await judge.rate_transition(*shots)
-        await judge.rank(["a", "b"])
-        await judge.classify({"a": "A"}, text="x")
-        await judge.translate("x", source="a", target="b")
-        await judge.perplexity(["x"], prompt="y")
+        await judge.ask(Presence([Question("entity", "cat")], "A cat."))
+        await judge.ask(Rewrite("x y"))
+        await judge.ask(Decompose("A cat."))
+        await judge.ask(MatchStatements(["a"], ["b"]))
+        await judge.ask(Verify(["a"], reference="b"))
+        await judge.ask(Caption([PICTURE]))
+        await judge.ask(Review([PICTURE], ["fair", "unfair"]))
+        await judge.ask(RateSequence(shots))
+        await judge.ask(RateTransition(shots[0], shots[1]))
+        await judge.ask(Rank(["a", "b"]))
+        await judge.ask(Classify({"a": "A"}, text="x"))
+        await judge.ask(Translate("x", source="a", target="b"))
+        await judge.ask(MeasureSurprisal(["x"], prompt="y"))
 
     asyncio.run(ask())
     assert tally.n_calls == 12

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from beholder.judges.grades import from_first_token, from_samples
+from beholder.judges.grades import from_first_token, from_samples, mean_grade, rule_grade
 from beholder.judges.reading import BadAnswer
 
 LOG = math.log
@@ -48,3 +48,34 @@ def test_samples_are_averaged_and_their_shares_kept() -> None:
 def test_samples_that_are_mostly_no_grades_are_refused() -> None:
     with pytest.raises(BadAnswer):
         from_samples(["4", "x", "y"], 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("value", "probabilities"),
+    [
+        (1.0, (1, 0, 0, 0, 0)),
+        (1.25, (0.75, 0.25, 0, 0, 0)),
+        (3.0, (0, 0, 1, 0, 0)),
+        (3.4, (0, 0, 0.6, 0.4, 0)),
+        (4.9, (0, 0, 0, 0.1, 0.9)),
+        (5.0, (0, 0, 0, 0, 1)),
+    ],
+)
+def test_a_grade_by_rule_lies_between_the_two_whole_grades_beside_it(
+    value: float, probabilities: tuple[float, ...]
+) -> None:
+    grade = rule_grade(value, "blue", ((3, 7),))
+    assert grade.probabilities == pytest.approx(probabilities)
+    assert sum(grade.probabilities) == pytest.approx(1.0)
+    assert (grade.value, grade.mass, grade.read) == (value, 1.0, "rules")
+    assert (grade.contradiction, grade.where) == ("blue", ((3, 7),))
+
+
+def test_the_mean_of_grades_has_the_mean_of_their_probabilities_and_the_least_mass() -> None:
+    two = from_first_token([("2", LOG(0.5)), ("x", LOG(0.5))], 1, 5)
+    four = from_first_token([("4", LOG(0.3)), ("5", LOG(0.6))], 1, 5)
+    mean = mean_grade([two, four])
+    # (2 + (4 + 2 * 5) / 3) / 2
+    assert mean.value == pytest.approx(10 / 3)
+    assert mean.probabilities == pytest.approx((0, 1 / 2, 0, 1 / 6, 1 / 3))
+    assert mean.mass == pytest.approx(0.5)

@@ -17,7 +17,8 @@ from beholder.backends import Message, Request, Sampling
 from beholder.backends.openai import OpenAI
 from beholder.backends.openai_http import retry_after
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
-from beholder.judges import AnswerFile, Answers, Budget, Question
+from beholder.judges import AnswerFile, Answers, Budget, Draw
+from beholder.judges.operations import Decompose, MeasureSurprisal, Presence, Question, Rewrite
 from servers.faults import FaultServer, Refusal, completion, run_beside, serving
 from toy import clock
 
@@ -53,8 +54,8 @@ async def ask_items(judge: judges.Judge, n: int) -> list[tuple[float, str]]:
     """Two operations per item: a grade and a decomposition."""
 
     async def one(i: int) -> tuple[float, str]:
-        grades = await judge.presence([Question("entity", f"thing {i}")], f"text {i}")
-        statements = await judge.decompose(f"text {i}")
+        grades = await judge.ask(Presence([Question("entity", f"thing {i}")], f"text {i}"))
+        statements = await judge.ask(Decompose(f"text {i}"))
         return grades[0].value, statements[0].text
 
     return list(await asyncio.gather(*(one(i) for i in range(n))))
@@ -81,7 +82,7 @@ def test_wrong_schema_gets_one_repair_that_says_what_was_wrong() -> None:
 
     with serving(FaultServer(stubborn_once)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
-        statements = asyncio.run(judge.decompose("A cat."))
+        statements = asyncio.run(judge.ask(Decompose("A cat.")))
     assert len(statements) == 1
     repair = server.bodies[-1]["messages"]
     assert [m["role"] for m in repair] == ["system", "user", "assistant", "user"]
@@ -97,7 +98,7 @@ def test_wrong_schema_twice_is_a_failure_that_keeps_the_raw_answer(tmp_path: Pat
     with serving(FaultServer(stubborn)) as server:
         judge = judges.judge("openai:m", base_url=server.url, answers=Answers(file))
         with pytest.raises(ItemError, match=r"no usable answer to decompose.*'\{\"facts\": 7\}'"):
-            asyncio.run(judge.decompose("A cat."))
+            asyncio.run(judge.ask(Decompose("A cat.")))
     kept = [r.answer.text for r in file.records() if r.operation == "decompose"]
     file.close()
     assert kept == ['{"facts": 7}', '{"facts": 7}']
@@ -112,7 +113,7 @@ def test_answer_cut_by_length_is_a_failure_and_not_repaired() -> None:
     with serving(FaultServer(cut)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
         with pytest.raises(ItemError, match="cut off in its answer to decompose after"):
-            asyncio.run(judge.decompose("A cat."))
+            asyncio.run(judge.ask(Decompose("A cat.")))
         n_asked = sum("You take" in b["messages"][0]["content"] for b in server.bodies)
     assert n_asked == 1
 
@@ -120,8 +121,8 @@ def test_answer_cut_by_length_is_a_failure_and_not_repaired() -> None:
 def test_equal_questions_in_flight_are_asked_once_and_replicates_apart() -> None:
     async def ask(judge: judges.Judge) -> None:
         question = [Question("entity", "a cat")]
-        await asyncio.gather(*(judge.presence(question, "A cat.") for _ in range(10)))
-        await asyncio.gather(*(judge.presence(question, "A cat.", replicate=r) for r in range(3)))
+        await asyncio.gather(*(judge.ask(Presence(question, "A cat.")) for _ in range(10)))
+        await asyncio.gather(*(judge.ask(Presence(question, "A cat."), Draw(r)) for r in range(3)))
 
     with serving(FaultServer(clever)) as server:
         asyncio.run(ask(judges.judge("openai:m", base_url=server.url)))
@@ -155,7 +156,7 @@ def test_extra_fields_are_sent_and_are_part_of_key_and_identity() -> None:
         extra = {"chat_template_kwargs": {"enable_thinking": False}}
         other = judges.judge("openai:m", base_url=server.url, answers=kept, extra=extra)
         for judge in (plain, other, other):
-            asyncio.run(judge.rewrite("man holds cup"))
+            asyncio.run(judge.ask(Rewrite("man holds cup")))
         sent = [b for b in server.bodies if "noun phrase" in str(b["messages"])]
         assert [b.get("chat_template_kwargs") for b in sent] == [None, {"enable_thinking": False}]
         assert plain.identity != other.identity
@@ -165,7 +166,7 @@ def test_another_loop_per_call_works_and_remembers() -> None:
     with serving(FaultServer(clever)) as server:
         judge = judges.judge("openai:m", base_url=server.url, requests_per_minute=60000)
         values = [
-            asyncio.run(judge.presence([Question("entity", "a cat")], "A cat."))[0].value
+            asyncio.run(judge.ask(Presence([Question("entity", "a cat")], "A cat.")))[0].value
             for _ in range(3)
         ]
     assert len(set(values)) == 1
@@ -351,7 +352,7 @@ def test_server_without_schemas_is_asked_by_tool_or_in_words(structure: str) -> 
     with serving(FaultServer(limited)) as server:
         backend = OpenAI("m", base_url=server.url)
         judge = judges.LLMJudge(backend)
-        assert asyncio.run(judge.decompose("A cat.")) == []
+        assert asyncio.run(judge.ask(Decompose("A cat."))) == []
         assert asyncio.run(backend.capabilities(schema=True)).structure == structure
 
 
@@ -364,7 +365,7 @@ def test_without_logprobs_grades_are_the_mean_of_samples_and_the_identity_says_s
 
     with serving(FaultServer(mute)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
-        grade = asyncio.run(judge.presence([Question("entity", "a cat")], "A cat."))[0]
+        grade = asyncio.run(judge.ask(Presence([Question("entity", "a cat")], "A cat.")))[0]
         identity = judge.identity
     assert grade.value == pytest.approx((4 + 4 + 5 + 3 + 5) / 5)
     assert grade.read == "samples"
@@ -381,7 +382,7 @@ def test_thinking_model_gets_room_and_its_thoughts_are_not_read() -> None:
 
     with serving(FaultServer(thinker)) as server:
         judge = judges.judge("openai:m", base_url=server.url, samples=2)
-        grade = asyncio.run(judge.presence([Question("entity", "a cat")], "A cat."))[0]
+        grade = asyncio.run(judge.ask(Presence([Question("entity", "a cat")], "A cat.")))[0]
     assert grade.value == 5.0
 
 
@@ -393,9 +394,9 @@ def test_moved_model_alias_ends_the_run_before_answers_mix() -> None:
 
     with serving(FaultServer(moving)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
-        assert asyncio.run(judge.rewrite("cat black")) == "a phrase"
+        assert asyncio.run(judge.ask(Rewrite("cat black"))) == "a phrase"
         with pytest.raises(ModelChangedError, match=r"'snapshot-2'.*'snapshot-1'"):
-            asyncio.run(judge.rewrite("dog red"))
+            asyncio.run(judge.ask(Rewrite("dog red")))
 
 
 def test_max_cost_stops_before_the_call_that_would_pass_it_and_the_rest_resumes(
@@ -409,7 +410,7 @@ def test_max_cost_stops_before_the_call_that_would_pass_it_and_the_rest_resumes(
     texts = [f"thing {i}" for i in range(40)]
 
     async def ask_all(judge: judges.Judge) -> None:
-        await asyncio.gather(*(judge.rewrite(text) for text in texts))
+        await asyncio.gather(*(judge.ask(Rewrite(text)) for text in texts))
 
     with serving(FaultServer(lambda body: completion("a phrase"))) as server:
         options: dict[str, Any] = {"base_url": server.url, "prices": str(prices)}
@@ -432,7 +433,7 @@ def test_max_cost_without_a_known_price_is_refused() -> None:
     with serving(FaultServer(clever)) as server:
         judge = judges.judge("openai:m", base_url=server.url, budget=Budget(max_cost=1.0))
         with pytest.raises(ConfigError, match="no known price"):
-            asyncio.run(judge.rewrite("cat black"))
+            asyncio.run(judge.ask(Rewrite("cat black")))
 
 
 def test_concurrency_stays_below_its_ceiling_and_is_used() -> None:
@@ -488,7 +489,7 @@ def test_the_key_reaches_the_server_and_no_file_or_message(
         judge = judges.judge("openai:m", base_url=server.url, answers=Answers(file), **HURRY)
         run_beside(server, ask_items(judge, 20))
         with pytest.raises(ItemError, match="refused") as caught:
-            run_beside(server, judge.rewrite("zebra red"))
+            run_beside(server, judge.ask(Rewrite("zebra red")))
         messages = [str(caught.value), judge.identity, repr(judge), caplog.text]
         assert server.keys == {f"Bearer {planted}"}
         written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
@@ -515,7 +516,7 @@ def test_perplexity_reads_the_log_probabilities_of_the_text_alone() -> None:
 
     with serving(FaultServer(vllm)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
-        found = asyncio.run(judge.perplexity(["Good."], prompt="Review it."))
+        found = asyncio.run(judge.ask(MeasureSurprisal(["Good."], prompt="Review it.")))
     assert found[0].nll == pytest.approx(1.75)
     assert (found[0].n_tokens, found[0].n_characters) == (2, 5)
 
@@ -524,4 +525,4 @@ def test_server_that_tells_no_prompt_logprobs_is_named_with_the_way_out() -> Non
     with serving(FaultServer(clever)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
         with pytest.raises(ConfigError, match="use a vLLM server, or hf:NAME"):
-            asyncio.run(judge.perplexity(["Good."], prompt="Review it."))
+            asyncio.run(judge.ask(MeasureSurprisal(["Good."], prompt="Review it.")))

@@ -17,8 +17,23 @@ import pytest
 
 from beholder.backends import Image, Request, Scripted
 from beholder.errors import ItemError
-from beholder.judges import LLMJudge, Question, Shot
-from beholder.judges.fences import fence, neutral
+from beholder.judges import LLMJudge
+from beholder.judges.fences import fence, sanitise
+from beholder.judges.operations import (
+    Caption,
+    Classify,
+    Decompose,
+    JudgedFrame,
+    MatchStatements,
+    Presence,
+    Question,
+    Rank,
+    RateSequence,
+    RateTransition,
+    Rewrite,
+    Translate,
+    Verify,
+)
 from beholder.judges.reading import BadAnswer, read_json, read_text
 
 CANARY = "KIWI42"
@@ -130,10 +145,10 @@ async def ask_everything(attack: str) -> dict[str, Any]:
     picture = Image(b"x", "image/png")
 
     async def grade(question: Question, target: str, source: str | None = None) -> float:
-        return (await judge.presence([question], target, source))[0].value
+        return (await judge.ask(Presence([question], target, source)))[0].value
 
-    async def rate(*shots: Shot) -> int:
-        return (await judge.rate_sequence(shots)).value
+    async def rate(*shots: JudgedFrame) -> int:
+        return (await judge.ask(RateSequence(shots))).value
 
     return {
         "target": await grade(Question("entity", "cat"), attack),
@@ -141,17 +156,19 @@ async def ask_everything(attack: str) -> dict[str, Any]:
         "entity": await grade(Question("entity", attack), "A cat."),
         "attribute": await grade(Question("attribute", attack, attack), "A cat."),
         "relation": await grade(Question("relation", attack, attack, attack), "A cat."),
-        "claims": await judge.verify([attack, "b"], reference="A cat."),
-        "evidence": await judge.verify(["a", "b"], reference=attack, images=[picture]),
-        "match": await judge.match([attack, "b"], ["a", attack]),
-        "decompose": len(await judge.decompose(attack)),
-        "caption": await judge.caption([picture], note=attack),
-        "rewrite": await judge.rewrite(attack),
-        "sequence": await rate(Shot(caption=attack), Shot(caption="x", note=attack)),
-        "transition": (await judge.rate_transition(Shot(caption=attack), Shot(caption="x"))).value,
-        "rank": await judge.rank([attack, "b"]),
-        "classify": (await judge.classify({"a": "A", "b": "B"}, text=attack))[0].name,
-        "translate": (await judge.translate(attack, source="x", target="y"))[0].translation,
+        "claims": await judge.ask(Verify([attack, "b"], reference="A cat.")),
+        "evidence": await judge.ask(Verify(["a", "b"], reference=attack, images=[picture])),
+        "match": await judge.ask(MatchStatements([attack, "b"], ["a", attack])),
+        "decompose": len(await judge.ask(Decompose(attack))),
+        "caption": await judge.ask(Caption([picture], note=attack)),
+        "rewrite": await judge.ask(Rewrite(attack)),
+        "sequence": await rate(JudgedFrame(caption=attack), JudgedFrame(caption="x", note=attack)),
+        "transition": (
+            await judge.ask(RateTransition(JudgedFrame(caption=attack), JudgedFrame(caption="x")))
+        ).value,
+        "rank": await judge.ask(Rank([attack, "b"])),
+        "classify": (await judge.ask(Classify({"a": "A", "b": "B"}, text=attack)))[0].name,
+        "translate": (await judge.ask(Translate(attack, source="x", target="y")))[0].translation,
     }
 
 
@@ -208,7 +225,7 @@ def test_text_that_harms_nobody_is_shown_letter_by_letter() -> None:
         "夜の街。〈看板〉が光る",
         "👩\u200d🚀 waves",
     ):
-        assert neutral(text) == text
+        assert sanitise(text) == text
 
 
 @pytest.mark.parametrize(
@@ -236,4 +253,4 @@ def test_reasoning_is_cut_off_before_text_is_read() -> None:
 def test_scores_that_were_not_offered_are_failures(score: object) -> None:
     judge = LLMJudge(Scripted(lambda request: json.dumps({"reason": "", "score": score})))
     with pytest.raises(ItemError, match="whole number from 1 to 10"):
-        asyncio.run(judge.rate_sequence([Shot(caption="a"), Shot(caption="b")]))
+        asyncio.run(judge.ask(RateSequence([JudgedFrame(caption="a"), JudgedFrame(caption="b")])))

@@ -12,8 +12,32 @@ import pytest
 
 from beholder.backends import Answer, Image, Request, Sample, Scripted
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import Category, Clause, Judge, LLMJudge, Question, Shot, Statement
+from beholder.judges import Draw, Judge, LLMJudge
+from beholder.judges.operations import (
+    Assess,
+    AtomicStatement,
+    Caption,
+    Category,
+    Classify,
+    Decompose,
+    GradeDescription,
+    JudgedFrame,
+    MatchStatements,
+    MeasureSurprisal,
+    Operation,
+    Presence,
+    Question,
+    Rank,
+    RateSequence,
+    RateTransition,
+    Review,
+    Rewrite,
+    Translate,
+    TranslatedClause,
+    Verify,
+)
 
+STYLE: Any = ("style",)
 PICTURE = Image(b"not looked at", "image/png")
 
 
@@ -45,7 +69,7 @@ def test_presence_reads_one_token_and_shares_the_beginning_of_its_prompts() -> N
         Question("relation", "on", "the cup", "the table"),
     ]
     judge = LLMJudge(backend)
-    grades = asyncio.run(judge.presence(questions, "A long text.", "Another text."))
+    grades = asyncio.run(judge.ask(Presence(questions, "A long text.", "Another text.")))
     assert [grade.value for grade in grades] == pytest.approx([4.5] * 3)
     assert {request.sampling.max_tokens for request in backend.requests} == {1}
     assert {(r.sampling.n, r.sampling.top_logprobs) for r in backend.requests} == {(1, 20)}
@@ -63,10 +87,10 @@ def test_decompose_keeps_script_subject_and_relevance() -> None:
         {"text": "वह उदास लगता है।", "subject": None, "relevant": False},
     ]
     judge, backend = says({"statements": rows})
-    found = asyncio.run(judge.decompose("स्कूटर {scooter} <noise>", language="Hindi"))
+    found = asyncio.run(judge.ask(Decompose("स्कूटर {scooter} <noise>", language="Hindi")))
     assert found == [
-        Statement("एक स्कूटर खड़ा है।", "स्कूटर_0", True),
-        Statement("वह उदास लगता है।", None, False),
+        AtomicStatement("एक स्कूटर खड़ा है।", "स्कूटर_0", True),
+        AtomicStatement("वह उदास लगता है।", None, False),
     ]
     assert "The text is in Hindi" in prompt(backend.requests[0])
     assert "स्कूटर {scooter} ‹noise›" in prompt(backend.requests[0])
@@ -83,7 +107,7 @@ def test_match_takes_every_way_to_say_nothing_and_ids_that_do_not_exist_as_none(
         {"id": 6, "reference": []},
     ]
     judge, backend = says({"matches": rows})
-    found = asyncio.run(judge.match(["a", "b", "c", "d", "e", "f", "g"], ["x", "y"]))
+    found = asyncio.run(judge.ask(MatchStatements(["a", "b", "c", "d", "e", "f", "g"], ["x", "y"])))
     assert found == [1, None, None, None, None, 1, None]
     assert len(backend.requests) == 1
 
@@ -93,7 +117,7 @@ def test_match_that_is_no_id_is_asked_again() -> None:
         {"matches": [{"id": 0, "reference": "the second"}]},
         {"matches": [{"id": 0, "reference": 1}]},
     )
-    assert asyncio.run(judge.match(["a"], ["x", "y"])) == [1]
+    assert asyncio.run(judge.ask(MatchStatements(["a"], ["x", "y"]))) == [1]
     assert "'reference' must be a whole number" in prompt(backend.requests[1])
 
 
@@ -101,15 +125,15 @@ def test_match_rows_missing_twice_have_no_match() -> None:
     judge, backend = says(
         {"matches": [{"id": 0, "reference": 1}]}, {"matches": [{"id": 2, "reference": 0}]}
     )
-    assert asyncio.run(judge.match(["a", "b", "c"], ["x", "y"])) == [1, None, 0]
+    assert asyncio.run(judge.ask(MatchStatements(["a", "b", "c"], ["x", "y"]))) == [1, None, 0]
     assert len(backend.requests) == 2
 
 
 def test_match_with_an_empty_side_asks_nobody() -> None:
     judge, backend = says()
-    assert asyncio.run(judge.match(["a", "b"], [])) == [None, None]
-    assert asyncio.run(judge.match([], ["x"])) == []
-    assert asyncio.run(judge.verify([], reference="x")) == []
+    assert asyncio.run(judge.ask(MatchStatements(["a", "b"], []))) == [None, None]
+    assert asyncio.run(judge.ask(MatchStatements([], ["x"]))) == []
+    assert asyncio.run(judge.ask(Verify([], reference="x"))) == []
     assert backend.requests == []
 
 
@@ -118,17 +142,29 @@ def test_missing_rows_alone_are_asked_again_with_their_own_ids() -> None:
         {"rows": [{"id": 2, "supported": True}, {"id": 0, "supported": False}]},
         {"rows": [{"id": 1, "supported": True}]},
     )
-    assert asyncio.run(judge.verify(["a", "b", "c"], reference="R")) == [False, True, True]
+    assert asyncio.run(judge.ask(Verify(["a", "b", "c"], reference="R"))) == [False, True, True]
     second = prompt(backend.requests[1])
     assert '<statement id="1">b</statement>' in second
     assert 'id="0"' not in second
     assert 'id="2"' not in second
 
 
+def test_the_answer_limit_grows_with_the_statements_that_are_asked_about() -> None:
+    judge, backend = says(
+        {"rows": [{"id": 0, "supported": True}]},
+        {"rows": [{"id": 1, "supported": True}, {"id": 2, "supported": True}]},
+        {"matches": [{"id": i, "reference": None} for i in range(3)]},
+    )
+    asyncio.run(judge.ask(Verify(["a", "b", "c"], reference="R")))
+    asyncio.run(judge.ask(MatchStatements(["a", "b", "c"], ["x"])))
+    # 128 and 32 for each: all three, the two left out, all three.
+    assert [r.sampling.max_tokens for r in backend.requests] == [224, 192, 224]
+
+
 def test_rows_missing_twice_are_a_failure_that_names_them() -> None:
     judge, _ = says({"rows": [{"id": 0, "supported": True}]}, {"rows": []})
     with pytest.raises(ItemError, match="left out statement 1 of 2 in verify"):
-        asyncio.run(judge.verify(["a", "b"], reference="R"))
+        asyncio.run(judge.ask(Verify(["a", "b"], reference="R")))
 
 
 @pytest.mark.parametrize(
@@ -144,26 +180,26 @@ def test_rows_missing_twice_are_a_failure_that_names_them() -> None:
 def test_rows_that_contradict_or_do_not_fit_are_refused_after_one_repair(rows: object) -> None:
     judge, backend = says({"rows": rows}, {"rows": rows})
     with pytest.raises(ItemError, match="no usable answer to verify"):
-        asyncio.run(judge.verify(["a"], reference="R"))
+        asyncio.run(judge.ask(Verify(["a"], reference="R")))
     assert len(backend.requests) == 2
 
 
 def test_equal_statements_are_kept_apart_by_position() -> None:
     judge, _ = says({"rows": [{"id": 0, "supported": True}, {"id": 1, "supported": False}]})
-    assert asyncio.run(judge.verify(["a", "a"], reference="R")) == [True, False]
+    assert asyncio.run(judge.ask(Verify(["a", "a"], reference="R"))) == [True, False]
 
 
 def test_verify_shows_the_picture_and_needs_evidence() -> None:
     judge, backend = says({"rows": [{"id": 0, "supported": 1}]})
-    assert asyncio.run(judge.verify(["a"], images=[PICTURE])) == [True]
+    assert asyncio.run(judge.ask(Verify(["a"], images=[PICTURE]))) == [True]
     assert backend.requests[0].images == (PICTURE,)
     with pytest.raises(ItemError, match="pictures or a reference"):
-        asyncio.run(judge.verify(["a"]))
+        asyncio.run(judge.ask(Verify(["a"])))
 
 
 def test_rewrite_is_stripped_and_one_line() -> None:
     judge, backend = says("Sure! Here it is:\nthe man", '"the man holding a cup."')
-    assert asyncio.run(judge.rewrite("man holds cup")) == "the man holding a cup"
+    assert asyncio.run(judge.ask(Rewrite("man holds cup"))) == "the man holding a cup"
     assert "one noun phrase" in prompt(backend.requests[1])
 
 
@@ -171,7 +207,7 @@ def test_caption_states_language_words_context_and_what_is_known() -> None:
     judge, backend = says("Ein Hafen.")
     options: dict[str, Any] = {"language": "German", "min_words": 150, "max_words": 200}
     found = asyncio.run(
-        judge.caption([PICTURE], context="Photographs of 1928.", note="june 1928", **options)
+        judge.ask(Caption([PICTURE], context="Photographs of 1928.", note="june 1928", **options))
     )
     assert found == "Ein Hafen."
     text = prompt(backend.requests[0])
@@ -182,26 +218,27 @@ def test_caption_states_language_words_context_and_what_is_known() -> None:
 
 def test_sequence_is_rated_by_sight_or_by_words_and_never_by_a_mixture() -> None:
     judge, backend = says(*[{"reason": "r", "score": 7}] * 3)
-    shown = asyncio.run(judge.rate_sequence([Shot(PICTURE, note="june"), Shot(PICTURE)]))
+    shown = asyncio.run(
+        judge.ask(RateSequence([JudgedFrame(PICTURE, note="june"), JudgedFrame(PICTURE)]))
+    )
     assert (shown.value, shown.reason) == (7, "r")
     parts = backend.requests[0].messages[-1].parts
     assert parts[:4] == ("Picture 1:\n", PICTURE, "Picture 2:\n", PICTURE)
-    asyncio.run(judge.rate_sequence([Shot(caption="a"), Shot(caption="b")], anchors=True))
+    asyncio.run(
+        judge.ask(RateSequence([JudgedFrame(caption="a"), JudgedFrame(caption="b")], anchors=True))
+    )
     assert "that is a 9" in prompt(backend.requests[1])
     assert "that is a 9" not in prompt(backend.requests[0])
     with pytest.raises(ItemError, match="1 of 2 pictures missing"):
-        asyncio.run(judge.rate_sequence([Shot(PICTURE), Shot(caption="b")]))
+        asyncio.run(judge.ask(RateSequence([JudgedFrame(PICTURE), JudgedFrame(caption="b")])))
     with pytest.raises(ItemError, match="needs a picture or a caption"):
-        asyncio.run(judge.rate_transition(Shot(caption="a"), Shot()))
+        asyncio.run(judge.ask(RateTransition(JudgedFrame(caption="a"), JudgedFrame())))
 
 
 def test_replicates_of_a_rating_have_their_own_seeds_and_temperature() -> None:
     judge, backend = says(*[{"reason": "", "score": s} for s in (5, 6, 7)])
-    shots = [Shot(caption="a"), Shot(caption="b")]
-    ratings = [
-        asyncio.run(judge.rate_sequence(shots, replicate=r, temperature=0.7)).value
-        for r in range(3)
-    ]
+    shots = [JudgedFrame(caption="a"), JudgedFrame(caption="b")]
+    ratings = [asyncio.run(judge.ask(RateSequence(shots), Draw(r, 0.7))).value for r in range(3)]
     assert ratings == [5, 6, 7]
     assert [request.replicate for request in backend.requests] == [0, 1, 2]
     assert {request.sampling.temperature for request in backend.requests} == {0.7}
@@ -212,18 +249,18 @@ def test_replicates_of_a_rating_have_their_own_seeds_and_temperature() -> None:
 )
 def test_ranks_that_are_no_permutation_get_one_repair(ranks: object) -> None:
     judge, backend = says({"ranks": ranks}, {"ranks": [2, 3, 1]})
-    assert asyncio.run(judge.rank(["a", "b", "c"], images=[PICTURE])) == [2, 3, 1]
+    assert asyncio.run(judge.ask(Rank(["a", "b", "c"], images=[PICTURE]))) == [2, 3, 1]
     assert len(backend.requests) == 2
     judge, _ = says({"ranks": ranks}, {"ranks": ranks})
     with pytest.raises(ItemError, match="no usable answer to rank"):
-        asyncio.run(judge.rank(["a", "b", "c"]))
+        asyncio.run(judge.ask(Rank(["a", "b", "c"])))
 
 
 def test_classify_keeps_to_the_offered_categories_and_one_high() -> None:
     categories = {"nature": "Plants and land.", "trade": "Shops."}
     good = [{"name": "nature", "rating": "High"}, {"name": "trade", "rating": "Low"}]
     judge, _ = says({"categories": good})
-    assert asyncio.run(judge.classify(categories, images=[PICTURE])) == [
+    assert asyncio.run(judge.ask(Classify(categories, images=[PICTURE]))) == [
         Category("nature", "High"),
         Category("trade", "Low"),
     ]
@@ -234,14 +271,14 @@ def test_classify_keeps_to_the_offered_categories_and_one_high() -> None:
         [{"name": "nature", "rating": "Low"}] * 2,
     ):
         judge, _ = says({"categories": bad}, {"categories": []})
-        assert asyncio.run(judge.classify(categories, text="A tree.")) == []
+        assert asyncio.run(judge.ask(Classify(categories, text="A tree."))) == []
 
 
 def test_translate_gives_clauses_in_order() -> None:
     rows = [{"source": "Ein Hund", "translation": "A dog"}, {"source": "b", "translation": "c"}]
     judge, backend = says({"clauses": rows})
-    found = asyncio.run(judge.translate("Ein Hund b", source="German", target="English"))
-    assert found == [Clause("Ein Hund", "A dog"), Clause("b", "c")]
+    found = asyncio.run(judge.ask(Translate("Ein Hund b", source="German", target="English")))
+    assert found == [TranslatedClause("Ein Hund", "A dog"), TranslatedClause("b", "c")]
     assert "from German into English" in prompt(backend.requests[0])
 
 
@@ -250,24 +287,24 @@ def test_a_translation_that_leaves_out_a_clause_gets_one_repair() -> None:
     whole = [{"source": text, "translation": "Here is a dog, and there a cat sleeps"}]
     half = [{"source": "यहाँ एक कुत्ता है", "translation": "Here is a dog"}]
     judge, backend = says({"clauses": half}, {"clauses": whole})
-    found = asyncio.run(judge.translate(text, source="Hindi", target="English"))
+    found = asyncio.run(judge.ask(Translate(text, source="Hindi", target="English")))
     assert [clause.source for clause in found] == [text]
     assert "leave out" in prompt(backend.requests[1])
     loosely = [{"source": text.replace(",", "").replace("और ", ""), "translation": "x"}]
     judge, _ = says({"clauses": loosely})  # one short word less is let pass
-    assert len(asyncio.run(judge.translate(text, source="Hindi", target="English"))) == 1
+    assert len(asyncio.run(judge.ask(Translate(text, source="Hindi", target="English")))) == 1
 
 
 def test_empty_list_of_statements_is_an_answer() -> None:
     judge, _ = says({"statements": []})
-    assert asyncio.run(judge.decompose("Hm.")) == []
+    assert asyncio.run(judge.ask(Decompose("Hm."))) == []
 
 
 def test_content_filter_is_a_failure_with_that_reason() -> None:
     refused = Answer((Sample("", "content_filter"),), "scripted")
     judge = LLMJudge(Scripted(lambda request: refused))
     with pytest.raises(ItemError, match="content filter"):
-        asyncio.run(judge.decompose("x"))
+        asyncio.run(judge.ask(Decompose("x")))
 
 
 FAIR, UNFAIR = "A clear view of a cat.", "The cat has no bicycle."
@@ -275,11 +312,11 @@ FAIR, UNFAIR = "A clear view of a cat.", "The cat has no bicycle."
 
 def test_reviews_come_one_per_kind() -> None:
     judge, backend = says({"reviews": [FAIR, f" {UNFAIR} "]})
-    found = asyncio.run(judge.review([PICTURE], ["fair", "unfair"], language="English"))
+    found = asyncio.run(judge.ask(Review([PICTURE], ["fair", "unfair"], language="English")))
     assert found == [FAIR, UNFAIR]
     assert "1. fair\n2. unfair" in prompt(backend.requests[0])
     with pytest.raises(ItemError, match="needs a picture"):
-        asyncio.run(judge.review([], ["fair"]))
+        asyncio.run(judge.ask(Review([], ["fair"])))
 
 
 @pytest.mark.parametrize(
@@ -300,15 +337,23 @@ def test_reviews_that_break_a_rule_get_one_repair_that_says_which(
 ) -> None:
     judge, backend = says({"reviews": reviews}, {"reviews": [FAIR, UNFAIR]})
     kinds = ["fair", "unfair"]
-    assert asyncio.run(judge.review([PICTURE], kinds)) == [FAIR, UNFAIR]
+    assert asyncio.run(judge.ask(Review([PICTURE], kinds))) == [FAIR, UNFAIR]
     assert why in prompt(backend.requests[1])
     judge, _ = says({"reviews": reviews}, {"reviews": reviews})
     with pytest.raises(ItemError, match="no usable answer to review"):
-        asyncio.run(judge.review([PICTURE], kinds))
+        asyncio.run(judge.ask(Review([PICTURE], kinds)))
 
 
 class Nothing(Judge):
     """A judge that can do nothing."""
+
+    def can(self, kind: type[Operation[Any]]) -> bool:
+        """Nothing."""
+        return False
+
+    async def ask(self, operation: Operation[Any], draw: Draw = Draw()) -> Any:  # noqa: B008
+        """Refuse."""
+        self._cannot(type(operation))
 
     @property
     def identity(self) -> str:
@@ -319,10 +364,10 @@ class Nothing(Judge):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda judge: judge.decompose("x"),
-        lambda judge: judge.caption([PICTURE]),
-        lambda judge: judge.review([PICTURE], ["fair"]),
-        lambda judge: judge.perplexity(["x"], prompt="y"),
+        lambda judge: judge.ask(Decompose("x")),
+        lambda judge: judge.ask(Caption([PICTURE])),
+        lambda judge: judge.ask(Review([PICTURE], ["fair"])),
+        lambda judge: judge.ask(MeasureSurprisal(["x"], prompt="y")),
     ],
 )
 def test_judge_without_an_operation_names_those_that_have_it(call: Callable[[Judge], Any]) -> None:
@@ -333,10 +378,10 @@ def test_judge_without_an_operation_names_those_that_have_it(call: Callable[[Jud
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda j: j.assess("A cat.", ("overall",)), "by a picture or by references"),
-        (lambda j: j.assess("A cat.", (), references=["A cat."]), "aspects"),
-        (lambda j: j.assess("A cat.", ("style",), references=["A cat."]), "aspects"),
-        (lambda j: j.grade("A cat.", images=[]), "grade needs a picture"),
+        (lambda j: j.ask(Assess("A cat.", ("overall",))), "by a picture or by references"),
+        (lambda j: j.ask(Assess("A cat.", (), references=["A cat."])), "aspects"),
+        (lambda j: j.ask(Assess("A cat.", STYLE, references=["A cat."])), "aspects"),
+        (lambda j: j.ask(GradeDescription("A cat.", images=[])), "grade needs a picture"),
     ],
 )
 def test_a_description_without_evidence_or_aspect_is_not_asked_about(
@@ -354,7 +399,7 @@ def test_grade_counts_whole_digits_only() -> None:
         return Answer((Sample("10", "length", first),), "m")
 
     judge = LLMJudge(Scripted(answer, top_logprobs=20))
-    grade = asyncio.run(judge.grade("A cat.", images=[PICTURE]))
+    grade = asyncio.run(judge.ask(GradeDescription("A cat.", images=[PICTURE])))
     assert grade.value == pytest.approx(5.0)
     assert grade.mass == pytest.approx(0.5)
     assert len(grade.probabilities) == 10

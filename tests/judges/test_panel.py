@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from beholder import judges
-from beholder.backends import Request, Scripted
+from beholder.backends import Image, Request, Scripted
 from beholder.errors import ConfigError, UnknownNameError
-from beholder.judges import Answers, LLMJudge, Panel, Question, Shot
+from beholder.judges import Answers, Draw, LLMJudge, Panel
 from beholder.judges.answers import AnswerFile, InMemory
+from beholder.judges.operations import (
+    OPERATIONS,
+    AlignWords,
+    Assess,
+    GradeDescription,
+    JudgedFrame,
+    MatchStatements,
+    Operation,
+    Presence,
+    Question,
+    Rank,
+    RateSequence,
+    RateTransition,
+    Rewrite,
+    Verify,
+)
+from beholder.judges.operations.base import PanelOperation
 
-SHOTS = [Shot(caption="a"), Shot(caption="b")]
+FRAMES = [JudgedFrame(caption="a"), JudgedFrame(caption="b")]
 
 
 def judge_who_says(value: object) -> LLMJudge:
@@ -25,7 +45,7 @@ def judge_who_says(value: object) -> LLMJudge:
 def test_grades_are_averaged_and_each_judge_kept() -> None:
     kept = InMemory()
     panel = Panel([judge_who_says(grade) for grade in ("2", "3", "5")], kept)
-    grade = asyncio.run(panel.presence([Question("entity", "cat")], "A cat."))[0]
+    grade = asyncio.run(panel.ask(Presence([Question("entity", "cat")], "A cat.")))[0]
     assert grade.value == pytest.approx(10 / 3)
     assert grade.probabilities == pytest.approx((0, 1 / 3, 1 / 3, 0, 1 / 3))
     said = {judge: value for (_, _, judge), value in kept.ratings.items()}
@@ -41,7 +61,7 @@ def test_majority_decides_and_a_tie_is_not_supported(
 ) -> None:
     members = [judge_who_says({"rows": [{"id": 0, "supported": vote}]}) for vote in votes]
     panel = Panel(members, InMemory())
-    assert asyncio.run(panel.verify(["a"], reference="R")) == [verdict]
+    assert asyncio.run(panel.ask(Verify(["a"], reference="R"))) == [verdict]
 
 
 def test_match_without_majority_is_no_match() -> None:
@@ -50,20 +70,20 @@ def test_match_without_majority_is_no_match() -> None:
 
     references = ["x", "y", "z"]
     panel = Panel([says(0), says(0), says(2)], InMemory())
-    assert asyncio.run(panel.match(["a"], references)) == [0]
+    assert asyncio.run(panel.ask(MatchStatements(["a"], references))) == [0]
     panel = Panel([says(0), says(1), says(2)], InMemory())
-    assert asyncio.run(panel.match(["a"], references)) == [None]
+    assert asyncio.run(panel.ask(MatchStatements(["a"], references))) == [None]
 
 
 def test_ratings_and_ranks_are_averaged() -> None:
     panel = Panel(
         [judge_who_says({"reason": r, "score": s}) for r, s in (("x", 4), ("y", 9))], InMemory()
     )
-    rating = asyncio.run(panel.rate_sequence(SHOTS))
+    rating = asyncio.run(panel.ask(RateSequence(FRAMES)))
     assert (rating.value, rating.reason) == (6, "x | y")  # 6.5 rounds half to even
     panel = Panel([judge_who_says({"ranks": r}) for r in ([1, 2, 3], [3, 1, 2])], InMemory())
     # Mean ranks 2, 1.5, 2.5.
-    assert asyncio.run(panel.rank(["a", "b", "c"])) == [2, 1, 3]
+    assert asyncio.run(panel.ask(Rank(["a", "b", "c"]))) == [2, 1, 3]
 
 
 def test_replicates_ask_the_same_model_again_and_are_kept_apart() -> None:
@@ -76,10 +96,10 @@ def test_replicates_ask_the_same_model_again_and_are_kept_apart() -> None:
     member = LLMJudge(Scripted(answer))
     kept = InMemory()
     panel = Panel([member] * 3, kept)
-    assert asyncio.run(panel.rate_sequence(SHOTS, temperature=0.7)).value == 4
+    assert asyncio.run(panel.ask(RateSequence(FRAMES), Draw(temperature=0.7))).value == 4
     assert sorted(asked) == [0, 1, 2]
     assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0]
-    asyncio.run(panel.rate_sequence(SHOTS, temperature=0.7, replicate=1))
+    asyncio.run(panel.ask(RateSequence(FRAMES), Draw(1, 0.7)))
     assert sorted(asked) == [0, 1, 2, 3, 4, 5]
 
 
@@ -88,11 +108,11 @@ def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
     rules.write_text('{"contains": "story", "answer": {"reason": "", "score": 8}}\n')
     file = AnswerFile(tmp_path / "run.sqlite")
     one = judges.judge(f"scripted(model={str(rules)!r}, replicates=3)", answers=Answers(file))
-    assert asyncio.run(one.rate_sequence(SHOTS)).value == 8
+    assert asyncio.run(one.ask(RateSequence(FRAMES))).value == 8
     assert [row[2:] for row in file.ratings()] == [(f"judge {i}", 8.0) for i in range(3)]
     file.close()
     two = judges.judge(f"panel(scripted:{rules}, scripted(model={str(rules)!r}, samples=3))")
-    assert asyncio.run(two.rate_sequence(SHOTS)).value == 8
+    assert asyncio.run(two.ask(RateSequence(FRAMES))).value == 8
     assert two.identity.startswith("panel(scripted:scripted(mean of 5,")
 
 
@@ -125,7 +145,7 @@ def test_assessments_are_averaged_by_aspect_with_all_reasons() -> None:
         {"reason": "b", "overall": 5, "mistakes": 5},
     ]
     panel = Panel([judge_who_says(value) for value in said], kept)
-    found = asyncio.run(panel.assess("A cat.", ("overall", "mistakes"), references=["A cat."]))
+    found = asyncio.run(panel.ask(Assess("A cat.", ("overall", "mistakes"), references=["A cat."])))
     assert found.grades == {"overall": 3.5, "mistakes": 5.0}
     assert found.reason == "a | b"
     assert sorted(kept.ratings.values()) == [2.0, 5.0, 5.0, 5.0]
@@ -133,6 +153,144 @@ def test_assessments_are_averaged_by_aspect_with_all_reasons() -> None:
 
 def test_a_panel_sees_only_if_all_its_members_do() -> None:
     sees, blind = (LLMJudge(Scripted(lambda request: "5", images=eyes)) for eyes in (True, False))
-    Panel([sees, sees], InMemory()).check_can("grade", images=True)
+    Panel([sees, sees], InMemory()).check_can(GradeDescription, images=True)
     with pytest.raises(ConfigError, match="does not take pictures"):
-        Panel([sees, blind], InMemory()).check_can("grade", images=True)
+        Panel([sees, blind], InMemory()).check_can(GradeDescription, images=True)
+
+
+PICTURE = Image(b"", "image/png")
+
+
+def turns(says: dict[int, object]) -> tuple[LLMJudge, Scripted]:
+    """A model that says one thing per replicate."""
+
+    def answer(request: Request) -> str:
+        value = says[request.replicate]
+        return value if isinstance(value, str) else json.dumps(value)
+
+    backend = Scripted(answer)
+    return LLMJudge(backend, samples=1), backend
+
+
+@dataclass(frozen=True)
+class Merged:
+    """One operation as a panel of two replicates answers it, by hand.
+
+    Attributes:
+        operation: What is asked.
+        says: What the two say.
+        together: Takes what is compared from the panel's answer.
+        expected: That, by hand.
+        noted: The numbers kept for agreement.
+    """
+
+    operation: Operation[Any]
+    says: tuple[object, object]
+    together: Callable[[Any], object]
+    expected: object
+    noted: tuple[float, ...]
+
+
+MERGED = {
+    "presence": Merged(
+        Presence([Question("entity", "cat")], "A cat."),
+        ("2", "5"),
+        lambda grades: grades[0].value,
+        3.5,
+        (2.0, 5.0),
+    ),
+    "match": Merged(
+        MatchStatements(["a"], ["x", "y"]),
+        ({"matches": [{"id": 0, "reference": 1}]}, {"matches": [{"id": 0, "reference": 1}]}),
+        lambda found: found,
+        [1],
+        (),
+    ),
+    "verify": Merged(
+        Verify(["a"], reference="R"),
+        ({"rows": [{"id": 0, "supported": True}]}, {"rows": [{"id": 0, "supported": False}]}),
+        lambda found: found,
+        [False],
+        (0.0, 1.0),
+    ),
+    "rate_sequence": Merged(
+        RateSequence(FRAMES),
+        ({"reason": "x", "score": 3}, {"reason": "y", "score": 8}),
+        lambda rating: (rating.value, rating.reason),
+        (6, "x | y"),  # 5.5 rounds half to even
+        (3.0, 8.0),
+    ),
+    "rate_transition": Merged(
+        RateTransition(FRAMES[0], FRAMES[1]),
+        ({"reason": "x", "score": 1}, {"reason": "y", "score": 3}),
+        lambda rating: (rating.value, rating.reason),
+        (2, "x | y"),
+        (1.0, 3.0),
+    ),
+    "rank": Merged(
+        Rank(["a", "b", "c"]),
+        ({"ranks": [3, 1, 2]}, {"ranks": [3, 2, 1]}),
+        lambda ranks: ranks,
+        [3, 1, 2],  # mean ranks 3, 1.5, 1.5: of equal ones the first comes first
+        (1.0, 1.0, 2.0, 2.0, 3.0, 3.0),
+    ),
+    "assess": Merged(
+        Assess("A cat.", ("overall",), references=["A cat."]),
+        ({"reason": "x", "overall": 2}, {"reason": "y", "overall": 5}),
+        lambda found: (found.grades, found.reason),
+        ({"overall": 3.5}, "x | y"),
+        (2.0, 5.0),
+    ),
+    "grade": Merged(
+        GradeDescription("A cat.", [PICTURE]),
+        ("9", "4"),
+        lambda grade: grade.value,
+        6.5,
+        (4.0, 9.0),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_a_panel_of_replicates_asks_each_apart_and_makes_one_answer(name: str) -> None:
+    case = MERGED[name]
+    # Repeat 3 of a panel of two seats are the replicates 6 and 7 of its member.
+    member, backend = turns({6: case.says[0], 7: case.says[1]})
+    kept = InMemory()
+    found = asyncio.run(Panel([member] * 2, kept).ask(case.operation, Draw(3, 0.5)))
+    assert case.together(found) == case.expected
+    assert sorted(request.replicate for request in backend.requests) == [6, 7]
+    assert tuple(sorted(kept.ratings.values())) == case.noted
+    assert {key[0] for key in kept.ratings} <= {name}
+
+
+def test_different_judges_are_asked_the_same_replicate() -> None:
+    members = [turns({4: "5"}), turns({4: "3"})]
+    panel = Panel([judge for judge, _ in members], InMemory())
+    asked = Presence([Question("entity", "cat")], "A cat.")
+    assert asyncio.run(panel.ask(asked, Draw(2)))[0].value == 4.0
+
+
+def test_every_operation_that_panels_merge_is_in_the_table() -> None:
+    kinds = {name for name, kind in OPERATIONS.items() if issubclass(kind, PanelOperation)}
+    assert set(MERGED) == kinds
+
+
+def test_what_cannot_be_averaged_comes_from_the_first_judge_as_it_was_asked() -> None:
+    first, backend = turns({2: "the a"})
+    second, unasked = turns({})
+    panel = Panel([first, second], InMemory())
+    assert asyncio.run(panel.ask(Rewrite("a"), Draw(2, 0.9))) == "the a"
+    assert [(r.replicate, r.sampling.temperature) for r in backend.requests] == [(2, 0.9)]
+    assert unasked.requests == []
+
+
+def test_a_panel_can_what_all_its_members_can() -> None:
+    model, rules = judge_who_says("5"), judges.judge("builtin")
+    assert Panel([model, rules], InMemory()).can(Presence)
+    assert not Panel([model, rules], InMemory()).can(AlignWords)
+    assert Panel([rules, rules], InMemory()).can(AlignWords)
+    with pytest.raises(ConfigError, match="BuiltinJudge has no operation 'rank'; a model has"):
+        Panel([model, rules], InMemory()).check_can(Rank)
+    with pytest.raises(ConfigError, match="LLMJudge has no operation 'align_words'; the built-in"):
+        asyncio.run(model.ask(AlignWords("a", ["b"])))

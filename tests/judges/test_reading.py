@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from beholder.judges import reading
 from beholder.judges.reading import (
     BadAnswer,
-    get_flag,
-    get_integer,
     parse_facts,
     read_json,
 )
@@ -53,23 +53,6 @@ def test_lists_that_the_public_dcscore_parser_reads_are_read_alike() -> None:
     assert checked >= 5
 
 
-def test_whole_numbers_within_bounds_only() -> None:
-    assert [get_integer({"n": n}, "n", 1, 10) for n in (1, 10, "7", " 7 ", 7.0)] == [1, 10, 7, 7, 7]
-    strange: list[object] = [0, 11, True, "7.5", "７", 7.2, None, [7], {}]
-    for bad in strange:
-        with pytest.raises(BadAnswer, match="whole number from 1 to 10"):
-            get_integer({"n": bad}, "n", 1, 10)
-
-
-def test_flags_are_true_false_or_their_plain_spellings() -> None:
-    assert [get_flag({"x": x}, "x") for x in (True, 1, "1", "True", "true ")] == [True] * 5
-    assert [get_flag({"x": x}, "x") for x in (False, 0, "0", "FALSE")] == [False] * 4
-    strange: list[object] = [None, 2, "yes", "", [True]]
-    for bad in strange:
-        with pytest.raises(BadAnswer, match="true or false"):
-            get_flag({"x": bad}, "x")
-
-
 def test_recorded_facts_are_those_of_the_public_dcscore_parser() -> None:
     checked = 0
     for case in RECORDED:
@@ -111,3 +94,21 @@ def test_facts_that_the_public_parser_loses_are_read(said: str, facts: Any) -> N
 def test_answers_without_facts_are_refused(said: str) -> None:
     with pytest.raises(BadAnswer):
         parse_facts(said)
+
+
+def test_each_object_of_a_list_that_was_cut_off_is_parsed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[str] = []
+
+    def count(text: str, *, strict: bool = False) -> Any:
+        parsed.append(text)
+        return value(text, strict=strict)
+
+    value = reading._value
+    monkeypatch.setattr(reading, "_value", count)
+    whole = [{"fact": "a } b", "of": {"id": number}} for number in range(200)]
+    cut_off = json.dumps(whole)[:-1] + ', {"fact": "c'
+    assert parse_facts(cut_off) == whole
+    # Twice each the answer and the list in it, each object, and the one that is not whole.
+    assert len(parsed) == 4 + len(whole) + 1

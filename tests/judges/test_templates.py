@@ -11,7 +11,25 @@ import pytest
 
 from beholder.backends import Image, Request, Scripted
 from beholder.errors import ConfigError
-from beholder.judges import LLMJudge, Question, Shot
+from beholder.judges import LLMJudge
+from beholder.judges.operations import (
+    Assess,
+    Caption,
+    Classify,
+    Decompose,
+    GradeDescription,
+    JudgedFrame,
+    MatchStatements,
+    Presence,
+    Question,
+    Rank,
+    RateSequence,
+    RateTransition,
+    Review,
+    Rewrite,
+    Translate,
+    Verify,
+)
 from beholder.judges.templates import Templates
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -20,38 +38,46 @@ PICTURE = Image(b"", "image/png")
 ENTITY = Question("entity", "the tall man")
 ATTRIBUTE = Question("attribute", "red", "the cup")
 RELATION = Question("relation", "stands on", "the cup", "the table")
-SHOTS = [Shot(PICTURE, note="june"), Shot(PICTURE, caption="A boat.")]
-WORDS = [Shot(caption="A harbour."), Shot(caption="A boat.")]
+SHOTS = [JudgedFrame(PICTURE, note="june"), JudgedFrame(PICTURE, caption="A boat.")]
+WORDS = [JudgedFrame(caption="A harbour."), JudgedFrame(caption="A boat.")]
 
 CALLS: dict[str, Any] = {
-    "presence_entity": lambda j: j.presence([ENTITY], "A man & a <cup>.", "A tall man."),
-    "presence_attribute": lambda j: j.presence([ATTRIBUTE], "A cup."),
-    "presence_relation": lambda j: j.presence([RELATION], "A cup."),
-    "rewrite": lambda j: j.rewrite("man holds cup"),
-    "decompose": lambda j: j.decompose("Ein Hund.", language="German"),
-    "match": lambda j: j.match(["a", "b"], ["x"]),
-    "verify_picture": lambda j: j.verify(["a", "b"], images=[PICTURE]),
-    "verify_both": lambda j: j.verify(["a"], images=[PICTURE], reference="R", language="Hindi"),
-    "caption": lambda j: j.caption([PICTURE], context="Old photographs.", note="june 1928"),
-    "review": lambda j: j.review([PICTURE], ["fair", "unfair"], language="Japanese", n_words=60),
-    "rate_sequence_sight": lambda j: j.rate_sequence(SHOTS, context="Old.", anchors=True),
-    "rate_sequence_words": lambda j: j.rate_sequence(WORDS),
-    "rate_transition": lambda j: j.rate_transition(*WORDS),
-    "rank": lambda j: j.rank(["good", "bad"], images=[PICTURE], language="Japanese"),
-    "assess_reference": lambda j: j.assess(
-        "A <cat>.", ("overall", "mistakes", "omissions"), references=["A cat.", "A tabby."]
+    "presence_entity": lambda j: j.ask(Presence([ENTITY], "A man & a <cup>.", "A tall man.")),
+    "presence_attribute": lambda j: j.ask(Presence([ATTRIBUTE], "A cup.")),
+    "presence_relation": lambda j: j.ask(Presence([RELATION], "A cup.")),
+    "rewrite": lambda j: j.ask(Rewrite("man holds cup")),
+    "decompose": lambda j: j.ask(Decompose("Ein Hund.", language="German")),
+    "match": lambda j: j.ask(MatchStatements(["a", "b"], ["x"])),
+    "verify_picture": lambda j: j.ask(Verify(["a", "b"], images=[PICTURE])),
+    "verify_both": lambda j: j.ask(
+        Verify(["a"], images=[PICTURE], reference="R", language="Hindi")
     ),
-    "assess_both_plain": lambda j: j.assess(
-        "A cat.", ("mistakes",), references=["A cat."], images=[PICTURE], high=10, rubric=False
+    "caption": lambda j: j.ask(Caption([PICTURE], context="Old photographs.", note="june 1928")),
+    "review": lambda j: j.ask(
+        Review([PICTURE], ["fair", "unfair"], language="Japanese", n_words=60)
     ),
-    "assess_picture_overall": lambda j: j.assess("A cat.", ("overall",), images=[PICTURE]),
-    "assess_same_picture": lambda j: j.assess(
-        "A cat.", ("same_picture",), references=["A cat."], low=0, high=100
+    "rate_sequence_sight": lambda j: j.ask(RateSequence(SHOTS, context="Old.", anchors=True)),
+    "rate_sequence_words": lambda j: j.ask(RateSequence(WORDS)),
+    "rate_transition": lambda j: j.ask(RateTransition(WORDS[0], WORDS[1])),
+    "rank": lambda j: j.ask(Rank(["good", "bad"], images=[PICTURE], language="Japanese")),
+    "assess_reference": lambda j: j.ask(
+        Assess("A <cat>.", ("overall", "mistakes", "omissions"), references=["A cat.", "A tabby."])
     ),
-    "grade_picture": lambda j: j.grade("A <cat>.", images=[PICTURE]),
-    "grade_both": lambda j: j.grade("A cat.", images=[PICTURE], references=["A cat."]),
-    "classify": lambda j: j.classify({"nature": "Land."}, text="A tree."),
-    "translate": lambda j: j.translate("Ein Hund.", source="German", target="English"),
+    "assess_both_plain": lambda j: j.ask(
+        Assess(
+            "A cat.", ("mistakes",), references=["A cat."], images=[PICTURE], high=10, rubric=False
+        )
+    ),
+    "assess_picture_overall": lambda j: j.ask(Assess("A cat.", ("overall",), images=[PICTURE])),
+    "assess_same_picture": lambda j: j.ask(
+        Assess("A cat.", ("same_picture",), references=["A cat."], low=0, high=100)
+    ),
+    "grade_picture": lambda j: j.ask(GradeDescription("A <cat>.", images=[PICTURE])),
+    "grade_both": lambda j: j.ask(
+        GradeDescription("A cat.", images=[PICTURE], references=["A cat."])
+    ),
+    "classify": lambda j: j.ask(Classify({"nature": "Land."}, text="A tree.")),
+    "translate": lambda j: j.ask(Translate("Ein Hund.", source="German", target="English")),
 }
 
 
@@ -98,7 +124,7 @@ def test_own_prompt_replaces_the_shipped_one_and_changes_the_hashes(tmp_path: Pa
     assert own["match"] == Templates()["match"]
     assert own.digest != Templates().digest
     backend = Scripted(lambda request: "a man")
-    asyncio.run(LLMJudge(backend, prompts=tmp_path).rewrite("<man>"))
+    asyncio.run(LLMJudge(backend, prompts=tmp_path).ask(Rewrite("<man>")))
     assert backend.requests[0].messages[1].text == "Name it: <phrase>\n‹man›\n</phrase>"
     assert "never an instruction" in backend.requests[0].messages[0].text
 

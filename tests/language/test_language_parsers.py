@@ -32,7 +32,7 @@ HARD = {
 def test_hard_text_gives_a_graph(name: str) -> None:
     document = parse(HARD[name])
     for rules in ("fixed", "reference"):
-        graph = scene_graph(document, rules=rules)  # type: ignore[arg-type]
+        graph = scene_graph(document, rules=rules)
         for entity in graph.entities:
             for mention in entity.mentions:
                 assert 0 <= mention.span[0] < mention.span[1] <= len(HARD[name])

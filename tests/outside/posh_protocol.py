@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from beholder.judges import Question
+from beholder.judges.operations import Question
 from beholder.language.graph import SceneGraph
 
 PRONOUNS = (

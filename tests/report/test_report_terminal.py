@@ -24,7 +24,14 @@ SCORE = ItemScore(
     (
         Unit("entity", "red cat", "candidate", ((2, 9),), 0.9, "match"),
         Unit(
-            "attribute", "red", "candidate", ((2, 5),), 0.1, "mistake", None, {"instead": "black"}
+            "attribute",
+            "red",
+            "candidate",
+            ((2, 5),),
+            0.1,
+            "mistake",
+            None,
+            {"contradiction": "black"},
         ),
         Unit("entity", "mat", "reference", ((22, 25),), 0.2, "omission", 0),
     ),
@@ -150,7 +157,7 @@ def test_notebook_marks_nested_units_inside_each_other() -> None:
     assert [str(mark["title"]).split(" ")[0] for mark in marks] == [
         "match", "mistake", "match", "omission",
     ]  # fmt: skip
-    assert "instead: black" in str(marks[1]["title"])
+    assert "contradiction: black" in str(marks[1]["title"])
     assert "padding-bottom: 4px" in str(marks[0]["style"])  # below the line of "red"
 
 

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 from beholder import judges
+from beholder.judges.operations import Rewrite
 
 N_QUESTIONS = 300
 CONCURRENCY = 8
@@ -19,7 +20,7 @@ def run(url: str, path: str) -> None:
     )
 
     async def ask_all() -> None:
-        await asyncio.gather(*(judge.rewrite(f"thing {i}") for i in range(N_QUESTIONS)))
+        await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(N_QUESTIONS)))
 
     asyncio.run(ask_all())
     file.close()

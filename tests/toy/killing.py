@@ -37,7 +37,7 @@ class Killer:
 
     def connect(self, *arguments: Any, **options: Any) -> sqlite3.Connection:
         """In place of ``sqlite3.connect``."""
-        connection = _CONNECT(*arguments, **options)
+        connection: sqlite3.Connection = _CONNECT(*arguments, **options)
         connection.set_trace_callback(lambda statement: self._count())
         return connection
 
@@ -87,9 +87,11 @@ def _main() -> None:
     from beholder.cli import main
     from toy.bothways import Reader
     from toy.judge import Storyteller
+    from toy.reviewer import Reviewer
 
     BACKENDS.register("story")(Storyteller)
     BACKENDS.register("reader")(Reader)
+    BACKENDS.register("reviewer")(Reviewer)
     killer = Killer(int(os.environ[KILL_AT]))
     sys.addaudithook(killer.hear)
     sqlite3.connect = killer.connect  # type: ignore[assignment]

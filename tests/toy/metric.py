@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 
 from beholder.errors import ItemError, TransientError
-from beholder.judges import Question
+from beholder.judges.operations import Presence, Question
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore, Unit
 
@@ -54,7 +54,7 @@ class Asked(Metric[float]):
 
     async def gather(self, item: Item, tools: Tools) -> float:
         question = Question("entity", item.candidate.split()[0])
-        (grade,) = await tools.judge(self.judge).presence([question], item.references[0])
+        (grade,) = await tools.judge(self.judge).ask(Presence([question], item.references[0]))
         return grade.value
 
     def score_item(self, item: Item, evidence: float) -> ItemScore:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.backends import Answer, Backend, Capabilities, Image, Perplexity, Request, Sample
+from beholder.backends import Answer, Backend, Capabilities, Image, Request, Sample, Surprisal
 
 _QUALITY = re.compile(r"quality (-?[0-9]+(?:\.[0-9]+)?)")
 MALFORMED = (
@@ -68,9 +68,9 @@ class Reviewer(Backend):
             said = json.dumps({"ranks": self._ranks(request, text)})
         return Answer((Sample(said, "stop"),), self._model)
 
-    async def perplexity(
+    async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
-    ) -> list[Perplexity]:
+    ) -> list[Surprisal]:
         found = []
         for text in texts:
             self._note(f"{text}{prompt}{len(images)}")
@@ -80,7 +80,7 @@ class Reviewer(Backend):
             if self._model == "flat":
                 per_token = 1.0
             n_tokens = max(1, len(text) // 4)
-            found.append(Perplexity(max(0.01, per_token) * n_tokens, n_tokens, len(text)))
+            found.append(Surprisal(max(0.01, per_token) * n_tokens, n_tokens, len(text)))
         return found
 
     def _ranks(self, request: Request, text: str) -> list[int]:

@@ -217,7 +217,7 @@ class Capabilities:
 
 
 @dataclass(frozen=True, slots=True)
-class Perplexity:
+class Surprisal:
     """How surprising a text was.
 
     Attributes:
@@ -254,29 +254,29 @@ def in_words(schema: Mapping[str, Any]) -> str:
     )
 
 
-class Notes(Protocol):
+class ServerFacts(Protocol):
     """Where a backend remembers what it found out about a server."""
 
-    def get_note(self, name: str) -> str | None:
+    def get_fact(self, name: str) -> str | None:
         """The text kept under a name, or None."""
 
-    def put_note(self, name: str, text: str) -> None:
+    def put_fact(self, name: str, text: str) -> None:
         """Keep a text under a name, replacing what was there."""
 
 
-class NoteBook:
-    """Notes in memory."""
+class FactsInMemory:
+    """Facts about servers in memory."""
 
     def __init__(self) -> None:
-        self._notes: dict[str, str] = {}
+        self._facts: dict[str, str] = {}
 
-    def get_note(self, name: str) -> str | None:
+    def get_fact(self, name: str) -> str | None:
         """The text kept under a name, or None."""
-        return self._notes.get(name)
+        return self._facts.get(name)
 
-    def put_note(self, name: str, text: str) -> None:
+    def put_fact(self, name: str, text: str) -> None:
         """Keep a text under a name, replacing what was there."""
-        self._notes[name] = text
+        self._facts[name] = text
 
 
 def mark(options: Mapping[str, Any]) -> str:
@@ -318,9 +318,9 @@ class Backend(ABC):
             ConfigError: No request can (wrong key, unknown model).
         """
 
-    async def perplexity(
+    async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
-    ) -> list[Perplexity]:
+    ) -> list[Surprisal]:
         """How surprising each text is after the prompt and pictures.
 
         Raises:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
-from beholder.backends.loops import PerLoop
+from beholder.backends.per_loop import PerLoop
 
 Q = TypeVar("Q")
 A = TypeVar("A")

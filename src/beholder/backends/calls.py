@@ -15,7 +15,7 @@ import aiolimiter
 import stamina
 
 from beholder.backends.adaptive import AdaptiveLimit
-from beholder.backends.loops import PerLoop
+from beholder.backends.per_loop import PerLoop
 from beholder.errors import ConfigError, TransientError
 
 T = TypeVar("T")

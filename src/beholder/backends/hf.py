@@ -10,8 +10,8 @@ from beholder.backends.base import (
     Backend,
     Capabilities,
     Image,
-    Perplexity,
     Request,
+    Surprisal,
     TextSet,
 )
 from beholder.backends.batching import Batcher
@@ -71,9 +71,9 @@ class HF(Backend):
         answer: Answer = await self._batcher.ask(request)
         return answer
 
-    async def perplexity(
+    async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
-    ) -> list[Perplexity]:
+    ) -> list[Surprisal]:
         """Exact perplexities; prompt and pictures are computed once for all texts.
 
         Sets of texts that are asked for at the same time are computed together.
@@ -81,7 +81,7 @@ class HF(Backend):
         able = await self.capabilities()
         if images and not able.images:
             raise ConfigError(f"{self.name} does not take pictures; choose a judge that can see")
-        found: list[Perplexity] = await self._batcher.ask(TextSet(tuple(texts), prompt, images))
+        found: list[Surprisal] = await self._batcher.ask(TextSet(tuple(texts), prompt, images))
         return found
 
     def price(self) -> Price | None:

@@ -24,7 +24,7 @@ from beholder.backends.base import (
     Usage,
     in_words,
 )
-from beholder.backends.room import too_long
+from beholder.backends.context_window import too_long
 from beholder.errors import ConfigError, ItemError
 
 MOST_LOGPROBS = 20

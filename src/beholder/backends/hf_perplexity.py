@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
-from beholder.backends.base import Message, Perplexity, TextSet
+from beholder.backends.base import Message, Surprisal, TextSet
 from beholder.errors import ItemError
 
 if TYPE_CHECKING:
     from beholder.backends.hf_model import HFModel
 
 
-Found: TypeAlias = list[Perplexity] | Exception
+Found: TypeAlias = list[Surprisal] | Exception
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def perplexities(model: HFModel, sets: Sequence[TextSet]) -> list[Found]:
             for place, n in enumerate(stack):
                 pairs = zip(sets[n].texts, prepared[n].ids, strict=True)
                 found[n] = [
-                    Perplexity(losses[place, t], len(ids), len(text))
+                    Surprisal(losses[place, t], len(ids), len(text))
                     for t, (text, ids) in enumerate(pairs)
                 ]
     return [found[n] for n in range(len(sets))]

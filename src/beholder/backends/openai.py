@@ -13,17 +13,17 @@ from typing import Any
 from beholder.backends.base import (
     Answer,
     Backend,
+    FactsInMemory,
     Image,
-    NoteBook,
-    Notes,
-    Perplexity,
     Request,
     Sample,
+    ServerFacts,
+    Surprisal,
     Usage,
     mark,
 )
 from beholder.backends.calls import Caller, CallFailed, Limits
-from beholder.backends.loops import PerLoop
+from beholder.backends.context_window import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Price, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
 from beholder.backends.openai_http import HOSTED, Connection, public_address
@@ -34,8 +34,8 @@ from beholder.backends.openai_probe import (
     probe_structure,
 )
 from beholder.backends.openai_wire import Dialect, read_samples, read_usage, to_body
+from beholder.backends.per_loop import PerLoop
 from beholder.backends.prompt_logprobs import perplexities
-from beholder.backends.room import SAYS_TOO_LONG, too_long
 from beholder.errors import ConfigError, ItemError, ModelChangedError
 
 _ROOM = ("max_model_len", "context_length", "max_context_length", "context_window")
@@ -55,7 +55,7 @@ class OpenAI(Backend):
         context: Tokens that fit; a longer prompt is refused before it is sent. For servers that
             cut long prompts without a word.
         prices: A price table of your own (see ``prices.json``).
-        notes: Where to remember what the server can do, and open batches.
+        facts: Where to remember what the server can do, and open batches.
         batch: Collect requests and send them as batches: half the price, within a day.
         batch_quiet: Seconds without a new request after which a batch is sent.
         batch_poll: Seconds between looks at a batch.
@@ -71,7 +71,7 @@ class OpenAI(Backend):
         extra: Mapping[str, Any] | None = None,
         context: int | None = None,
         prices: str | None = None,
-        notes: Notes | None = None,
+        facts: ServerFacts | None = None,
         batch: bool = False,
         batch_quiet: float = 5.0,
         batch_poll: float = 30.0,
@@ -90,7 +90,7 @@ class OpenAI(Backend):
             raise ConfigError(f"{self.name}: {error}") from error
         self._http = Connection(self.name, base_url or HOSTED, key_env, bounds.timeout + 5)
         self._caller = Caller(bounds, self.name)
-        self._notes = notes or NoteBook()
+        self._facts = facts or FactsInMemory()
         self._prices = load_prices(None if prices is None else Path(prices))
         self._dialect: Dialect | None = None
         self._told_room: int | None = None
@@ -99,7 +99,7 @@ class OpenAI(Backend):
         self.batch = batch
         service = OpenAIBatches(self._http, self._caller.call)
         self._batches = PerLoop(
-            lambda: batch_queue(service, self._notes, self.name, batch_quiet, batch_poll)
+            lambda: batch_queue(service, self._facts, self.name, batch_quiet, batch_poll)
         )
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Dialect:
@@ -116,7 +116,7 @@ class OpenAI(Backend):
                 known = replace(known, structure=structure)
             if images and known.images is None:
                 known = replace(known, images=await probe_images(self.model, known, self._post))
-            self._notes.put_note(self._note, json.dumps(asdict(known)))
+            self._facts.put_fact(self._fact_name, json.dumps(asdict(known)))
             self._dialect = known
         return known
 
@@ -150,9 +150,9 @@ class OpenAI(Backend):
             price_factor=PRICE_FACTOR if self.batch else 1.0,
         )
 
-    async def perplexity(
+    async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
-    ) -> list[Perplexity]:
+    ) -> list[Surprisal]:
         """Exact perplexities where the server tells ``prompt_logprobs`` (vLLM)."""
         try:
             return await perplexities(self.model, self._post, texts, prompt, images)
@@ -208,11 +208,11 @@ class OpenAI(Backend):
         return await self._caller.call(attempt, tokens)
 
     @property
-    def _note(self) -> str:
+    def _fact_name(self) -> str:
         return f"dialect of {self.name}{self.variant}"
 
     def _remembered(self) -> Dialect | None:
-        text = self._notes.get_note(self._note)
+        text = self._facts.get_fact(self._fact_name)
         return None if text is None else Dialect(**json.loads(text))
 
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, Protocol
 
-from beholder.backends.base import Notes
+from beholder.backends.base import ServerFacts
 from beholder.backends.openai_http import Connection
 from beholder.backends.openai_probe import Refused
 from beholder.errors import TransientError
@@ -40,25 +40,25 @@ class BatchQueue:
 
     Args:
         service: The calls to the server.
-        notes: Where open batches are remembered.
+        facts: Where open batches are remembered.
         name: Whose batches.
         quiet: Seconds without a new request after which a batch is sent.
         poll: Seconds between looks at a batch.
     """
 
     def __init__(
-        self, service: BatchService, notes: Notes, name: str, *, quiet: float, poll: float
+        self, service: BatchService, facts: ServerFacts, name: str, *, quiet: float, poll: float
     ) -> None:
         self._service = service
-        self._notes = notes
-        self._note = f"open batches of {name}"
+        self._facts = facts
+        self._fact_name = f"open batches of {name}"
         self._quiet = quiet
         self._poll = poll
         self._bodies: dict[str, dict[str, Any]] = {}
         self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._open: dict[str, list[str]] = json.loads(notes.get_note(self._note) or "{}")
+        self._open: dict[str, list[str]] = json.loads(facts.get_fact(self._fact_name) or "{}")
         for batch in self._open:
             self._spawn(self._follow(batch))
 
@@ -174,7 +174,7 @@ class BatchQueue:
                 future.exception()
 
     def _remember(self) -> None:
-        self._notes.put_note(self._note, json.dumps(self._open))
+        self._facts.put_fact(self._fact_name, json.dumps(self._open))
 
 
 class OpenAIBatches:
@@ -228,10 +228,10 @@ class OpenAIBatches:
 
 
 async def batch_queue(
-    service: BatchService, notes: Notes, name: str, quiet: float, poll: float
+    service: BatchService, facts: ServerFacts, name: str, quiet: float, poll: float
 ) -> AsyncGenerator[BatchQueue, None]:
     """A queue for one event loop (see ``PerLoop``)."""
-    queue = BatchQueue(service, notes, name, quiet=quiet, poll=poll)
+    queue = BatchQueue(service, facts, name, quiet=quiet, poll=poll)
     try:
         yield queue
     finally:

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx2
 
 from beholder.backends.calls import CallFailed
-from beholder.backends.loops import PerLoop
 from beholder.backends.openai_probe import Refused
+from beholder.backends.per_loop import PerLoop
 from beholder.errors import ConfigError, RunError
 
 HOSTED = "https://api.openai.com/v1"

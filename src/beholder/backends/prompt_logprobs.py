@@ -1,4 +1,4 @@
-"""Perplexity of a given text through a vLLM server's ``prompt_logprobs``.
+"""Surprisal of a given text through a vLLM server's ``prompt_logprobs``.
 
 The text is sent as the beginning of the model's own answer. The server then tells the
 log-probability of every prompt token; those of the text are the last ones. How many tokens stand
@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
-from beholder.backends.base import Image, Message, Perplexity, Request, Sampling
+from beholder.backends.base import Image, Message, Request, Sampling, Surprisal
 from beholder.backends.openai_wire import Dialect, to_body
 from beholder.errors import ConfigError, ItemError
 
@@ -20,8 +20,8 @@ Post: TypeAlias = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 async def perplexities(
     model: str, post: Post, texts: Sequence[str], prompt: str, images: tuple[Image, ...]
-) -> list[Perplexity]:
-    """Perplexity of each text as the continuation of the prompt.
+) -> list[Surprisal]:
+    """Surprisal of each text as the continuation of the prompt.
 
     Raises:
         ConfigError: The server does not tell ``prompt_logprobs``.
@@ -29,7 +29,7 @@ async def perplexities(
     question = Message("user", (*images, prompt))
     n_before = len(await _logprobs(model, post, (question,)))
 
-    async def one(text: str) -> Perplexity:
+    async def one(text: str) -> Surprisal:
         if not text:
             raise ItemError("an empty text has no perplexity")
         answer = Message("assistant", (text,))
@@ -37,7 +37,7 @@ async def perplexities(
         if not logprobs or any(value is None for value in logprobs):
             raise ItemError(f"{model} told no log-probabilities for the text's tokens")
         nll = -sum(value for value in logprobs if value is not None)
-        return Perplexity(nll, len(logprobs), len(text))
+        return Surprisal(nll, len(logprobs), len(text))
 
     return list(await asyncio.gather(*(one(text) for text in texts)))
 

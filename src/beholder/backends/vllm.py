@@ -17,17 +17,17 @@ from beholder.backends.base import (
     Capabilities,
     Image,
     Message,
-    Perplexity,
     Request,
     Sample,
     Sampling,
+    Surprisal,
     Usage,
     mark,
 )
 from beholder.backends.batching import Batcher
+from beholder.backends.context_window import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Price
 from beholder.backends.openai_wire import to_message
-from beholder.backends.room import SAYS_TOO_LONG, too_long
 from beholder.errors import ItemError
 from beholder.optional import require
 
@@ -75,12 +75,12 @@ class VLLM(Backend):
         answer: Answer = await self._batcher.ask(request)
         return answer
 
-    async def perplexity(
+    async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
-    ) -> list[Perplexity]:
+    ) -> list[Surprisal]:
         """Exact perplexities from the engine's prompt log-probabilities."""
         question = Message("user", (*images, prompt))
-        found: list[Perplexity] = await self._batcher.run(
+        found: list[Surprisal] = await self._batcher.run(
             lambda: self._perplexities(question, texts)
         )
         return found
@@ -121,7 +121,7 @@ class VLLM(Backend):
             return too_long(self.name, f"about {tokens}", room, said)
         return ItemError(f"{self.name} refused the request: {said}")
 
-    def _perplexities(self, question: Message, texts: Sequence[str]) -> list[Perplexity]:
+    def _perplexities(self, question: Message, texts: Sequence[str]) -> list[Surprisal]:
         if not all(texts):
             raise ItemError("an empty text has no perplexity")
         engine, vllm = self._started(), self._vllm()
@@ -139,7 +139,7 @@ class VLLM(Backend):
         for text, output in zip(texts, outputs, strict=True):
             rows = output.prompt_logprobs[n_before:]
             nll = -sum(next(iter(row.values())).logprob for row in rows)
-            found.append(Perplexity(nll, len(rows), len(text)))
+            found.append(Surprisal(nll, len(rows), len(text)))
         return found
 
 

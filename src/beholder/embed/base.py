@@ -24,7 +24,7 @@ class Embedder(ABC):
     """
 
     batch_size: ClassVar[int] = 256
-    cheap: ClassVar[bool] = False
+    per_process: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -184,7 +184,7 @@ class TokenService:
         memory: Bytes of vectors to keep; the least used go first.
     """
 
-    cheap: ClassVar[bool] = False
+    per_process: ClassVar[bool] = False
 
     def __init__(self, text: str, *, memory: int = _MEMORY) -> None:
         self.encoder = TokenEncoder(text)

@@ -28,7 +28,7 @@ class ImageTextService:
         MissingExtraError: A package is not installed.
     """
 
-    cheap: ClassVar[bool] = False
+    per_process: ClassVar[bool] = False
 
     def __init__(self, spec: str, vectors: VectorStore | None = None) -> None:
         model = image_embedder(spec)

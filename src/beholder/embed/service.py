@@ -61,7 +61,7 @@ class EmbeddingService:
         self, embedder: Embedder, vectors: VectorStore | None = None, *, memory: int = _MEMORY
     ) -> None:
         self.embedder = embedder
-        self._vectors = None if embedder.cheap else vectors
+        self._vectors = None if embedder.per_process else vectors
         self._known = Recent(memory)
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
 

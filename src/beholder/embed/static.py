@@ -45,7 +45,7 @@ class StaticEmbedder(Embedder):
     """
 
     batch_size: ClassVar[int] = 1024
-    cheap: ClassVar[bool] = True
+    per_process: ClassVar[bool] = True
 
     @property
     def identity(self) -> str:

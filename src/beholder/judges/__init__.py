@@ -9,17 +9,7 @@ from beholder.backends import BACKENDS, backend
 from beholder.backends.money import Budget
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.judges.answers import AnswerFile, Answers, AnswerStore
-from beholder.judges.base import (
-    Aspect,
-    Assessment,
-    Category,
-    Clause,
-    Judge,
-    Question,
-    Rating,
-    Shot,
-    Statement,
-)
+from beholder.judges.base import Draw, Judge
 from beholder.judges.dry import Tally
 from beholder.judges.grades import Grade
 from beholder.judges.llm import LLMJudge
@@ -32,19 +22,12 @@ __all__ = [
     "AnswerFile",
     "AnswerStore",
     "Answers",
-    "Aspect",
-    "Assessment",
     "Budget",
-    "Category",
-    "Clause",
+    "Draw",
     "Grade",
     "Judge",
     "LLMJudge",
     "Panel",
-    "Question",
-    "Rating",
-    "Shot",
-    "Statement",
     "Tally",
     "judge",
 ]
@@ -103,8 +86,8 @@ def judge(
     own = {name: made_of.pop(name) for name in _JUDGE_OPTIONS if name in made_of}
     if own.get("prompts") is not None:
         own["prompts"] = Path(own["prompts"])
-    if BACKENDS.takes(parsed.name, "notes"):
-        made_of.setdefault("notes", kept)
+    if BACKENDS.takes(parsed.name, "facts"):
+        made_of.setdefault("facts", kept)
     made = backend(parsed.name, parsed.argument, **made_of)
     one = LLMJudge(made, answers=kept, budget=spent, tally=tally, **own)
     if not isinstance(replicates, int) or replicates < 1:

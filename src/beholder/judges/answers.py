@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from beholder.backends import Answer, Notes
+from beholder.backends import Answer, ServerFacts
 from beholder.errors import RunError
 
-NOTES_LAST = 24 * 3600.0
-"""Seconds for which the shared cache's notes on servers are believed."""
+FACTS_LAST = 24 * 3600.0
+"""Seconds for which the shared cache's facts about servers are believed."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -66,7 +66,7 @@ class Record:
         object.__setattr__(self, "key", key)
 
 
-class AnswerStore(Notes, Protocol):
+class AnswerStore(ServerFacts, Protocol):
     """Where a judge keeps what it was told."""
 
     def get_answer(self, key: str) -> Answer | None:
@@ -84,15 +84,15 @@ class AnswerFile:
 
     Args:
         path: The file; made if need be. A run's store may be the same file.
-        notes_last: Seconds for which notes on servers are believed; None for ever.
+        facts_last: Seconds for which facts about servers are believed; None for ever.
 
     Raises:
         RunError: The file cannot be opened or is no SQLite file.
     """
 
-    def __init__(self, path: Path, *, notes_last: float | None = None) -> None:
+    def __init__(self, path: Path, *, facts_last: float | None = None) -> None:
         self.path = path
-        self._notes_last = notes_last
+        self._facts_last = facts_last
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._db = sqlite3.connect(
@@ -151,16 +151,16 @@ class AnswerFile:
             " ORDER BY operation, question, judge"
         )
 
-    def get_note(self, name: str) -> str | None:
-        """A note that is not too old."""
-        oldest = 0.0 if self._notes_last is None else time.time() - self._notes_last
+    def get_fact(self, name: str) -> str | None:
+        """A fact about a server that is not too old."""
+        oldest = 0.0 if self._facts_last is None else time.time() - self._facts_last
         row = self._db.execute(
             "SELECT text FROM notes WHERE name = ? AND created >= ?", (name, oldest)
         ).fetchone()
         return None if row is None else str(row[0])
 
-    def put_note(self, name: str, text: str) -> None:
-        """Keep a note."""
+    def put_fact(self, name: str, text: str) -> None:
+        """Keep a fact."""
         self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (name, text, time.time()))
 
     def cost(self) -> float:
@@ -235,20 +235,20 @@ class Answers:
         """Keep a panel rating in the run."""
         self._own.put_rating(operation, question, judge, value)
 
-    def get_note(self, name: str) -> str | None:
-        """A note, from the run or else from the cache."""
-        note = self._own.get_note(name)
-        if note is None and self._shared is not None:
-            note = self._shared.get_note(name)
-            if note is not None:
-                self._own.put_note(name, note)
-        return note
+    def get_fact(self, name: str) -> str | None:
+        """A fact, from the run or else from the cache."""
+        fact = self._own.get_fact(name)
+        if fact is None and self._shared is not None:
+            fact = self._shared.get_fact(name)
+            if fact is not None:
+                self._own.put_fact(name, fact)
+        return fact
 
-    def put_note(self, name: str, text: str) -> None:
-        """Keep a note in both."""
-        self._own.put_note(name, text)
+    def put_fact(self, name: str, text: str) -> None:
+        """Keep a fact in both."""
+        self._own.put_fact(name, text)
         if self._shared is not None:
-            self._shared.put_note(name, text)
+            self._shared.put_fact(name, text)
 
 
 class InMemory:
@@ -256,7 +256,7 @@ class InMemory:
 
     def __init__(self) -> None:
         self._answers: dict[str, Answer] = {}
-        self._notes: dict[str, str] = {}
+        self._facts: dict[str, str] = {}
         self.ratings: dict[tuple[str, str, str], float] = {}
 
     def get_answer(self, key: str) -> Answer | None:
@@ -271,10 +271,10 @@ class InMemory:
         """Keep a panel rating."""
         self.ratings[operation, question, judge] = value
 
-    def get_note(self, name: str) -> str | None:
-        """A note."""
-        return self._notes.get(name)
+    def get_fact(self, name: str) -> str | None:
+        """A fact."""
+        return self._facts.get(name)
 
-    def put_note(self, name: str, text: str) -> None:
-        """Keep a note."""
-        self._notes[name] = text
+    def put_fact(self, name: str, text: str) -> None:
+        """Keep a fact."""
+        self._facts[name] = text

@@ -14,15 +14,15 @@ from beholder.backends import (
     Capabilities,
     Image,
     Message,
-    Perplexity,
     Request,
     Sample,
     Sampling,
+    Surprisal,
 )
 from beholder.backends.money import Budget
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
-from beholder.judges.fences import neutral
+from beholder.judges.fences import sanitise
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template
 
@@ -30,8 +30,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Ask(Generic[T]):
-    """One question of an operation.
+class Prompt(Generic[T]):
+    """One question to a model.
 
     Attributes:
         operation: Name of the operation.
@@ -59,7 +59,7 @@ class Ask(Generic[T]):
 
 
 class Asker:
-    """Puts questions to one backend; shared by all operations of a judge.
+    """Puts questions to one backend; shared by all questions to a judge.
 
     Args:
         backend: The model.
@@ -73,34 +73,34 @@ class Asker:
         self._budget = budget
         self._in_flight: dict[str, asyncio.Task[Answer]] = {}
 
-    async def ask(self, ask: Ask[T]) -> T:
+    async def ask(self, prompt: Prompt[T]) -> T:
         """The value of an answer.
 
         Raises:
             ItemError: The answer cannot be used, nor can the one to a repair request; it was cut
                 off; or the request cannot be answered at all.
         """
-        answer = await self._obtain(ask)
-        _check_finish(ask, answer, self.backend.name)
+        answer = await self._obtain(prompt)
+        _check_finish(prompt, answer, self.backend.name)
         try:
-            return ask.parse(answer)
+            return prompt.parse(answer)
         except BadAnswer as bad:
             first = bad
-        repair = replace(ask, messages=(*ask.messages, *_complaint(answer, first)))
+        repair = replace(prompt, messages=(*prompt.messages, *_complaint(answer, first)))
         answer = await self._obtain(repair)
-        _check_finish(ask, answer, self.backend.name)
+        _check_finish(prompt, answer, self.backend.name)
         try:
-            return ask.parse(answer)
+            return prompt.parse(answer)
         except BadAnswer as bad:
             raise ItemError(
-                f"{self.backend.name} gave no usable answer to {ask.operation}: {bad} (before that:"
-                f" {first}); it said {answer.text[:200]!r}"
+                f"{self.backend.name} gave no usable answer to {prompt.operation}: {bad} (before"
+                f" that: {first}); it said {answer.text[:200]!r}"
             ) from bad
 
-    async def perplexity(
+    async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...]
-    ) -> list[Perplexity]:
-        """Perplexity of each text as the answer to the prompt; each is computed once and kept."""
+    ) -> list[Surprisal]:
+        """Surprisal of each text as the answer to the prompt; each is computed once and kept."""
         able = await self.backend.capabilities(images=bool(images))
         question = Message("user", (*images, prompt))
         records = [
@@ -121,7 +121,7 @@ class Asker:
             r.key: (r, text) for r, text in zip(records, texts, strict=True) if known[r.key] is None
         }
         if new:
-            fresh = await self.backend.perplexity(
+            fresh = await self.backend.surprisal(
                 [text for _, text in new.values()], prompt=prompt, images=images
             )
             for (record, _), value in zip(new.values(), fresh, strict=True):
@@ -130,22 +130,22 @@ class Asker:
                 self._answers.put_answer(replace(record, answer=answer))
                 known[record.key] = answer
         found = (known[record.key] for record in records)
-        return [Perplexity(**json.loads(answer.text)) for answer in found if answer is not None]
+        return [Surprisal(**json.loads(answer.text)) for answer in found if answer is not None]
 
-    async def _obtain(self, ask: Ask[Any]) -> Answer:
-        request = Request(ask.messages, ask.sampling, ask.schema, ask.replicate)
+    async def _obtain(self, prompt: Prompt[Any]) -> Answer:
+        request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
         try:
             able = await self.backend.capabilities(
                 schema=request.schema is not None, images=bool(request.images)
             )
-            template = f"{ask.template.name}.v{ask.template.version}@{ask.template.digest}"
+            template = f"{prompt.template.name}.v{prompt.template.version}@{prompt.template.digest}"
             blank = Record(
                 request=_asked(request, able),
-                operation=ask.operation,
+                operation=prompt.operation,
                 template=template,
                 backend=self.backend.name + self.backend.variant,
                 model=able.model,
-                replicate=ask.replicate,
+                replicate=prompt.replicate,
                 answer=Answer((), able.model),
                 cost=None,
             )
@@ -196,19 +196,19 @@ def _asked(request: Request, able: Capabilities) -> str:
 
 def _complaint(answer: Answer, bad: BadAnswer) -> tuple[Message, Message]:
     said = answer.text.strip() or "(nothing)"
-    why = neutral(str(bad))  # it may quote the answer, and the answer a text under judgment
+    why = sanitise(str(bad))  # it may quote the answer, and the answer a text under judgment
     return (
         Message("assistant", (said,)),
         Message("user", (f"That answer cannot be used: {why}. Answer the same question again.",)),
     )
 
 
-def _check_finish(ask: Ask[Any], answer: Answer, name: str) -> None:
+def _check_finish(prompt: Prompt[Any], answer: Answer, name: str) -> None:
     finishes = {sample.finish for sample in answer.samples}
     if "content_filter" in finishes:
-        raise ItemError(f"{name} refused to answer {ask.operation} (content filter)")
-    if ask.whole and finishes == {"length"}:
+        raise ItemError(f"{name} refused to answer {prompt.operation} (content filter)")
+    if prompt.whole and finishes == {"length"}:
         raise ItemError(
-            f"{name} was cut off in its answer to {ask.operation} after"
-            f" {ask.sampling.max_tokens} tokens; what it said so far is kept but not used"
+            f"{name} was cut off in its answer to {prompt.operation} after"
+            f" {prompt.sampling.max_tokens} tokens; what it said so far is kept but not used"
         )

@@ -15,8 +15,9 @@ from PIL import Image as PILImage
 
 from beholder.backends import Image
 from beholder.errors import BeholderError
-from beholder.judges.base import Judge, Question
+from beholder.judges.base import Draw, Judge
 from beholder.judges.llm import LLMJudge
+from beholder.judges.operations import Decompose, Presence, Question, Rank, Verify
 from beholder.judges.reliability import Reliability, reliability
 
 SCENE = (
@@ -86,7 +87,7 @@ async def _tried(name: str, check: Awaitable[Finding]) -> Finding:
 
 
 async def _knows(judge: Judge) -> Finding:
-    grades = await judge.presence([question for question, _ in KNOWN], SCENE)
+    grades = await judge.ask(Presence([question for question, _ in KNOWN], SCENE))
     wrong = [
         " ".join(filter(None, (q.kind, q.subject, q.text, q.object))) + f" = {grade.value:.1f}"
         for (q, there), grade in zip(KNOWN, grades, strict=True)
@@ -99,15 +100,15 @@ async def _knows(judge: Judge) -> Finding:
 
 
 async def _decomposes(judge: Judge) -> Finding:
-    found = await judge.decompose(SCENE)
+    found = await judge.ask(Decompose(SCENE))
     said = f"{len(found)} statements from 4 clauses, such as {found[0].text!r}" if found else "none"
     return Finding("statements", 4 <= len(found) <= 30, said)
 
 
 async def _sees(judge: Judge) -> Finding:
     claims = ["The picture is red.", "The picture is blue.", "The picture shows a dog."]
-    red = await judge.verify(claims, images=[_square((220, 20, 20))])
-    blue = await judge.verify(claims, images=[_square((20, 30, 220))])
+    red = await judge.ask(Verify(claims, [_square((220, 20, 20))]))
+    blue = await judge.ask(Verify(claims, [_square((20, 30, 220))]))
     good = red == [True, False, False] and blue == [False, True, False]
     return Finding("sight", good, "tells red from blue" if good else f"red {red}, blue {blue}")
 
@@ -149,18 +150,15 @@ async def check_steadiness(
     """
     questions = [question for question, _ in KNOWN]
     runs = await asyncio.gather(
-        *(
-            judge.presence(questions, SCENE, replicate=r, temperature=temperature)
-            for r in range(replicates)
-        )
+        *(judge.ask(Presence(questions, SCENE), Draw(r, temperature)) for r in range(replicates))
     )
     rows = [
         ("presence", str(i), f"repeat {r}", grade.value)
         for r, grades in enumerate(runs)
         for i, grade in enumerate(grades)
     ]
-    longer = await judge.presence(questions, SCENE + _PADDING)
-    shorter = await judge.presence(questions, SCENE)
+    longer = await judge.ask(Presence(questions, SCENE + _PADDING))
+    shorter = await judge.ask(Presence(questions, SCENE))
     change = [a.value - b.value for a, b in zip(longer, shorter, strict=True)]
     ranked = list(texts) or _equal_texts()
     bias = await _position_bias(judge, ranked)
@@ -172,7 +170,7 @@ async def _position_bias(judge: Judge, texts: Sequence[str]) -> float:
     """Every text stands once in every place, so that quality cancels out."""
     n = len(texts)
     orders = [[*texts[shift:], *texts[:shift]] for shift in range(n)]
-    rankings = await asyncio.gather(*(judge.rank(order) for order in orders))
+    rankings = await asyncio.gather(*(judge.ask(Rank(order)) for order in orders))
     return fmean(ranks[0] for ranks in rankings) - fmean(ranks[-1] for ranks in rankings)
 
 

@@ -10,14 +10,14 @@ from beholder.backends import (
     Answer,
     Backend,
     Capabilities,
-    Perplexity,
     Request,
     Sample,
+    Surprisal,
     Usage,
 )
 from beholder.backends.money import Budget, Price
 from beholder.judges.answers import Answers
-from beholder.judges.asking import Ask, Asker
+from beholder.judges.asking import Asker, Prompt
 
 T = TypeVar("T")
 
@@ -88,15 +88,15 @@ class DryAsker(Asker):
         super().__init__(Unprobed(backend), Answers(), Budget())
         self._tally = tally
 
-    async def ask(self, ask: Ask[T]) -> T:
+    async def ask(self, prompt: Prompt[T]) -> T:
         """The value of the typical answer, or of the costly one."""
-        request = Request(ask.messages, ask.sampling, ask.schema, ask.replicate)
-        said = (self._tally.most and ask.costly) or ask.typical
+        request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
+        said = (self._tally.most and prompt.costly) or prompt.typical
         self._tally.add(self.backend.name, request, said, self.backend.price())
-        first = ((said, 0.0),) if ask.sampling.top_logprobs else None
-        samples = (Sample(said, "stop", first),) * ask.sampling.n
-        return ask.parse(Answer(samples, "dry"))
+        first = ((said, 0.0),) if prompt.sampling.top_logprobs else None
+        samples = (Sample(said, "stop", first),) * prompt.sampling.n
+        return prompt.parse(Answer(samples, "dry"))
 
-    async def perplexity(self, texts: Any, *, prompt: str, images: Any) -> list[Perplexity]:
+    async def surprisal(self, texts: Any, *, prompt: str, images: Any) -> list[Surprisal]:
         """One nat per token; nothing is counted, as models of one's own charge nothing."""
-        return [Perplexity(max(1.0, len(t) / 4), math.ceil(len(t) / 4), len(t)) for t in texts]
+        return [Surprisal(max(1.0, len(t) / 4), math.ceil(len(t) / 4), len(t)) for t in texts]

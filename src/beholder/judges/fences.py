@@ -29,7 +29,7 @@ _NEEDED = {"\u200c", "\u200d", "\u00ad"}
 
 
 @lru_cache(maxsize=256)  # all questions about one text show it again
-def neutral(text: str) -> str:
+def sanitise(text: str) -> str:
     """The text without anything that could pass for a marker, a control token or hidden words."""
     visible = "".join(c for c in text if not _is_hidden(c))
     return _BRACKET_TOKEN.sub(r"⟦\1⟧", visible.translate(_LOOK_ALIKES))
@@ -50,6 +50,6 @@ def fence(name: str, content: str | Sequence[str] | Sequence[tuple[int, str]]) -
         content: One text, or several that are numbered from 0, or pairs of number and text.
     """
     if isinstance(content, str):
-        return f"<{name}>\n{neutral(content)}\n</{name}>"
+        return f"<{name}>\n{sanitise(content)}\n</{name}>"
     rows = [row if isinstance(row, tuple) else (i, row) for i, row in enumerate(content)]
-    return "\n".join(f'<{name} id="{i}">{neutral(text)}</{name}>' for i, text in rows)
+    return "\n".join(f'<{name} id="{i}">{sanitise(text)}</{name}>' for i, text in rows)

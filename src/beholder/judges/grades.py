@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 from beholder.backends import Answer, Sampling
@@ -27,7 +28,7 @@ class Grade:
         mass: Share of the model's probability that lay on grades at all (of the samples, those
             that were grades); far below 1 says that the model wanted to answer something else.
         read: Where it comes from.
-        instead: What the target says in the unit's place, where the judge tells; or empty.
+        contradiction: What the target says in the unit's place, where the judge tells; or empty.
         where: Characters of the unit's counterpart in the target, where the judge tells.
     """
 
@@ -35,7 +36,7 @@ class Grade:
     probabilities: tuple[float, ...]
     mass: float
     read: Literal["logprobs", "samples", "rules"]
-    instead: str = ""
+    contradiction: str = ""
     where: tuple[Span, ...] = ()
 
 
@@ -110,20 +111,31 @@ def _by_first_token(answer: Answer, low: int, high: int) -> Grade:
     return from_first_token(first, low, high)
 
 
-def rule_grade(value: float, instead: str = "", where: tuple[Span, ...] = ()) -> Grade:
+def rule_grade(value: float, contradiction: str = "", where: tuple[Span, ...] = ()) -> Grade:
     """A grade from 1 to 5 by rule: the two whole grades beside it share the probability.
 
     Args:
         value: 1..5.
-        instead: What the target says in the unit's place.
+        contradiction: What the target says in the unit's place.
         where: Characters of the counterpart in the target.
     """
     low = min(4, int(value))
     probabilities = [0.0] * 5
     probabilities[low - 1] = low + 1 - value
     probabilities[low] = value - low
-    return Grade(value, tuple(probabilities), 1.0, "rules", instead, where)
+    return Grade(value, tuple(probabilities), 1.0, "rules", contradiction, where)
 
 
 def _expected(probabilities: Sequence[float], low: int) -> float:
     return math.fsum((low + i) * p for i, p in enumerate(probabilities))
+
+
+def mean_grade(grades: Sequence[Grade]) -> Grade:
+    """The mean of several judges' grades; ``mass`` is the least of theirs."""
+    columns = zip(*(grade.probabilities for grade in grades), strict=True)
+    return Grade(
+        value=fmean(grade.value for grade in grades),
+        probabilities=tuple(fmean(column) for column in columns),
+        mass=min(grade.mass for grade in grades),
+        read=grades[0].read,
+    )

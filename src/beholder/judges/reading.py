@@ -15,6 +15,7 @@ from typing import Any
 _THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n?(.*?)```", re.DOTALL)
 _FENCE_START = re.compile(r"```(?:json)?", re.IGNORECASE)
+_BRACE_OR_STRING = re.compile(r"""[{}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
 _LIST_START = re.compile(r"\[\s*[\[{]")
 
 
@@ -61,18 +62,6 @@ def read_json(text: str) -> Any:
         if isinstance(value, dict | list):
             return value
     raise BadAnswer("the answer is not JSON; give one JSON object only")
-
-
-def read_object(text: str) -> dict[str, Any]:
-    """The one JSON object of an answer.
-
-    Raises:
-        BadAnswer: There is none, or more than one, or it is a list.
-    """
-    value = read_json(text)
-    if not isinstance(value, dict):
-        raise BadAnswer("the answer is a list; give one JSON object")
-    return value
 
 
 def parse_facts(text: str) -> list[dict[str, Any]]:
@@ -128,17 +117,26 @@ def _fact_rows(value: Any) -> list[dict[str, Any]]:
 
 def _whole_objects(text: str) -> Iterator[dict[str, Any]]:
     """The objects of a list that was cut off, up to the first that is not whole."""
+    text = text.replace("\n", "")  # the public script deletes raw line breaks, in texts too
     begin = _LIST_START.search(text)
-    place = begin.end() - 1 if begin else len(text)
-    while place < len(text):
-        ends = (place + m.end() for m in re.finditer(r"\}", text[place:]))
-        found = ((end, _value(text[place:end].replace("\n", ""))) for end in ends)
-        end, value = next(((e, v) for e, v in found if isinstance(v, dict)), (0, None))
-        if value is None:
+    place = begin.end() - 1 if begin else -1
+    while place >= 0:
+        end = _object_end(text, place)
+        value = _value(text[place:end])
+        if not isinstance(value, dict):
             return
         yield value
-        following = text.find("{", end)
-        place = following if following >= 0 else len(text)
+        place = text.find("{", end)
+
+
+def _object_end(text: str, start: int) -> int:
+    """Where the object ends that begins here; here if it is not whole."""
+    depth = 0
+    for token in _BRACE_OR_STRING.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if depth == 0:
+            return token.end()
+    return start
 
 
 def _outermost(answer: str) -> list[str]:
@@ -161,75 +159,7 @@ def _value(text: str, *, strict: bool = False) -> Any:
         return None
 
 
-def get(row: Any, field: str) -> Any:
-    """A field of an object.
-
-    Raises:
-        BadAnswer: It is no object, or lacks the field.
-    """
-    if not isinstance(row, dict):
-        raise BadAnswer(f"expected an object with the field {field!r}, got {_short(row)}")
-    if field not in row:
-        raise BadAnswer(f"the field {field!r} is missing")
-    return row[field]
-
-
-def get_list(row: Any, field: str) -> list[Any]:
-    """A field that is a list.
-
-    Raises:
-        BadAnswer: It is not.
-    """
-    value = get(row, field)
-    if not isinstance(value, list):
-        raise BadAnswer(f"{field!r} must be a list, got {_short(value)}")
-    return value
-
-
-def get_text(row: Any, field: str) -> str:
-    """A field that is a text with something in it.
-
-    Raises:
-        BadAnswer: It is not.
-    """
-    value = get(row, field)
-    if not isinstance(value, str) or not value.strip():
-        raise BadAnswer(f"{field!r} must be a text, got {_short(value)}")
-    return value.strip()
-
-
-def get_flag(row: Any, field: str) -> bool:
-    """A field that is true or false; 1, 0 and these words as texts say the same.
-
-    Raises:
-        BadAnswer: It is something else.
-    """
-    value = get(row, field)
-    word = value.strip().lower() if isinstance(value, str) else value
-    for truth, ways in ((True, (1, "1", "true")), (False, (0, "0", "false"))):
-        if word in ways:
-            return truth
-    raise BadAnswer(f"{field!r} must be true or false, got {_short(value)}")
-
-
-def get_integer(row: Any, field: str, low: int, high: int) -> int:
-    """A field that is a whole number within bounds; its digits as a text say the same.
-
-    Raises:
-        BadAnswer: It is something else.
-    """
-    value = get(row, field)
-    if isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]{1,9}\s*", value):
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise BadAnswer(
-            f"{field!r} must be a whole number from {low} to {high}, got {_short(value)}"
-        )
-    return value
-
-
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value as messages show it: in at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

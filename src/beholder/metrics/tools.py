@@ -99,9 +99,9 @@ class Tools:
         """The identity of a tool, as signatures state it."""
         return self._tool(kind, spec).identity
 
-    def is_cheap(self, specs: Iterable[tuple[str, str]]) -> bool:
+    def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
         """Whether all of these tools, (kind, spec), may be made anew in every worker process."""
-        return all(self._tool(kind, spec).cheap for kind, spec in specs)
+        return all(self._tool(kind, spec).per_process for kind, spec in specs)
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts, in order; equal texts are embedded once and shared between items."""

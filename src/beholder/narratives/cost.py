@@ -65,13 +65,13 @@ class Meter:
         """See ``AnswerStore``."""
         self._store.put_rating(operation, question, judge, value)
 
-    def get_note(self, name: str) -> str | None:
+    def get_fact(self, name: str) -> str | None:
         """See ``AnswerStore``."""
-        return self._store.get_note(name)
+        return self._store.get_fact(name)
 
-    def put_note(self, name: str, text: str) -> None:
+    def put_fact(self, name: str, text: str) -> None:
         """See ``AnswerStore``."""
-        self._store.put_note(name, text)
+        self._store.put_fact(name, text)
 
 
 @dataclass(frozen=True, slots=True)

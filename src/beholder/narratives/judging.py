@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 
 from beholder.errors import ConfigError, ItemError, TransientError
-from beholder.judges import Judge, Rating
+from beholder.judges import Draw, Judge
+from beholder.judges.operations import RateSequence, RateTransition, Rating
 from beholder.narratives.views import View
 from beholder.records import ItemFailure
 from beholder.records import Sequence as Narrative
@@ -69,13 +70,8 @@ async def rate_narrative(
         return _all_failed(voting, error)
 
     async def ask(seat: int) -> Rating:
-        return await judge.rate_sequence(
-            shots,
-            context=voting.context,
-            anchors=voting.anchors,
-            replicate=seat,
-            temperature=voting.temperature,
-        )
+        question = RateSequence(shots, voting.context, voting.anchors)
+        return await judge.ask(question, Draw(seat, voting.temperature))
 
     return list(await asyncio.gather(*(_vote(seat, ask(seat)) for seat in range(voting.judges))))
 
@@ -94,14 +90,9 @@ async def rate_steps(
         except ItemError as error:
             return _all_failed(voting, error)
 
-        def ask(seat: int) -> Awaitable[Rating]:
-            return judge.rate_transition(
-                before,
-                after,
-                context=voting.context,
-                replicate=seat,
-                temperature=voting.temperature,
-            )
+        async def ask(seat: int) -> Rating:
+            question = RateTransition(before, after, voting.context)
+            return await judge.ask(question, Draw(seat, voting.temperature))
 
         votes = (_vote(seat, ask(seat)) for seat in range(voting.judges))
         return list(await asyncio.gather(*votes))

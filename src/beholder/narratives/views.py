@@ -11,7 +11,8 @@ from typing import Literal, Protocol, TypeAlias
 from beholder.backends import Image
 from beholder.backends.images import for_model
 from beholder.errors import ItemError, TransientError
-from beholder.judges import Judge, Shot
+from beholder.judges import Judge
+from beholder.judges.operations import Caption, JudgedFrame
 from beholder.records import Frame, ItemFailure
 
 Method: TypeAlias = Literal["captions", "sight"]
@@ -22,7 +23,7 @@ _KEPT_BYTES = 256 << 20
 class View(Protocol):
     """Turns frames into what a judge gets."""
 
-    async def shots(self, frames: Sequence[Frame]) -> list[Shot]:
+    async def shots(self, frames: Sequence[Frame]) -> list[JudgedFrame]:
         """One shot per frame, in order.
 
         Raises:
@@ -44,9 +45,9 @@ class Sight:
         self._kept: OrderedDict[str, Image] = OrderedDict()
         self._bytes = 0
 
-    async def shots(self, frames: Sequence[Frame]) -> list[Shot]:
+    async def shots(self, frames: Sequence[Frame]) -> list[JudgedFrame]:
         """See ``View.shots``."""
-        return [Shot(image=await self.image(f), note=known_data(f) or None) for f in frames]
+        return [JudgedFrame(image=await self.image(f), note=known_data(f) or None) for f in frames]
 
     async def image(self, frame: Frame) -> Image:
         """The encoded picture of a frame.
@@ -108,7 +109,7 @@ class Captioner:
         if self._judge is None:
             raise ItemError(f"frame {frame.id!r} has no caption, and no judge to write one")
         try:
-            return await self._judge.caption(
+            question = Caption(
                 [await self._sight.image(frame)],
                 language=self._language,
                 min_words=self._words[0],
@@ -116,6 +117,7 @@ class Captioner:
                 context=self._context,
                 note=known_data(frame),
             )
+            return await self._judge.ask(question)
         except ItemError as error:
             named = str(error).startswith("frame ")
             raise type(error)(str(error) if named else f"frame {frame.id!r}: {error}") from error
@@ -131,10 +133,11 @@ class Words:
     def __init__(self, captions: Mapping[str, str | ItemFailure]) -> None:
         self._captions = captions
 
-    async def shots(self, frames: Sequence[Frame]) -> list[Shot]:
+    async def shots(self, frames: Sequence[Frame]) -> list[JudgedFrame]:
         """See ``View.shots``."""
         return [
-            Shot(caption=self._caption(frame), note=known_data(frame) or None) for frame in frames
+            JudgedFrame(caption=self._caption(frame), note=known_data(frame) or None)
+            for frame in frames
         ]
 
     def _caption(self, frame: Frame) -> str:

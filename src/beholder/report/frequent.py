@@ -57,7 +57,7 @@ def frequent(
         group = values[position] if column else None
         for title, kind, verdict in _LISTS:
             found = {
-                _words(unit.text, unit.detail.get("of"), unit.detail.get("instead"))
+                _words(unit.text, unit.detail.get("of"), unit.detail.get("contradiction"))
                 for unit in score.units
                 if unit.kind == kind and unit.verdict == verdict
             }
@@ -77,6 +77,6 @@ def frequent(
     return made
 
 
-def _words(text: str, of: object, instead: object) -> str:
+def _words(text: str, of: object, contradiction: object) -> str:
     told = f"{text.lower()} {of}" if of else text.lower()
-    return f"{told} (there: {str(instead).lower()})" if instead else told
+    return f"{told} (there: {str(contradiction).lower()})" if contradiction else told

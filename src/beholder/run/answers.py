@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from beholder.judges import AnswerFile, Answers, Budget
-from beholder.judges.answers import NOTES_LAST
+from beholder.judges.answers import FACTS_LAST
 from beholder.run.store import FILE_NAME
 
 
@@ -26,7 +26,7 @@ def run_answers(
         RunError: A file cannot be opened.
     """
     own = AnswerFile(folder / FILE_NAME)
-    shared = None if cache is None else AnswerFile(cache, notes_last=NOTES_LAST)
+    shared = None if cache is None else AnswerFile(cache, facts_last=FACTS_LAST)
     try:
         yield Answers(own, shared), Budget(max_cost, spent=own.cost())
     finally:

@@ -79,7 +79,7 @@ def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> N
         RunError: A worker process died.
         KeyboardInterrupt: Passed on, after all that was finished was handed over.
     """
-    cheap = all(work.tools.is_cheap(asker.tool_specs()) for asker in work.askers)
+    cheap = all(work.tools.are_per_process(asker.tool_specs()) for asker in work.askers)
     if workers is None:
         workers = os.cpu_count() or 1 if len(work.jobs) >= WORTH_WORKERS else 1
     with threadpool_limits(1):  # a sum's rounding may depend on the number of BLAS threads

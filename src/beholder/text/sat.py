@@ -20,7 +20,7 @@ class SatSplitter(Splitter):
         MissingExtraError: The package wtpsplit is not installed.
     """
 
-    cheap = False
+    per_process = False
 
     def __init__(self, name: str) -> None:
         self.name = name

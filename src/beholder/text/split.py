@@ -31,7 +31,7 @@ class Splitter(ABC):
         cheap: Whether every worker process may make its own.
     """
 
-    cheap: ClassVar[bool] = True
+    per_process: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -6,8 +6,9 @@ import pytest
 
 from beholder import PoSh
 from beholder.aio import run_sync
+from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import Question, judge
+from beholder.judges import judge
 from beholder.judges.builtin import claims
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.lexis import named_further, says
@@ -15,12 +16,14 @@ from beholder.judges.builtin.predicates import normal
 from beholder.judges.builtin.quotes import Quotes
 from beholder.judges.builtin.reading import Views
 from beholder.judges.builtin.view import View
+from beholder.judges.operations import Decompose, MatchStatements, Presence, Question, Rank, Verify
+from beholder.language.reading import read_english
 
 JUDGE = judge("builtin")
 
 
 def grade(question: Question, target: str) -> float:
-    (found,) = run_sync(JUDGE.presence([question], target))
+    (found,) = run_sync(JUDGE.ask(Presence([question], target)))
     assert sum(found.probabilities) == pytest.approx(1.0)
     assert sum((i + 1) * p for i, p in enumerate(found.probabilities)) == pytest.approx(found.value)
     return found.value
@@ -37,20 +40,20 @@ def test_presence_without_source_reads_the_words_of_the_question() -> None:
 
 
 def test_decompose_gives_statements() -> None:
-    found = run_sync(JUDGE.decompose("A red cup is on the table."))
+    found = run_sync(JUDGE.ask(Decompose("A red cup is on the table.")))
     assert "The cup is red." in [statement.text for statement in found]
 
 
 def test_match_finds_the_same_statement_or_none() -> None:
     claims = ["The cup is red.", "The cup is blue.", "A dog barks."]
     references = ["There is a table.", "The cup is red."]
-    assert run_sync(JUDGE.match(claims, references)) == [1, None, None]
+    assert run_sync(JUDGE.ask(MatchStatements(claims, references))) == [1, None, None]
 
 
 def test_verify_supports_what_the_reference_says() -> None:
     reference = "A young woman in a red coat walks a dog."
     claims = ["The woman is young.", "The coat is green.", "There is a dog.", "There is a horse."]
-    assert run_sync(JUDGE.verify(claims, reference=reference)) == [True, False, True, False]
+    assert run_sync(JUDGE.ask(Verify(claims, reference=reference))) == [True, False, True, False]
 
 
 def test_verify_reads_wording_where_the_parse_hides_it_but_not_the_wrong_thing() -> None:
@@ -65,20 +68,26 @@ def test_verify_reads_wording_where_the_parse_hides_it_but_not_the_wrong_thing()
         "The fence is white.",
         "The wall is not brick.",
     ]
-    assert run_sync(JUDGE.verify(claims, reference=reference)) == [True, True, False, False, False]
+    assert run_sync(JUDGE.ask(Verify(claims, reference=reference))) == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_statements_of_a_text_hold_in_it_and_match_themselves() -> None:
     text = "A boy brings her coffee. Two old men in hats sit on a bench; one of them smokes."
-    own = [statement.text for statement in run_sync(JUDGE.decompose(text))]
+    own = [statement.text for statement in run_sync(JUDGE.ask(Decompose(text)))]
     assert len(own) >= 6
-    assert all(run_sync(JUDGE.verify(own, reference=text)))
-    assert run_sync(JUDGE.match(own, own)) == list(range(len(own)))
+    assert all(run_sync(JUDGE.ask(Verify(own, reference=text))))
+    assert run_sync(JUDGE.ask(MatchStatements(own, own))) == list(range(len(own)))
 
 
 def test_statements_know_their_place() -> None:
     text = "A red cup is on the table."
-    places = {s.text: s.spans for s in run_sync(JUDGE.decompose(text))}
+    places = {s.text: s.spans for s in run_sync(JUDGE.ask(Decompose(text)))}
     assert [text[a:b] for a, b in places["The cup is red."]] == ["red"]
 
 
@@ -96,20 +105,20 @@ def test_300_facts_are_matched_with_300_in_less_work_than_all_pairs(
     monkeypatch.setattr(claims, "grade", counted)
     left = [f"There are {n} red cups." for n in range(2, 302)]
     right = [f"There are {n} blue plates." for n in range(2, 302)]
-    assert run_sync(JUDGE.match(left, right)) == [None] * 300
-    assert run_sync(JUDGE.match(left, left[::-1])) == list(range(299, -1, -1))
+    assert run_sync(JUDGE.ask(MatchStatements(left, right))) == [None] * 300
+    assert run_sync(JUDGE.ask(MatchStatements(left, left[::-1]))) == list(range(299, -1, -1))
     assert compared <= 2 * 300 * 5 * 2
 
 
 def test_what_it_cannot_judge_names_who_can() -> None:
     with pytest.raises(ConfigError, match="openai:MODEL"):
-        run_sync(JUDGE.rank(["a", "b"]))
+        run_sync(JUDGE.ask(Rank(["a", "b"])))
     with pytest.raises(ConfigError, match="openai:MODEL"):
-        run_sync(JUDGE.verify(["A dog."]))
+        run_sync(JUDGE.ask(Verify(["A dog."], [Image(b"", "image/png")])))
     with pytest.raises(ConfigError, match="English"):
-        run_sync(JUDGE.decompose("Ein Hund.", language="German"))
+        run_sync(JUDGE.ask(Decompose("Ein Hund.", language="German")))
     with pytest.raises(ItemError, match="English"):
-        run_sync(JUDGE.presence([Question("entity", "cat")], "猫が座っている。犬が走る。"))
+        run_sync(JUDGE.ask(Presence([Question("entity", "cat")], "猫が座っている。犬が走る。")))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +195,7 @@ REFERENCE = (
     ],
 )
 def test_verify_reads_the_whole_text_but_not_across_things(claim: str, expected: bool) -> None:
-    assert run_sync(JUDGE.verify([claim], reference=REFERENCE)) == [expected]
+    assert run_sync(JUDGE.ask(Verify([claim], reference=REFERENCE))) == [expected]
 
 
 def test_what_is_said_of_a_wrong_thing_is_no_further_mistake() -> None:
@@ -227,7 +236,7 @@ def test_what_is_said_of_a_wrong_thing_is_no_further_mistake() -> None:
     ],
 )
 def test_guesses_and_mood_are_not_what_can_be_seen(text: str, guessed: str, visible: str) -> None:
-    relevant = {s.text: s.relevant for s in run_sync(JUDGE.decompose(text))}
+    relevant = {s.text: s.relevant for s in run_sync(JUDGE.ask(Decompose(text)))}
     assert (relevant[guessed], relevant[visible]) == (False, True)
 
 
@@ -248,7 +257,7 @@ ROOM = "A blue cup is on the shelf. A lamp stands on the round table beside a ch
     ],
 )
 def test_a_relation_needs_its_own_ends(claim: str, expected: bool) -> None:
-    assert run_sync(JUDGE.verify([claim], reference=ROOM)) == [expected]
+    assert run_sync(JUDGE.ask(Verify([claim], reference=ROOM))) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +273,7 @@ def test_a_relation_needs_its_own_ends(claim: str, expected: bool) -> None:
 def test_a_match_contains_the_claim_and_says_not_much_more(
     claim: str, reference: str, expected: int | None
 ) -> None:
-    assert run_sync(JUDGE.match([claim], [reference])) == [expected]
+    assert run_sync(JUDGE.ask(MatchStatements([claim], [reference]))) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -298,7 +307,7 @@ def test_a_name_that_says_more_than_the_text_is_there_but_less_surely() -> None:
 
 
 def test_texts_are_read_once_while_they_are_among_the_last_used() -> None:
-    views = Views(2)
+    views = Views(2, read_english)
     first, again, second = views.of(["A dog.", "A dog.", "A cat."])
     assert first is again
     assert views.read == 2

@@ -12,7 +12,7 @@ from PIL import Image
 
 from beholder import DCScore, Item, ItemFailure, ItemScore, Unit
 from beholder.errors import ConfigError, ItemError
-from beholder.metrics import metric
+from beholder.metrics import Tools, metric
 from beholder.metrics.dcscore import without_marks
 from toy.facts import FactModel
 
@@ -256,8 +256,9 @@ def test_a_judge_that_cannot_see_is_refused_before_it_is_asked(picture: str) -> 
     assert not model.requests
     items = [Item("a", CANDIDATE, (REFERENCE,)), Item("b", CANDIDATE, (REFERENCE,), (picture,))]
     with pytest.raises(ConfigError, match="builtin cannot see"):
-        DCScore().prepare(items)
-    assert DCScore(verify="reference").prepare(items)
+        DCScore().prepare(items).identities(Tools())
+    assert DCScore().prepare(items[:1]).identities(Tools())
+    assert DCScore(verify="reference").prepare(items).identities(Tools())
 
 
 def test_verification_by_picture_needs_one() -> None:

@@ -12,6 +12,7 @@ import pytest
 from beholder import judges
 from beholder.backends.images import for_model
 from beholder.data import read_reviews
+from beholder.judges.operations import MeasureSurprisal
 from beholder.metrics import Tools, metric
 from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
 from beholder.metrics.irr.rankers import ByMetric
@@ -70,7 +71,7 @@ def test_values_are_those_of_the_judge_and_lower_is_better(llava: str, tmp_path:
     shown = for_model(tmp_path / reviews.image)
     judge = judges.judge(f"hf:{llava}")
     expected = asyncio.run(
-        judge.perplexity(reviews.texts, prompt=INSTRUCTIONS["en"], images=[shown])
+        judge.ask(MeasureSurprisal(reviews.texts, prompt=INSTRUCTIONS["en"], images=[shown]))
     )
     tools = Tools(folder=tmp_path)
     found: Scored = asyncio.run(ByMetric(Perplexity(f"hf:{llava}")).rank(reviews, tools))

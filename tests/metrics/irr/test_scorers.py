@@ -14,7 +14,7 @@ import pytest
 import beholder
 from beholder.backends import BACKENDS, Request, Scripted
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import LLMJudge
+from beholder.judges import Draw, LLMJudge
 from beholder.metrics import Tools, metric
 from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
 from beholder.metrics.irr.rankers import ByMetric
@@ -167,9 +167,10 @@ def test_the_instruction_is_in_the_language_of_the_text_or_the_users_own() -> No
     class Listening(LLMJudge):
         """Keeps the prompts."""
 
-        async def perplexity(self, texts: Any, *, prompt: str, images: Any = ()) -> Any:
-            asked.append(prompt)
-            return await BACKENDS.build("reviewer:m").perplexity(texts, prompt=prompt)
+        async def ask(self, operation: Any, draw: Draw = Draw()) -> Any:  # noqa: B008
+            asked.append(operation.prompt)
+            reviewer = BACKENDS.build("reviewer:m")
+            return await reviewer.surprisal(operation.texts, prompt=operation.prompt)
 
     tools = Given(Listening(Scripted(lambda request: "")))
     for language in ("ja", "en", "fi", ""):

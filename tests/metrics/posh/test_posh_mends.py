@@ -94,12 +94,12 @@ def test_capitalised_attributes_keep_their_place() -> None:
 def test_a_group_word_says_how_many() -> None:
     score = FIXED.score_text("A trio of women sings.", "Four women sing.")
     assert unit(score, "trio").verdict == "mistake"
-    assert unit(score, "trio").detail["instead"].lower() == "four"
+    assert unit(score, "trio").detail["contradiction"].lower() == "four"
 
 
 def test_a_wrong_attribute_says_what_the_other_text_has() -> None:
     score = FIXED.score_text("A red car.", "A blue car.")
-    assert unit(score, "red").detail["instead"] == "blue"
+    assert unit(score, "red").detail["contradiction"] == "blue"
 
 
 def test_precision_is_against_the_union_and_recall_the_best_or_the_mean() -> None:

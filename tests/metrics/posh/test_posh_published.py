@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beholder.judges import Grade, Question
+from beholder.judges import Grade
 from beholder.judges.grades import rule_grade
+from beholder.judges.operations import Question
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
 from beholder.metrics.posh import Ask, Plan, PoSh
 from beholder.metrics.posh.published import advance

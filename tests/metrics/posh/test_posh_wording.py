@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -11,14 +12,15 @@ import pytest
 
 from beholder import PoSh
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin import Wording, view
+from beholder.judges.builtin import wording as module
+from beholder.judges.builtin.reading import view
 from beholder.judges.builtin.vectors import vectors
 from beholder.judges.grades import rule_grade
+from beholder.judges.operations import LexicalAlignment
+from beholder.metrics import Tools
 from beholder.metrics.posh.plan import Plan, fixed_asks
 from beholder.metrics.posh.scoring import beside_peers
-
-# The package gives the function under this name, so the module is asked for by path.
-module = importlib.import_module("beholder.judges.builtin.wording")
+from beholder.records import Item
 
 Rule = Literal["peers", "best", "mean"]
 
@@ -52,45 +54,45 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_same_words_in_another_order_lose_the_share_of_neighbours() -> None:
     # Every word is there: 1. Of the neighbours (a, b) and (b, c) none stands in "c b a" in this
     # order: 0. Together 1 + 0.2 (0 - 1).
-    found = module.wording("qa qb qc", ["qc qb qa"])
+    found = module.align_words("qa qb qc", ["qc qb qa"])
     assert found.precision == pytest.approx(0.8)
-    assert found.recalls == (pytest.approx(0.8),)
+    assert found.recalls == pytest.approx((0.8,))
     assert found.peers == 1.0
 
 
 @pytest.mark.usefixtures("letters")
 def test_neighbours_may_have_one_content_word_between_them_in_the_other_text() -> None:
     # "a b" in "a d b": the order holds. Recall: two of three words; neighbours (a, d), (d, b): none.
-    near = module.wording("qa qb", ["qa qd qb"])
+    near = module.align_words("qa qb", ["qa qd qb"])
     assert near.precision == pytest.approx(1.0)
-    assert near.recalls == (pytest.approx(2 / 3 * 0.8),)
-    far = module.wording("qa qb", ["qa qd qc qb"])  # three words on: too far
+    assert near.recalls == pytest.approx((2 / 3 * 0.8,))
+    far = module.align_words("qa qb", ["qa qd qc qb"])  # three words on: too far
     assert far.precision == pytest.approx(0.8)
 
 
 @pytest.mark.usefixtures("letters")
 def test_a_text_of_one_content_word_has_no_neighbours_to_count() -> None:
-    found = module.wording("qa", ["qa qb"])
+    found = module.align_words("qa", ["qa qb"])
     assert found.precision == 1.0
-    assert found.recalls == (pytest.approx(0.5),)
+    assert found.recalls == pytest.approx((0.5,))
 
 
 @pytest.mark.usefixtures("letters")
 def test_peers_is_what_references_recall_of_one_another() -> None:
     # "a b" and "a c" share one word of two and no neighbours: 0.5 + 0.2 (0 - 0.5) both ways.
-    found = module.wording("qa qb", ["qa qb", "qa qc"])
+    found = module.align_words("qa qb", ["qa qb", "qa qc"])
     assert found.precision == pytest.approx(1.0)
-    assert found.recalls == (pytest.approx(1.0), pytest.approx(0.4))
+    assert found.recalls == pytest.approx((1.0, 0.4))
     assert found.peers == pytest.approx(0.4)
 
 
 def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_stay() -> None:
     left, right = vectors(["left", "right"])
     assert float(left @ right) > 0.5  # static vectors put the sides side by side
-    found = module.wording("left", ["right"])
+    found = module.align_words("left", ["right"])
     assert found.precision == pytest.approx((0.3 * float(left @ right)) ** 2, abs=1e-6)
     boat, ship = vectors(["boat", "ship"])
-    near = module.wording("boat", ["ship"]).precision
+    near = module.align_words("boat", ["ship"]).precision
     assert near == pytest.approx(float(boat @ ship) ** 2, abs=1e-6)
 
 
@@ -106,7 +108,7 @@ def test_recall_beside_peers(recall: float, peers: float, expected: float) -> No
 PLAN = Plan(
     view("A dog.").graph,
     (view("A dog.").graph, view("A cat.").graph),
-    Wording(0.9, (0.8, 0.4), 0.5),
+    LexicalAlignment(0.9, (0.8, 0.4), 0.5),
 )
 # One unit a text: the dog is found in the first reference (5) and not in the second (1).
 GRADES = {ask: rule_grade(5.0 if ask.reference == 0 else 1.0) for ask in fixed_asks(PLAN)}
@@ -137,9 +139,20 @@ def test_without_words_peers_is_the_best_reference() -> None:
     assert (values["precision"], values["recall"]) == (1.0, 1.0)
 
 
-def test_model_judges_have_no_share_of_words() -> None:
-    assert not PoSh(judge="openai:some-model")._reads_wording
-    assert PoSh()._reads_wording
+def words_of(judge: str) -> LexicalAlignment | None:
+    item = Item("i", "A dog sleeps.", ("A dog runs.",))
+    return asyncio.run(PoSh(judge=judge).gather(item, Tools())).plan.wording
+
+
+def test_a_judge_that_aligns_words_does_so_however_it_is_spelled_and_a_model_does_not(
+    tmp_path: Path,
+) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text('{"contains": "", "answer": "5"}\n')
+    assert words_of("builtin") == words_of("builtin()") == words_of("panel(builtin, builtin)")
+    assert words_of("builtin") is not None
+    assert words_of(f"scripted:{rules}") is None
+    assert words_of(f"panel(builtin, scripted:{rules})") is None
 
 
 def test_the_rules_for_words_and_references_are_in_the_signature() -> None:
@@ -177,7 +190,7 @@ def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
     html = score._repr_html_()
     assert "<script" not in html
     assert "&lt;" in html
-    assert "instead: blue" in html
+    assert "contradiction: blue" in html
 
 
 def test_the_share_does_not_hang_on_how_the_judge_is_written() -> None:

@@ -142,7 +142,7 @@ def grade(claim: View, source: Source) -> float:
         return min(lowest, _UNTOLD)
     if told:
         return lowest
-    denied = any(f.instead for f in found) or not all(unit.polarity for unit in claim.units)
+    denied = any(f.contradiction for f in found) or not all(unit.polarity for unit in claim.units)
     return min(lowest, _UNTOLD) if denied or _of_others(claim, source.view) else PRESENT
 
 

@@ -38,12 +38,12 @@ class Finding:
 
     Attributes:
         value: 0 (nothing like it) .. 1 (says so).
-        instead: What the target says in its place, or empty.
+        contradiction: What the target says in its place, or empty.
         where: Characters of the counterpart in the target.
     """
 
     value: float
-    instead: str = ""
+    contradiction: str = ""
     where: tuple[Span, ...] = ()
 
 
@@ -72,13 +72,13 @@ def find(source: View, target: View, settings: Settings) -> tuple[Finding, ...]:
     ]
     _attributes(source, target, pairs, agreement, anywhere, settings, nearby, found)
     _spare_attributes(source, target, pairs, agreement, wrong, settings, found)
-    for place, (value, instead, where) in relation_findings(
+    for place, (value, contradiction, where) in relation_findings(
         source, target, pairs, anywhere, settings, nearby, wrong
     ).items():
-        found[place] = Finding(value, instead, where)
+        found[place] = Finding(value, contradiction, where)
     for place, unit in enumerate(source.units):
         known = found[place]
-        if unit.kind != "entity" and nearby.quoted(unit, bool(known.instead)):
+        if unit.kind != "entity" and nearby.quoted(unit, bool(known.contradiction)):
             found[place] = Finding(QUOTED, "", known.where)
     return tuple(found[place] for place in range(len(source.units)))
 
@@ -103,7 +103,7 @@ def _spare_attributes(
         least = settings.present("attribute")
         if index in wrong and float(agreement.similarity[row][said].max(initial=0.0)) >= _SAME:
             finding = found[place]
-            if finding.value < least and not finding.instead:
+            if finding.value < least and not finding.contradiction:
                 found[place] = Finding(least, "", finding.where)
 
 

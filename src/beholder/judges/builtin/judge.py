@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
 
-from beholder.backends import Image
 from beholder.errors import ConfigError
-from beholder.judges.base import Judge, Question, Statement
+from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.phrases import question_graph
@@ -15,8 +14,22 @@ from beholder.judges.builtin.reading import claim_view, view
 from beholder.judges.builtin.relevance import seen
 from beholder.judges.builtin.settings import identity, settings
 from beholder.judges.builtin.view import View
+from beholder.judges.builtin.wording import align_words
 from beholder.judges.grades import Grade, rule_grade
+from beholder.judges.operations import (
+    AlignWords,
+    AtomicStatement,
+    Decompose,
+    MatchStatements,
+    Operation,
+    Presence,
+    Question,
+    Rewrite,
+    Verify,
+)
 from beholder.language import graph_statements
+
+T = TypeVar("T")
 
 _ENGLISH = ("en", "english")
 
@@ -24,117 +37,101 @@ _ENGLISH = ("en", "english")
 class BuiltinJudge(Judge):
     """Grades units of English texts by aligning scene graph to scene graph.
 
-    It answers ``presence``, ``match``, ``verify`` (against a reference text) and ``decompose``. It
-    sees no pictures and reads no other language than English. Deterministic.
+    It answers ``Presence``, ``MatchStatements``, ``Verify`` (against a reference text),
+    ``Decompose`` and ``AlignWords``; ``Rewrite`` gives the phrase back, as this judge reads rough
+    ones, too. It sees no pictures and reads no other language than English. Deterministic.
     """
 
-    cheap: ClassVar[bool] = True
+    per_process: ClassVar[bool] = True
 
     @property
     def identity(self) -> str:
         """``builtin@DIGEST``: of all code and data that an answer hangs on."""
         return identity()
 
-    async def presence(
-        self,
-        questions: Sequence[Question],
-        target: str,
-        source: str | None = None,
-        *,
-        replicate: int = 0,
-        temperature: float | None = None,
-    ) -> list[Grade]:
-        """Grade from 1 (certainly not) to 5 (certainly) that each unit is in the target text.
+    def can(self, kind: type[Operation[Any]]) -> bool:
+        """What is in the table below."""
+        return kind in _ANSWERS
 
-        A question that says where its unit stands is answered by aligning the whole source with the
-        whole target; any other by aligning its own words.
-
-        Args:
-            questions: The units.
-            target: The text in which they are looked for.
-            source: The text they come from, or None.
-            replicate: Not used: the same question has the same answer.
-            temperature: Not used.
+    async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
+        """See ``Judge.ask``; the same question always has the same answer.
 
         Raises:
+            ConfigError: It cannot do this, the language is not English, or pictures are to be seen.
             ItemError: A text is not English.
         """
-        there = view(target)
-        known: dict[tuple[str, tuple[int, ...]], tuple[Finding, float]] = {}
-        if source is not None:
-            about = view(source)
-            findings = find(about, there, settings())
-            known = {
-                (unit.kind, unit.place(about.graph)): (
-                    finding,
-                    settings().grade(unit.kind, finding.value),
-                )
-                for unit, finding in zip(about.units, findings, strict=True)
-            }
-        answers = []
-        for question in questions:
-            finding, grade = known.get((question.kind, question.place)) or _phrase(question, there)
-            answers.append(rule_grade(grade, finding.instead, finding.where))
-        return answers
+        if not self.can(type(operation)):
+            self._cannot(type(operation))
+        answer: T = _ANSWERS[type(operation)](operation)
+        return answer
 
-    async def decompose(
-        self,
-        text: str,
-        *,
-        language: str | None = None,
-        replicate: int = 0,
-        temperature: float | None = None,
-    ) -> list[Statement]:
-        """The atomic statements of an English text, in text order, guesses and mood marked."""
-        _check_language(language)
-        read = view(text)
-        graph = read.graph
-        return [
-            Statement(
-                found.text,
-                f"{graph.entities[found.entities[0]].name}_{found.entities[0]}",
-                seen(found, read),
-                spans=found.spans,
+
+def _presence(asked: Presence) -> list[Grade]:
+    """Grade the units by what the texts say.
+
+    A question that says where its unit stands is answered by aligning the whole source with the
+    whole target; any other by aligning its own words.
+    """
+    there = view(asked.target)
+    known: dict[tuple[str, tuple[int, ...]], tuple[Finding, float]] = {}
+    if asked.source is not None:
+        about = view(asked.source)
+        findings = find(about, there, settings())
+        known = {
+            (unit.kind, unit.place(about.graph)): (
+                finding,
+                settings().grade(unit.kind, finding.value),
             )
-            for found in graph_statements(graph)
-        ]
+            for unit, finding in zip(about.units, findings, strict=True)
+        }
+    answers = []
+    for question in asked.questions:
+        finding, grade = known.get((question.kind, question.place)) or _phrase(question, there)
+        answers.append(rule_grade(grade, finding.contradiction, finding.where))
+    return answers
 
-    async def match(
-        self,
-        claims: Sequence[str],
-        references: Sequence[str],
-        *,
-        language: str | None = None,
-        replicate: int = 0,
-        temperature: float | None = None,
-    ) -> list[int | None]:
-        """For each claim the reference statement that says it, and not much more, or None."""
-        _check_language(language)
-        return matches(claim_view.of(claims), claim_view.of(references))
 
-    async def verify(
-        self,
-        claims: Sequence[str],
-        *,
-        images: Sequence[Image] = (),
-        reference: str | None = None,
-        language: str | None = None,
-        replicate: int = 0,
-        temperature: float | None = None,
-    ) -> list[bool]:
-        """Whether the reference text supports each claim."""
-        _check_language(language)
-        if images:
-            self._cannot("see pictures")
-        if reference is None:
-            self._cannot("verify claims without a reference text")
-        return supported(claim_view.of(claims), view(reference))
+def _decompose(asked: Decompose) -> list[AtomicStatement]:
+    """The atomic statements of an English text, in text order, guesses and mood marked."""
+    _check_language(asked.language)
+    read = view(asked.text)
+    graph = read.graph
+    return [
+        AtomicStatement(
+            found.text,
+            f"{graph.entities[found.entities[0]].name}_{found.entities[0]}",
+            seen(found, read),
+            spans=found.spans,
+        )
+        for found in graph_statements(graph)
+    ]
 
-    async def rewrite(
-        self, phrase: str, *, replicate: int = 0, temperature: float | None = None
-    ) -> str:
-        """The phrase as it is: this judge reads rough phrases, too."""
-        return phrase
+
+def _match(asked: MatchStatements) -> list[int | None]:
+    """For each claim the reference statement that says it, and not much more, or None."""
+    _check_language(asked.language)
+    return matches(claim_view.of(asked.claims), claim_view.of(asked.references))
+
+
+def _verify(asked: Verify) -> list[bool]:
+    """Whether the reference text supports each claim."""
+    _check_language(asked.language)
+    if asked.images or asked.reference is None:
+        raise ConfigError(
+            "the built-in judge does not see pictures, and verify shows them here; choose a model"
+            " that can (judge='openai:MODEL'), or verify by a reference text alone"
+        )
+    return supported(claim_view.of(asked.claims), view(asked.reference))
+
+
+_ANSWERS: Mapping[type[Operation[Any]], Callable[[Any], Any]] = {
+    Presence: _presence,
+    Decompose: _decompose,
+    MatchStatements: _match,
+    Verify: _verify,
+    Rewrite: lambda asked: asked.phrase,
+    AlignWords: lambda asked: align_words(asked.candidate, asked.references),
+}
 
 
 def _check_language(language: str | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beholder.judges.base import Question
+from beholder.judges.operations import Question
 from beholder.language import parse, scene_graph
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
 from beholder.language.lemmas import lemma

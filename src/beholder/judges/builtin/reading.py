@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from beholder.errors import ItemError
 from beholder.judges.builtin.view import View
-from beholder.language import parse, scene_graph
-from beholder.text import frequency, words
+from beholder.language.graph import SceneGraph
+from beholder.language.reading import english_graphs, read_english
 
 _KEPT = 512
 _CLAIMS_KEPT = 2048
-_KNOWN_SHARE = 0.4
-_ENOUGH_WORDS = 8
 
 
 class Views:
     """Views of texts; those used last are kept.
 
+    Args:
+        most: How many.
+        graphs: Reads texts.
+
     Attributes:
         read: How many texts have been read.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, graphs: Callable[[Sequence[str]], list[SceneGraph]]) -> None:
         self.read = 0
         self._most = most
+        self._graphs = graphs
         self._kept: dict[str, View] = {}
         self._reading = threading.Lock()
 
@@ -34,7 +36,7 @@ class Views:
         return self.of((text,))[0]
 
     def of(self, texts: Sequence[str]) -> list[View]:
-        """The views of several texts; new ones are parsed together, which is faster.
+        """The views of several texts; new ones are read together, which is faster.
 
         Raises:
             ItemError: A text is not English.
@@ -42,11 +44,9 @@ class Views:
         with self._reading:
             known = {text: self._kept[text] for text in texts if text in self._kept}
             new = [text for text in dict.fromkeys(texts) if text not in known]
-            for text in new:
-                check_english(text)
             if new:
                 self.read += len(new)
-                known.update(zip(new, map(View, map(scene_graph, parse(new))), strict=True))
+                known.update(zip(new, map(View, self._graphs(new)), strict=True))
             for text, made in known.items():  # what is used moves to the end
                 self._kept.pop(text, None)
                 self._kept[text] = made
@@ -60,22 +60,6 @@ class Views:
         self._kept.clear()
 
 
-view = Views(_KEPT)
-claim_view = Views(_CLAIMS_KEPT)
+view = Views(_KEPT, english_graphs.of)
+claim_view = Views(_CLAIMS_KEPT, read_english)
 """Statements are many and small, and must not push texts out."""
-
-
-def check_english(text: str) -> None:
-    """Refuse a text of some length that hardly has a known English word.
-
-    Raises:
-        ItemError: Names the share and the way out.
-    """
-    found = [text[start:end].lower() for start, end in words(text)]
-    known = sum(frequency.weight(word) < 1.0 for word in found)
-    if len(found) >= _ENOUGH_WORDS and known < _KNOWN_SHARE * len(found):
-        raise ItemError(
-            f"the built-in judge reads English, but only {known} of {len(found)} words of the text "
-            f"that begins {text.strip()[:30]!r} are known English words; use an LLM judge "
-            "(judge='openai:MODEL') or the metric vcs"
-        )

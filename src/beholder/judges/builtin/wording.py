@@ -18,6 +18,7 @@ from beholder.embed.base import FloatArray
 from beholder.judges.builtin.reading import view
 from beholder.judges.builtin.settings import settings
 from beholder.judges.builtin.view import Ints, View, lower_excluded
+from beholder.judges.operations.align import LexicalAlignment
 from beholder.text import frequency
 
 _IN_ORDER = 0.2
@@ -29,27 +30,11 @@ _APART = 2
 _SETS_KEPT = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """How near the words of a candidate and its references come.
-
-    Attributes:
-        precision: Of the candidate's words in the references: each word, and each two neighbours,
-            at the reference where it comes best; 0..1.
-        recalls: Of each reference's words in the candidate, 0..1.
-        peers: Of the references' words in one another, on average; 1 for a single reference.
-    """
-
-    precision: float
-    recalls: tuple[float, ...]
-    peers: float = 1.0
-
-
-def wording(candidate: str, references: Sequence[str]) -> Wording:
+def align_words(candidate: str, references: Sequence[str]) -> LexicalAlignment:
     """Align the words of a candidate with those of each reference."""
     own, others = view(candidate), [view(text) for text in references]
     pairs = [_align(own, other) for other in others]
-    return Wording(
+    return LexicalAlignment(
         _value([forward for forward, _ in pairs], own),
         tuple(_value([back], other) for (_, back), other in zip(pairs, others, strict=True)),
         _peers(tuple(references)),

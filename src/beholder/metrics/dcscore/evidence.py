@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from beholder.judges import Statement
+from beholder.judges.operations import AtomicStatement
 
 Direction: TypeAlias = Literal["har", "mar"]
 
@@ -33,13 +33,15 @@ class Pairing:
 class DCScoreEvidence:
     """All that scoring needs: the facts, the verdicts, what they were checked against, by whom."""
 
-    candidate: tuple[Statement, ...]
-    references: tuple[tuple[Statement, ...], ...]
+    candidate: tuple[AtomicStatement, ...]
+    references: tuple[tuple[AtomicStatement, ...], ...]
     pairings: tuple[Pairing, ...]
     verified_by: str
     identities: dict[str, str]
 
-    def sides(self, pairing: Pairing) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    def sides(
+        self, pairing: Pairing
+    ) -> tuple[tuple[AtomicStatement, ...], tuple[AtomicStatement, ...]]:
         """The predicted and the target facts of a pairing."""
         both = (self.candidate, self.references[pairing.reference])
         return both if pairing.direction == "har" else both[::-1]

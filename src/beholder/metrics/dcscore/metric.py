@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
+from beholder.aio import run_sync
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import JUDGES, Judge, Statement
+from beholder.judges import Draw, Judge
+from beholder.judges.operations import AtomicStatement, Decompose, MatchStatements, Verify
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
 from beholder.metrics.dcscore.places import without_marks
@@ -81,6 +83,8 @@ class DCScore(Metric[DCScoreEvidence]):
     references: Literal["best", "mean"] = param("best", "over references: by f1, or all")
     on_empty: Literal["omit", "zero"] = param("omit", "undefined values")
 
+    pictured: bool = field(default=False, repr=False, compare=False)
+
     registered_name: ClassVar[str] = "dcscore"
     values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
     score_units = staticmethod(score_units)
@@ -112,11 +116,14 @@ class DCScore(Metric[DCScoreEvidence]):
         return ("har", "mar") if self.direction == "both" else (self.direction,)
 
     def prepare(self, items: Iterable[Item]) -> Self:
-        """Refuse pictures for a judge that is no model, before anything is done."""
-        blind = self.judge.partition("(")[0] in JUDGES.builtin()
-        if blind and any(self._looks_at(item) for item in items):
+        """Find out whether there is a picture to look at."""
+        return replace(self, pictured=any(map(self._looks_at, items)))
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The judge's; one that cannot see is refused here, before any work, if it will have to."""
+        if self.pictured and not run_sync(tools.judge(self.judge).accepts_images()):
             raise self._cannot_see()
-        return self
+        return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without what is asked for.
@@ -137,12 +144,11 @@ class DCScore(Metric[DCScoreEvidence]):
         judge = tools.judge(self.judge)
         images: list[Image] = []
         if self._looks_at(item):
-            if not await judge.sees():
+            if not await judge.accepts_images():
                 raise self._cannot_see()
             images = await tools.pictures.read(item.images)
         texts = [self._cleaned(text) for text in (item.candidate, *item.references)]
-        language = self.language
-        facts = await asyncio.gather(*(judge.decompose(text, language=language) for text in texts))
+        facts = await asyncio.gather(*(judge.ask(Decompose(t, self.language)) for t in texts))
         candidate, references = facts[0], facts[1:]
         checks = await asyncio.gather(
             *(
@@ -163,8 +169,8 @@ class DCScore(Metric[DCScoreEvidence]):
         self,
         direction: Direction,
         reference: int,
-        candidate: Sequence[Statement],
-        facts: Sequence[Statement],
+        candidate: Sequence[AtomicStatement],
+        facts: Sequence[AtomicStatement],
         texts: Sequence[str],
         images: Sequence[Image],
         judge: Judge,
@@ -174,29 +180,18 @@ class DCScore(Metric[DCScoreEvidence]):
         trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
         language = self.language
         n_match, n_verify = self._n_samples
+        match = MatchStatements(predicted, targets, language)
+        verify = Verify(predicted, images, None if self.verify == "image" else trusted, language)
         matches, verified = await asyncio.gather(
             asyncio.gather(
                 *(
-                    judge.match(
-                        predicted,
-                        targets,
-                        language=language,
-                        replicate=replicate,
-                        temperature=self._temperature("match", n_match),
-                    )
+                    judge.ask(match, Draw(replicate, self._temperature("match", n_match)))
                     for replicate in range(n_match)
                 )
             ),
             asyncio.gather(
                 *(
-                    judge.verify(
-                        predicted,
-                        images=images,
-                        reference=None if self.verify == "image" else trusted,
-                        language=language,
-                        replicate=replicate,
-                        temperature=self._temperature("verify", n_verify),
-                    )
+                    judge.ask(verify, Draw(replicate, self._temperature("verify", n_verify)))
                     for replicate in range(n_verify)
                 )
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from beholder.judges import Statement
+from beholder.judges.operations import AtomicStatement
 from beholder.records import Span
 from beholder.text import RuleSplitter, weight, words
 
@@ -39,7 +39,7 @@ class Places:
         self._words = [(span, _key(text[slice(*span)])) for span in words(text)]
         self._sentences = [(part.start, part.end) for part in _SPLITTER.split(text)]
 
-    def of(self, fact: Statement) -> tuple[Span, ...]:
+    def of(self, fact: AtomicStatement) -> tuple[Span, ...]:
         """The characters that say a fact; none where fewer than half of its words are there.
 
         The judge's own places go first, then the fact as it is written, then its words in the

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from beholder.backends import Perplexity as Surprise
+from beholder.backends import Surprisal
 from beholder.errors import ConfigError, ItemError
+from beholder.judges.operations import MeasureSurprisal
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
@@ -28,11 +29,11 @@ class Measured:
     """What one text was to the model.
 
     Attributes:
-        surprise: NLL and counts.
+        surprisal: NLL and counts.
         identities: Identity of each tool by the field that names it.
     """
 
-    surprise: Surprise
+    surprisal: Surprisal
     identities: Mapping[str, str]
 
 
@@ -76,7 +77,7 @@ class Perplexity(Metric[Measured]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can("perplexity", images=self.image)
+        tools.judge(self.judge).check_can(MeasureSurprisal, images=self.image)
         return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
@@ -99,7 +100,7 @@ class Perplexity(Metric[Measured]):
 
     def score_item(self, item: Item, evidence: Measured) -> ItemScore:
         """Perplexity, bits per character, total NLL and tokens."""
-        return ItemScore(_values(evidence.surprise), signature=self.signature(evidence.identities))
+        return ItemScore(_values(evidence.surprisal), signature=self.signature(evidence.identities))
 
     async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
         """All texts about one image in one call, so that the image is encoded once."""
@@ -116,12 +117,12 @@ class Perplexity(Metric[Measured]):
         language = item.group.get("language") or str(item.meta.get("language", ""))
         prompt = self.instruction or INSTRUCTIONS.get(language.lower()[:2], INSTRUCTIONS["en"])
         texts = [one.candidate for one in items]
-        judge = tools.judge(self.judge)
-        found = await judge.perplexity(texts, prompt=prompt, images=images)
-        return [Measured(surprise, identities) for surprise in found]
+        asked = MeasureSurprisal(texts, prompt, images)
+        found = await tools.judge(self.judge).ask(asked)
+        return [Measured(surprisal, identities) for surprisal in found]
 
 
-def _values(found: Surprise) -> dict[str, float]:
+def _values(found: Surprisal) -> dict[str, float]:
     per_token = found.nll / found.n_tokens
     return {
         "perplexity": math.exp(per_token) if per_token < math.log(_MOST) else _MOST,

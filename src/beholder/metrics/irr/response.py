@@ -9,6 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from beholder.errors import ConfigError, ItemError, TransientError
+from beholder.judges import Draw
+from beholder.judges.operations import Rank
 from beholder.metrics.irr.rankers import Ranker
 from beholder.metrics.irr.scored import Scored
 from beholder.metrics.params import param
@@ -57,7 +59,7 @@ class Response(Ranker):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can("rank", images=self.image)
+        tools.judge(self.judge).check_can(Rank, images=self.image)
         return super().identities(tools)
 
     def check(self, subject: Reviews) -> None:
@@ -81,7 +83,7 @@ class Response(Ranker):
         for repeat, order in enumerate(orders):
             texts = [reviews.texts[place] for place in order]
             try:
-                given = await judge.rank(texts, images=images, language=language, replicate=repeat)
+                given = await judge.ask(Rank(texts, images, language), Draw(repeat))
             except ItemError as error:
                 answers.append(str(error))
                 errors.append(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from beholder.judges.operations import Assess
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.judged.direct import Assessed, check_fields
 from beholder.metrics.params import param
@@ -35,7 +36,7 @@ class CLAIR(Metric[Assessed]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can("assess")
+        tools.judge(self.judge).check_can(Assess)
         return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
@@ -45,8 +46,8 @@ class CLAIR(Metric[Assessed]):
     async def gather(self, item: Item, tools: Tools) -> Assessed:
         """Ask the judge."""
         identities = self.identities(tools)  # refuses a judge that cannot
-        found = await tools.judge(self.judge).assess(
-            item.candidate, ("same_picture",), references=item.references, low=0, high=100
+        found = await tools.judge(self.judge).ask(
+            Assess(item.candidate, ("same_picture",), item.references, low=0, high=100)
         )
         return Assessed(found, identities)
 

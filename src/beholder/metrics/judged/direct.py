@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from beholder.errors import ConfigError, ItemError
-from beholder.judges import Aspect, Assessment
+from beholder.judges.operations import Aspect, Assess, Assessment
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
@@ -77,7 +77,7 @@ class DirectAssessment(Metric[Assessed]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can("assess", images="images" in SETTINGS[self.setting])
+        tools.judge(self.judge).check_can(Assess, images="images" in SETTINGS[self.setting])
         return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
@@ -88,7 +88,7 @@ class DirectAssessment(Metric[Assessed]):
         """Ask the judge."""
         identities = self.identities(tools)  # refuses a judge that cannot
         shown = SETTINGS[self.setting]
-        found = await tools.judge(self.judge).assess(
+        question = Assess(
             item.candidate,
             tuple(_ASPECTS.values()),
             references=item.references if "references" in shown else (),
@@ -97,6 +97,7 @@ class DirectAssessment(Metric[Assessed]):
             high=self.scale,
             rubric=self.rubric,
         )
+        found = await tools.judge(self.judge).ask(question)
         return Assessed(found, identities)
 
     def score_item(self, item: Item, evidence: Assessed) -> ItemScore:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from beholder.judges import Grade
+from beholder.judges.operations import GradeDescription
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.judged.direct import SETTINGS, check_fields
 from beholder.metrics.params import param
@@ -59,7 +60,7 @@ class FLEUR(Metric[Graded]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
-        tools.judge(self.judge).check_can("grade", images=True)
+        tools.judge(self.judge).check_can(GradeDescription, images=True)
         return super().identities(tools)
 
     def check_item(self, item: Item) -> None:
@@ -69,10 +70,10 @@ class FLEUR(Metric[Graded]):
     async def gather(self, item: Item, tools: Tools) -> Graded:
         """Ask the judge."""
         identities = self.identities(tools)  # refuses a judge that cannot
-        found = await tools.judge(self.judge).grade(
-            item.candidate,
-            images=await tools.pictures.read(item.images),
-            references=item.references if self.references else (),
+        images = await tools.pictures.read(item.images)
+        references = item.references if self.references else ()
+        found = await tools.judge(self.judge).ask(
+            GradeDescription(item.candidate, images, references)
         )
         return Graded(found, identities)
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade
-from beholder.judges.builtin import check_english, view, wording
+from beholder.judges.operations import AlignWords, Presence
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
+from beholder.language.reading import check_english, english_graphs
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.drawing import graphs_detail
@@ -127,12 +128,11 @@ class PoSh(Metric[PoShEvidence]):
             ItemError: A text is not English.
         """
         first, *others = _graphs((item.candidate, *item.references), self.rules)
-        plan = Plan(
-            first,
-            tuple(others),
-            wording(item.candidate, item.references) if self._reads_wording else None,
-        )
         judge = tools.judge(self.judge)
+        words = None
+        if self.rules == "fixed" and self.lexical_weight > 0 and judge.can(AlignWords):
+            words = await judge.ask(AlignWords(item.candidate, item.references))
+        plan = Plan(first, tuple(others), words)
         grades: dict[Ask, Grade] = {}
         while asks := self.open_asks(plan, grades):
             by_pair = defaultdict(list)
@@ -140,11 +140,13 @@ class PoSh(Metric[PoShEvidence]):
                 by_pair[ask.side, ask.reference].append(ask)
             answers = await asyncio.gather(
                 *(
-                    judge.presence(
-                        [ask.question for ask in group],
-                        plan.target(side, reference).text,
-                        # Published identifiers stand alone; places in the source are ours.
-                        plan.source(side, reference).text if self.rules == "fixed" else None,
+                    judge.ask(
+                        Presence(
+                            [ask.question for ask in group],
+                            plan.target(side, reference).text,
+                            # Published identifiers stand alone; places in the source are ours.
+                            plan.source(side, reference).text if self.rules == "fixed" else None,
+                        )
                     )
                     for (side, reference), group in by_pair.items()
                 )
@@ -218,10 +220,6 @@ class PoSh(Metric[PoShEvidence]):
         units = (*precision.units, *recall.units)
         return ItemScore(values, units, self.signature(), graphs_detail(plan, units))
 
-    @property
-    def _reads_wording(self) -> bool:
-        return self.rules == "fixed" and self.judge == "builtin" and self.lexical_weight > 0
-
     def _takes_best(self, plan: Plan) -> bool:
         return self.references == "best" or (self.references == "peers" and plan.wording is None)
 
@@ -244,7 +242,7 @@ def _known(grades: Grades, side: Side, reference: int) -> Known:
 def _graphs(texts: Sequence[str], rules: Rules) -> list[SceneGraph]:
     """The graphs of texts; references that many items share are parsed once."""
     if rules == "fixed":
-        return [known.graph for known in view.of(texts)]
+        return english_graphs.of(texts)
     return [_published_graph(text) for text in texts]
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from beholder.judges import Grade, Question
-from beholder.judges.builtin import Wording
+from beholder.judges import Grade
+from beholder.judges.operations import LexicalAlignment, Question
 from beholder.language.graph import SceneGraph
 from beholder.language.units import GraphUnit, graph_units
 from beholder.metrics.posh.identifiers import Identifiers
@@ -47,7 +47,7 @@ class Plan:
 
     candidate: SceneGraph
     references: tuple[SceneGraph, ...]
-    wording: Wording | None = None
+    wording: LexicalAlignment | None = None
 
     @cached_property
     def questions(self) -> tuple[list[tuple[GraphUnit, Question]], ...]:

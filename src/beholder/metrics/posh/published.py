@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from beholder.judges import Grade, Question
+from beholder.judges import Grade
+from beholder.judges.operations import Question
 from beholder.language.graph import Attribute, Relation, SceneGraph
 from beholder.records import Span
 

@@ -64,8 +64,8 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing, threshold: f
         best = max(range(len(asked)), key=lambda i: asked[i].value)
         grade = asked[best]
         if grade.value < threshold:  # a reference that says otherwise tells more than a silent one
-            told = [g for g in asked if g.instead]
-            grade = replace(grade, instead=told[0].instead) if told else grade
+            told = [g for g in asked if g.contradiction]
+            grade = replace(grade, contradiction=told[0].contradiction) if told else grade
         units.append(_unit(unit, "candidate", question.subject, grade, threshold))
         units[-1] = replace(units[-1], detail={**units[-1].detail, "reference": best})
         weights.append(weighing.of(unit.kind, unit.value))
@@ -141,8 +141,8 @@ def _unit(
     detail: dict[str, Any] = {"grade": round(grade.value, 3)}
     if subject and part.kind != "entity":
         detail["of"] = subject
-    if grade.instead and not present:
-        detail["instead"] = grade.instead
+    if grade.contradiction and not present:
+        detail["contradiction"] = grade.contradiction
     missing = "mistake" if side == "candidate" else "omission"
     score = (grade.value - _LOW) / (_HIGH - _LOW)
     verdict = "match" if present else missing

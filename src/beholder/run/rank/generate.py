@@ -15,9 +15,10 @@ from beholder.backends.images import Pictures
 from beholder.data import reviews_row
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.files import write_jsonl
-from beholder.judges import Budget, judge
+from beholder.judges import Budget, Draw, judge
 from beholder.judges.answers import AnswerStore
 from beholder.judges.base import Judge
+from beholder.judges.operations import Review
 from beholder.metrics.irr.response import LANGUAGES
 from beholder.records import Frame, ItemFailure, ItemScore, Reviews
 from beholder.run.answers import run_answers
@@ -120,13 +121,8 @@ async def _write(
             if frame.image is None:
                 raise ItemError(f"{frame.id!r} has no image")
             images = await pictures.read([frame.image], config.max_side)
-            texts = await writer.review(
-                images,
-                KINDS,
-                language=LANGUAGES.get(language, language),
-                n_words=config.n_words,
-                temperature=config.temperature,
-            )
+            question = Review(images, KINDS, LANGUAGES.get(language, language), config.n_words)
+            texts = await writer.ask(question, Draw(temperature=config.temperature))
         except ItemError as error:
             return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError))
         return _shuffled(frame, language, texts, config.seed)

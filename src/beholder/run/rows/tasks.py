@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from beholder.backends import Image
 from beholder.backends.images import Pictures
 from beholder.errors import ItemError
-from beholder.judges import Judge
+from beholder.judges import Judge, operations
 from beholder.records import Item
 
 Basis: TypeAlias = Literal["picture", "candidate", "reference"]
@@ -61,13 +61,14 @@ class Caption:
 
     async def make(self, item: Item, judge: Judge, system: str) -> Item:
         """See ``Task.make``."""
-        text = await judge.caption(
+        question = operations.Caption(
             await _shown(item, self.pictures),
             language=self.language,
             min_words=self.words[0],
             max_words=self.words[1],
             context=self.context,
         )
+        text = await judge.ask(question)
         known = {self.language_column: self.language} | dict(item.group)
         group = known | {self.system_column: system}
         return replace(item, id=f"{item.id}/{system}", candidate=text, group=group)
@@ -101,9 +102,10 @@ class Classify:
         """See ``Task.make``."""
         if self.by == "picture":
             images = await _shown(item, self.pictures)
-            found = await judge.classify(self.categories, images=images)
+            question = operations.Classify(self.categories, images)
         else:
-            found = await judge.classify(self.categories, text=self._text(item))
+            question = operations.Classify(self.categories, text=self._text(item))
+        found = await judge.ask(question)
         name = found[0].name if len(found) == 1 else "several" if found else "none"
         ratings = [{"name": category.name, "rating": category.rating} for category in found]
         return replace(
@@ -146,7 +148,7 @@ class Translate:
         async def whole(text: str) -> str:
             if not text.strip():
                 return text
-            clauses = await judge.translate(text, source=self.source, target=self.target)
+            clauses = await judge.ask(operations.Translate(text, self.source, self.target))
             return " ".join(clause.translation for clause in clauses)
 
         candidate, *references = await asyncio.gather(

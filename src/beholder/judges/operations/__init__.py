@@ -1,0 +1,50 @@
+"""What judges can be asked, one file per operation."""
+
+from __future__ import annotations
+
+from beholder.judges.operations.align import AlignWords, LexicalAlignment
+from beholder.judges.operations.assess import Aspect, Assess, Assessment
+from beholder.judges.operations.base import OPERATIONS, Operation
+from beholder.judges.operations.caption import Caption
+from beholder.judges.operations.classify import Category, Classify
+from beholder.judges.operations.decompose import AtomicStatement, Decompose
+from beholder.judges.operations.grade import GradeDescription
+from beholder.judges.operations.match import MatchStatements
+from beholder.judges.operations.presence import Presence, Question
+from beholder.judges.operations.rank import Rank
+from beholder.judges.operations.rating import JudgedFrame, RateSequence, RateTransition, Rating
+from beholder.judges.operations.review import Review
+from beholder.judges.operations.rewrite import Rewrite
+from beholder.judges.operations.surprisal import MeasureSurprisal
+from beholder.judges.operations.translate import Translate, TranslatedClause
+from beholder.judges.operations.verify import Verify
+
+__all__ = [
+    "OPERATIONS",
+    "AlignWords",
+    "Aspect",
+    "Assess",
+    "Assessment",
+    "AtomicStatement",
+    "Caption",
+    "Category",
+    "Classify",
+    "Decompose",
+    "GradeDescription",
+    "JudgedFrame",
+    "LexicalAlignment",
+    "MatchStatements",
+    "MeasureSurprisal",
+    "Operation",
+    "Presence",
+    "Question",
+    "Rank",
+    "RateSequence",
+    "RateTransition",
+    "Rating",
+    "Review",
+    "Rewrite",
+    "Translate",
+    "TranslatedClause",
+    "Verify",
+]

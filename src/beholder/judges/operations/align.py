@@ -1,0 +1,37 @@
+"""How near do the words of two texts come?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from beholder.judges.operations.base import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalAlignment:
+    """How near the words of a candidate and its references come.
+
+    Attributes:
+        precision: Of the candidate's words in the references: each word, and each two neighbours,
+            at the reference where it comes best; 0..1.
+        recalls: Of each reference's words in the candidate, 0..1.
+        peers: Of the references' words in one another, on average; 1 for a single reference.
+    """
+
+    precision: float
+    recalls: tuple[float, ...]
+    peers: float = 1.0
+
+
+@dataclass(frozen=True)
+class AlignWords(Operation[LexicalAlignment], name="align_words"):
+    """Align the words of a candidate with those of each reference; no model is asked this.
+
+    Attributes:
+        candidate: The text under evaluation.
+        references: Trusted texts.
+    """
+
+    candidate: str
+    references: Sequence[str]

@@ -1,0 +1,104 @@
+"""How good is a description, in numbers by aspect?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal, TypeAlias, get_args
+
+from beholder.backends import Image
+from beholder.errors import ItemError
+from beholder.judges.operations.base import PanelOperation, Respondent
+from beholder.judges.shapes import integer, obj, remark
+
+Aspect: TypeAlias = Literal["overall", "mistakes", "omissions", "same_picture"]
+"""In what respect a description is assessed; high is good in each, so few mistakes are high."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """Numbers for a description by aspect, with the judge's reason."""
+
+    grades: Mapping[str, float]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Assess(PanelOperation[Assessment], name="assess"):
+    """How good a description is, by its pictures, by trusted texts, or by both.
+
+    Attributes:
+        candidate: The description.
+        aspects: In what respects, each at most once.
+        references: Trusted texts about the same pictures.
+        images: The pictures.
+        low: Worst number.
+        high: Best number.
+        rubric: Whether to say what the ends and the middle of the scale mean.
+
+    Raises:
+        ItemError: There is no aspect, one that does not exist, or no evidence.
+    """
+
+    candidate: str
+    aspects: Sequence[Aspect]
+    references: Sequence[str] = ()
+    images: Sequence[Image] = ()
+    low: int = 1
+    high: int = 5
+    rubric: bool = True
+
+    def __post_init__(self) -> None:
+        known = get_args(Aspect)
+        if not self.aspects or not set(self.aspects) <= set(known):
+            raise ItemError(f"assess: aspects {self.aspects!r} are not among {', '.join(known)}")
+        if not self.images and not self.references:
+            raise ItemError(
+                "a description is judged by a picture or by references; there is neither"
+            )
+
+    async def put(self, model: Respondent) -> Assessment:
+        """See ``ModelOperation.put``."""
+        ending = "_rubric" if self.rubric else ""
+        sections = model.template.sections
+        parts: dict[str, str | None] = {"evidence_note": evidence(self.images, self.references)}
+        for aspect in get_args(Aspect):
+            own = f"{aspect}{ending}" if f"{aspect}{ending}" in sections else aspect
+            parts[f"{aspect}_note"] = own if aspect in self.aspects else None
+        grade = integer(self.low, self.high)
+        typical: dict[str, object] = {"reason": "word " * 40}
+        return await model.json(
+            model.render(
+                {"candidate": self.candidate, "reference": self.references},
+                {"low": str(self.low), "high": str(self.high)},
+                parts=parts,
+                images=self.images,
+            ),
+            obj(_assessment, reason=remark(), **dict.fromkeys(self.aspects, grade)),
+            max_tokens=512,
+            typical=typical | dict.fromkeys(self.aspects, self.high),
+        )
+
+    def merge(self, answers: Sequence[Assessment]) -> Assessment:
+        """Mean number per aspect; the reasons of all."""
+        means: dict[str, float] = {
+            name: fmean(one.grades[name] for one in answers) for name in self.aspects
+        }
+        return Assessment(means, " | ".join(one.reason for one in answers))
+
+    def ratings(self, answers: Sequence[Assessment]) -> Iterable[tuple[object, Sequence[float]]]:
+        """The numbers of each aspect."""
+        shown = [image.digest for image in self.images]
+        for aspect in self.aspects:
+            question = (aspect, self.candidate, list(self.references), shown)
+            yield question, [one.grades[aspect] for one in answers]
+
+
+def _assessment(reason: str, **grades: int) -> Assessment:
+    return Assessment({aspect: float(grade) for aspect, grade in grades.items()}, reason)
+
+
+def evidence(images: Sequence[Image], references: Sequence[str]) -> str:
+    """Which section of a prompt says what the judge may go by."""
+    return "picture" if not references else "both" if images else "reference"

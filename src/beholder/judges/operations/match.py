@@ -1,0 +1,70 @@
+"""Which statements of one text say what statements of the other say?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from beholder.judges.operations.base import PanelOperation, Respondent
+from beholder.judges.operations.numbered import (
+    Row,
+    answer_limit,
+    ask_rows,
+    language_note,
+    majority,
+    rows_by_id,
+)
+from beholder.judges.shapes import integer, nullable
+
+_NOTHING = ("", "none", "null")
+_ANY = integer(-(10**9), 10**9, listed=False)
+
+
+@dataclass(frozen=True)
+class MatchStatements(PanelOperation[list[int | None]], name="match"):
+    """For each claim the index of the reference statement that says or contains it, or None.
+
+    A model's row that names a statement which does not exist, or that is missing, is None.
+
+    Attributes:
+        claims: The statements that are looked for.
+        references: The statements among which they are looked for.
+        language: Language of the texts, told to the judge; None if not known.
+    """
+
+    claims: Sequence[str]
+    references: Sequence[str]
+    language: str | None = None
+
+    async def put(self, model: Respondent) -> list[int | None]:
+        """See ``ModelOperation.put``; nobody is asked where a side is empty."""
+        if not self.claims or not self.references:
+            return [None] * len(self.claims)
+
+        async def ask(rows: list[Row]) -> dict[int, int | None]:
+            return await model.json(
+                model.render(
+                    {"statement": rows, "reference": self.references},
+                    {"language": self.language or ""},
+                    parts=language_note(self.language),
+                ),
+                rows_by_id("matches", rows, "reference", nullable("integer", self._reference)),
+                max_tokens=answer_limit(rows),
+                typical={"matches": [{"id": i, "reference": None} for i, _ in rows]},
+            )
+
+        found = await ask_rows(self.claims, ask)
+        return [found.get(i) for i in range(len(self.claims))]
+
+    def _reference(self, value: Any, name: str) -> int | None:
+        if isinstance(value, list):  # several fit: the first one named
+            value = value[0] if value else None
+        if value is None or str(value).strip().lower() in _NOTHING:
+            return None
+        index = _ANY.read(value, name)
+        return index if 0 <= index < len(self.references) else None
+
+    def merge(self, answers: Sequence[list[int | None]]) -> list[int | None]:
+        """The match most judges name; a tie is no match."""
+        return [majority(votes, None) for votes in zip(*answers, strict=True)]

@@ -1,0 +1,70 @@
+"""What operations on numbered statements share: a row per statement, and its language."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from beholder.judges.reading import BadAnswer
+from beholder.judges.shapes import Shape, array, integer, obj, only
+
+T = TypeVar("T")
+Row = tuple[int, str]
+"""A statement with its number."""
+
+
+def language_note(language: str | None) -> dict[str, str | None]:
+    """The part of a prompt that tells the language of the texts, if it is known."""
+    return {"language_note": "language" if language else None}
+
+
+def answer_limit(rows: Sequence[Row]) -> int:
+    """Tokens that an answer with a row for each statement may have."""
+    return 128 + 32 * len(rows)
+
+
+def rows_by_id(
+    field: str, asked: Sequence[Row], column: str, shape: Shape[T]
+) -> Shape[dict[int, T]]:
+    """An answer with a row per statement: its number and one column.
+
+    Args:
+        field: What the list of rows is called.
+        asked: The statements that were asked about.
+        column: What the column is called.
+        shape: What it holds.
+    """
+    ids = {number for number, _ in asked}
+    number = integer(min(ids), max(ids), listed=False)
+    columns: dict[str, Shape[Any]] = {"id": number, column: shape}
+    row: Shape[tuple[int, T]] = obj(lambda **values: (values["id"], values[column]), **columns)
+    return only(field, array(row, partial(_by_id, ids)), bare=True)
+
+
+def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:
+    found: dict[int, T] = {}
+    for index, value in rows:
+        if index not in ids or (index in found and found[index] != value):
+            raise BadAnswer(f"there must be one row for each id that was given; see id {index}")
+        found[index] = value
+    return found
+
+
+async def ask_rows(
+    statements: Sequence[str], ask: Callable[[list[Row]], Awaitable[Mapping[int, T]]]
+) -> dict[int, T]:
+    """The judge's row for each statement; those it left out are asked once more, alone."""
+    numbered = list(enumerate(statements))
+    found = dict(await ask(numbered))
+    missing = [(i, text) for i, text in numbered if i not in found]
+    if missing:
+        found |= await ask(missing)
+    return found
+
+
+def majority(votes: Sequence[T], without: T) -> T:
+    """What more than half say, or else ``without``."""
+    value, count = Counter(votes).most_common(1)[0]
+    return value if 2 * count > len(votes) else without

@@ -1,0 +1,67 @@
+"""Which text about a picture is better?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from beholder.backends import Image
+from beholder.errors import ItemError
+from beholder.judges.operations.base import PanelOperation, Respondent
+from beholder.judges.operations.numbered import language_note
+from beholder.judges.reading import BadAnswer
+from beholder.judges.shapes import array, integer, only
+
+
+@dataclass(frozen=True)
+class Rank(PanelOperation[list[int]], name="rank"):
+    """Rank of each text about the pictures, 1 = best, every rank once.
+
+    Attributes:
+        texts: The texts.
+        images: The pictures.
+        language: Language of the texts, told to the judge; None if not known.
+
+    Raises:
+        ItemError: There are fewer than two texts.
+    """
+
+    texts: Sequence[str]
+    images: Sequence[Image] = ()
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.texts) < 2:
+            raise ItemError(f"rank needs at least two texts, got {len(self.texts)}")
+
+    async def put(self, model: Respondent) -> list[int]:
+        """See ``ModelOperation.put``."""
+        n = len(self.texts)
+        settings = {"n": str(n), "language": self.language or ""}
+        seen = {"seen_note": "seen" if self.images else "unseen"}
+        parts = language_note(self.language) | seen
+        return await model.json(
+            model.render({"review": self.texts}, settings, parts=parts, images=self.images),
+            only("ranks", array(integer(1, n), self._each_once, "rank")),
+            max_tokens=64 + 8 * n,
+            typical={"ranks": list(range(1, n + 1))},
+        )
+
+    def _each_once(self, given: Iterator[int]) -> list[int]:
+        ranks, n = list(given), len(self.texts)
+        if sorted(ranks) != list(range(1, n + 1)):
+            raise BadAnswer(f"'ranks' must hold each of 1 to {n} exactly once, got {ranks}")
+        return ranks
+
+    def merge(self, answers: Sequence[list[int]]) -> list[int]:
+        """Order of the mean ranks; equal ones keep the order of the texts."""
+        means = [fmean(ranks) for ranks in zip(*answers, strict=True)]
+        order = sorted(range(len(means)), key=means.__getitem__)
+        return [order.index(i) + 1 for i in range(len(means))]
+
+    def ratings(self, answers: Sequence[list[int]]) -> Iterable[tuple[object, Sequence[float]]]:
+        """The ranks of each text."""
+        shown = [image.digest for image in self.images]
+        for text, ranks in zip(self.texts, zip(*answers, strict=True), strict=True):
+            yield (text, self.texts, shown), [float(rank) for rank in ranks]

@@ -1,0 +1,166 @@
+"""The shape of a JSON answer: its schema and its strict reading in one definition.
+
+These are no pydantic models: what a judge is told about a bad answer is part of the stored key of
+the second question, so that the words must be ours, and texts are scored without a further import.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+from beholder.judges.reading import BadAnswer, short
+
+Schema: TypeAlias = dict[str, Any]
+T = TypeVar("T")
+U = TypeVar("U")
+
+_REQUIRED: Final[Any] = object()
+_DIGITS = re.compile(r"\s*-?[0-9]{1,9}\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Generic[T]):
+    """A value in an answer.
+
+    Attributes:
+        schema: Its JSON schema.
+        read: Takes the value and what it is called (nothing: it is the answer itself); raises
+            ``BadAnswer``.
+        absent: What a missing field stands for; the judge must give those without.
+    """
+
+    schema: Schema
+    read: Callable[[Any, str], T]
+    absent: T = _REQUIRED
+
+
+def string() -> Shape[str]:
+    """A text with something in it, blanks around it cut off."""
+
+    def read(value: Any, name: str) -> str:
+        if not isinstance(value, str) or not value.strip():
+            raise BadAnswer(f"{name!r} must be a text, got {short(value)}")
+        return value.strip()
+
+    return Shape({"type": "string"}, read)
+
+
+def remark() -> Shape[str]:
+    """A text that nothing depends on: whatever is there is taken."""
+    return Shape({"type": "string"}, lambda value, name: str(value).strip(), "")
+
+
+def one_of(choices: Sequence[str]) -> Shape[str]:
+    """One of some texts; who reads it must check which."""
+    return Shape({"type": "string", "enum": list(choices)}, string().read)
+
+
+def nullable(kind: str, read: Callable[[Any, str], T], absent: T = _REQUIRED) -> Shape[T]:
+    """A value of a kind, or null."""
+    return Shape({"type": [kind, "null"]}, read, absent)
+
+
+def boolean(absent: bool = _REQUIRED) -> Shape[bool]:
+    """True or false; 1, 0 and these words as texts say the same."""
+
+    def read(value: Any, name: str) -> bool:
+        word = value.strip().lower() if isinstance(value, str) else value
+        for truth, ways in ((True, (1, "1", "true")), (False, (0, "0", "false"))):
+            if word in ways:
+                return truth
+        raise BadAnswer(f"{name!r} must be true or false, got {short(value)}")
+
+    return Shape({"type": "boolean"}, read, absent)
+
+
+def integer(low: int, high: int, *, listed: bool = True) -> Shape[int]:
+    """A whole number within bounds; its digits as a text say the same.
+
+    Args:
+        low: Lowest.
+        high: Highest.
+        listed: Whether the schema names all numbers from low to high.
+    """
+
+    def read(value: Any, name: str) -> int:
+        if isinstance(value, str) and _DIGITS.fullmatch(value):
+            value = int(value)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise BadAnswer(
+                f"{name!r} must be a whole number from {low} to {high}, got {short(value)}"
+            )
+        return value
+
+    choices = {"enum": list(range(low, high + 1))} if listed else {}
+    return Shape({"type": "integer", **choices}, read)
+
+
+def array(item: Shape[T], into: Callable[[Iterator[T]], U], each: str = "item") -> Shape[U]:
+    """A list.
+
+    Args:
+        item: What it holds.
+        into: Makes a value of the items, which are read one after the other as it asks for them.
+        each: What an item is called.
+    """
+
+    def read(value: Any, name: str) -> U:
+        if not isinstance(value, list):
+            raise BadAnswer(f"{name!r} must be a list, got {short(value)}")
+        return into(item.read(one, each) for one in value)
+
+    return Shape({"type": "array", "items": item.schema}, read)
+
+
+def obj(make: Callable[..., T], /, **fields: Shape[Any]) -> Shape[T]:
+    """An object with these fields, all of them in the schema required and no others allowed.
+
+    Args:
+        make: Takes the fields' values by name.
+        fields: The fields, read in this order.
+    """
+
+    def read(row: Any, name: str) -> T:
+        if not isinstance(row, dict):
+            if not name:
+                raise BadAnswer("the answer is a list; give one JSON object")
+            known = next(iter(fields))
+            raise BadAnswer(f"expected an object with the field {known!r}, got {short(row)}")
+        return make(**{field: _field(row, field, shape) for field, shape in fields.items()})
+
+    schema = {
+        "type": "object",
+        "properties": {field: shape.schema for field, shape in fields.items()},
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+    return Shape(schema, read)
+
+
+def _field(row: Mapping[str, Any], field: str, shape: Shape[T]) -> T:
+    if field in row:
+        return shape.read(row[field], field)
+    if shape.absent is _REQUIRED:
+        raise BadAnswer(f"the field {field!r} is missing")
+    return shape.absent
+
+
+def only(field: str, shape: Shape[T], *, bare: bool = False) -> Shape[T]:
+    """An object with a single field, which alone is what is wanted.
+
+    Args:
+        field: The field.
+        shape: What it holds.
+        bare: Whether the field's list is also taken without the object around it.
+    """
+    whole: Shape[T] = obj(lambda **values: values[field], **{field: shape})
+
+    def read(value: Any, name: str) -> T:
+        return whole.read({field: value} if bare and isinstance(value, list) else value, name)
+
+    return Shape(whole.schema, read)
