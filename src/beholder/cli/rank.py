@@ -107,9 +107,7 @@ def rank(
     return close(config.out, progress, report, too_many(_failures(ranking), finish))
 
 
-def _rankers(
-    texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]
-) -> tuple[Ranker, ...]:
+def _rankers(texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]) -> tuple[Ranker, ...]:
     from beholder.metrics.irr.scorers import blinded, looks, ranker
 
     found: list[Ranker] = []
