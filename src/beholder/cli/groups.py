@@ -82,3 +82,14 @@ class Finish:
     allow_failed: int = 0
     as_json: AsJson = False
     dry_run: bool = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Run:
+    """What every command takes that makes a run."""
+
+    rows: Rows = field(default_factory=Rows)
+    judging: Judging = field(default_factory=Judging)
+    work: Work = field(default_factory=Work)
+    finish: Finish = field(default_factory=Finish)

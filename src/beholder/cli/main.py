@@ -18,6 +18,8 @@ from beholder.cli import (
     agree,
     bidirectional,
     cache,
+    caption,
+    classify,
     compare,
     demo,
     doctor,
@@ -27,7 +29,9 @@ from beholder.cli import (
     metrics,
     rank,
     report,
+    review,
     score,
+    translate,
 )
 from beholder.cli.printing import say
 from beholder.errors import BeholderError
@@ -60,6 +64,10 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     agree.agree,
     leaderboard.leaderboard,
     rank.rank,
+    review.review,
+    caption.caption,
+    classify.classify,
+    translate.translate,
     bidirectional.bidirectional,
     metrics.metrics,
     metrics.show,

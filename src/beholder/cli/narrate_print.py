@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from beholder.cli.printing import say, tell_tables
 from beholder.narratives.study import mean_vote
 from beholder.run.narrate.config import NarrateConfig
-from beholder.run.narrate.inputs import Inputs
-from beholder.run.narrate.results import cost_table
 
 
-def print_plan(config: NarrateConfig, inputs: Inputs) -> None:
-    """Print what a run will judge and what that may cost, on stderr."""
-    for error in inputs.bad_rows:
-        typer.echo(f"left out: {error}", err=True)
-    cost = cost_table(config, inputs.narratives)
-    typer.echo(
+def say_costs(config: NarrateConfig, cost: Mapping[str, Any]) -> None:
+    """Print what a run will judge and what that may cost."""
+    say(
         f"{cost['n_narratives']} narratives of {cost['n_pictures']} pictures;"
-        f" parts: {', '.join(config.parts)}",
-        err=True,
+        f" parts: {', '.join(config.parts)}"
     )
     if not config.judged:
         return
@@ -32,64 +26,66 @@ def print_plan(config: NarrateConfig, inputs: Inputs) -> None:
         row = cost[unit]
         pays = row["break_even"]
         when = "never" if pays is None else f"from {pays:,.0f} narratives on"
-        typer.echo(
+        say(
             f"{unit}, {config.voting.judges} judges: captions {row['captions_total']:,.0f}"
             f" (again: {row['captions_again']:,.0f}), sight {row['sight_total']:,.0f};"
-            f" captions pay {when} [{row['basis']}]",
-            err=True,
+            f" captions pay {when} [{row['basis']}]"
         )
 
 
-def print_study(study: Mapping[str, Any], console: Console) -> None:
+def tell_study(study: Mapping[str, Any]) -> None:
     """Print scores, coherence, reliability and steps."""
     tables = study["tables"]
     if tables["methods"]:
-        scores = Table("method", "source", "n", "mean", "SD", "SD of judges", "failed")
-        for row in tables["scores"]:
-            scores.add_row(
-                row["method"],
-                escape(row["source"]),
-                str(row["n"]),
-                *(_two(row[name]) for name in ("mean", "sd", "within_sd")),
-                str(row["n_failed"]),
-            )
-        console.print(scores)
-        agreement = Table("method", "narratives", "ICC(2,1)", "ICC(2,k)", "alpha", "pairwise r")
-        for row in tables["reliability"]:
-            known = "icc_single" in row
-            agreement.add_row(
-                row["method"],
-                str(row["n"]),
-                *(_two(row[n]["value"]) if known else "–" for n in _COEFFICIENTS),
-                _two(row["mean_pairwise_r"]) if known else "–",
-            )
-        console.print(agreement)
+        tell_tables([_scores(tables["scores"]), _agreement(tables["reliability"])])
     if study["theta"] is not None:
-        coherence = Table("source", "min coherence", "mean coherence", "distance to human")
-        for row in tables["coherence"]:
-            coherence.add_row(
-                escape(row["source"]),
-                *(_two(row[name]["mean"]) for name in ("minimum", "mean", "dtw")),
-            )
-        console.print(coherence)
-        console.print(study["theta"]["signature"], markup=False, highlight=False)
+        tell_tables([_coherence(tables["coherence"]), Text(study["theta"]["signature"])])
     if study["steps"] is not None:
-        steps = Table("source", "n", "mean step", "SD", "failed steps")
-        for row in study["steps"]["sources"]:
-            steps.add_row(
-                escape(row["source"]),
-                str(row["n"]),
-                _two(row["mean"]),
-                _two(row["sd"]),
-                str(row["n_failed"]),
-            )
-        console.print(steps)
-        _print_breaks(study, console)
+        tell_tables([_steps(study["steps"]["sources"]), _breaks(study)])
     if study["hybrid_missing"]:
-        console.print(study["hybrid_missing"], markup=False)
+        tell_tables([Text(study["hybrid_missing"])])
 
 
-def _print_breaks(study: Mapping[str, Any], console: Console) -> None:
+def _scores(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("method", "source", "n", "mean", "SD", "SD of judges", "failed")
+    for row in rows:
+        numbers = (_two(row[name]) for name in ("mean", "sd", "within_sd"))
+        table.add_row(
+            row["method"], escape(row["source"]), str(row["n"]), *numbers, str(row["n_failed"])
+        )
+    return table
+
+
+def _agreement(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("method", "narratives", "ICC(2,1)", "ICC(2,k)", "alpha", "pairwise r")
+    for row in rows:
+        known = "icc_single" in row
+        table.add_row(
+            row["method"],
+            str(row["n"]),
+            *(_two(row[n]["value"]) if known else "–" for n in _COEFFICIENTS),
+            _two(row["mean_pairwise_r"]) if known else "–",
+        )
+    return table
+
+
+def _coherence(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("source", "min coherence", "mean coherence", "distance to human")
+    for row in rows:
+        numbers = (_two(row[name]["mean"]) for name in ("minimum", "mean", "dtw"))
+        table.add_row(escape(row["source"]), *numbers)
+    return table
+
+
+def _steps(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("source", "n", "mean step", "SD", "failed steps")
+    for row in rows:
+        numbers = (_two(row[name]) for name in ("mean", "sd"))
+        table.add_row(escape(row["source"]), str(row["n"]), *numbers, str(row["n_failed"]))
+    return table
+
+
+def _breaks(study: Mapping[str, Any]) -> Table:
     """The steps that judges rated lowest, with their coherence."""
     found = []
     for narrative in study["narratives"]:
@@ -102,28 +98,23 @@ def _print_breaks(study: Mapping[str, Any], console: Console) -> None:
     table = Table("weakest links", "step", "judges", "theta")
     for mean, narrative_id, step, theta in sorted(found, key=lambda row: row[0])[:_N_BREAKS]:
         table.add_row(escape(narrative_id), escape(step), _two(mean), _two(theta))
-    console.print(table)
+    return table
 
 
 _N_BREAKS = 10
 _COEFFICIENTS = ("icc_single", "icc_average", "alpha")
 
 
-def problems(study: Mapping[str, Any], allowed: int) -> list[str]:
-    """Why a run is no success: narratives with failures beyond those allowed."""
-    failed = [(n["id"], reasons[0]) for n in study["narratives"] if (reasons := _failures(n))]
-    if len(failed) <= allowed:
-        return []
-    lines = [f"{narrative}: {reason}" for narrative, reason in failed[:5]]
-    more = f" (and {len(failed) - 5} more)" if len(failed) > 5 else ""
+def failures(study: Mapping[str, Any]) -> list[str]:
+    """Narratives with failures, each with its first reason."""
     return [
-        *lines,
-        f"{len(failed)} narratives have failures{more} (--allow-failed {allowed}); run the same"
-        " command again to ask only for what is missing",
+        f"{narrative['id']}: {reasons[0]}"
+        for narrative in study["narratives"]
+        if (reasons := _reasons(narrative))
     ]
 
 
-def _failures(narrative: Mapping[str, Any]) -> list[str]:
+def _reasons(narrative: Mapping[str, Any]) -> list[str]:
     votes = [vote for votes in narrative["votes"].values() for vote in votes]
     votes += [vote for step in narrative["steps"] for vote in step]
     found = [vote["failure"] for vote in votes if vote["failure"]]

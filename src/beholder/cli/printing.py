@@ -55,6 +55,7 @@ def close(
     progress: TerminalProgress,
     report: Path | None = None,
     problems: Sequence[str] = (),
+    did: str = "scored",
 ) -> int:
     """Say how a run went and where it is; gives the exit code.
 
@@ -63,8 +64,9 @@ def close(
         progress: What watched the run.
         report: Its page, if one was drawn.
         problems: Why it is no success.
+        did: What was done to a subject.
     """
-    done = f"{progress.scored_now} scored now, {progress.failed_now} failed now"
+    done = f"{progress.scored_now} {did} now, {progress.failed_now} failed now"
     say(f"{done}, {progress.reused} reused, {progress.seconds:.1f} s")
     say(f"run: {out}")
     if report is not None:

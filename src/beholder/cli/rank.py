@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Finish, Judging, Out, Rows, Tools, Work
+from beholder.cli.groups import Out, Run, Tools
 from beholder.cli.printing import (
     close,
     say_left_out,
@@ -54,10 +54,7 @@ def rank(
     out: Out = None,
     tools: Tools = Tools(),
     sets: Sets = Sets(),
-    rows: Rows = Rows(),
-    judging: Judging = Judging(),
-    work: Work = Work(),
-    finish: Finish = Finish(),
+    run: Run = Run(),
 ) -> int:
     """Rank texts about images and hold the rankings against people's; run it again to go on.
 
@@ -71,10 +68,7 @@ def rank(
         out: Run directory; runs/rank-NAME if none is named.
         tools: What scorers take.
         sets: The texts.
-        rows: Which sets.
-        judging: How judges are asked.
-        work: How much at once.
-        finish: What is printed, and when it is a success.
+        run: What every run is told.
     """
     from beholder.cli.progress import TerminalProgress
     from beholder.report.rank import ranking_tables, write_ranking
@@ -90,21 +84,21 @@ def rank(
         sets.images,
         sets.threshold,
         sets.resamples,
-        rows,
-        judging,
-        work.found(),
+        run.rows,
+        run.judging,
+        run.work.found(),
     )
-    if finish.dry_run:
+    if run.finish.dry_run:
         return tell_plan(plan_ranking(config), config.out)
     with TerminalProgress() as progress:
         ranking, bad_rows = run_ranking(config, progress)
     say_left_out(bad_rows)
     report = write_ranking(config.out)
-    if finish.as_json:
+    if run.finish.as_json:
         tell_json(ranking["tables"])
     else:
         tell_tables(ranking_tables(ranking))
-    return close(config.out, progress, report, too_many(_failures(ranking), finish))
+    return close(config.out, progress, report, too_many(_failures(ranking), run.finish))
 
 
 def _rankers(texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]) -> tuple[Ranker, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from beholder.cli.gates import missed, parse_gate
-from beholder.cli.groups import Finish, Judging, Out, Rows, Tools, Work
+from beholder.cli.groups import Out, Run, Tools
 from beholder.cli.printing import close, say_left_out, tell_json, tell_plan, tell_tables
 
 
@@ -18,12 +18,9 @@ def score(
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = ("vcs",),
     out: Out = None,
     tools: Tools = Tools(),
-    rows: Rows = Rows(),
-    judging: Judging = Judging(),
-    work: Work = Work(),
     fail_under: tuple[str, ...] = (),
     no_report: bool = False,
-    finish: Finish = Finish(),
+    run: Run = Run(),
 ) -> int:
     """Score a data set; run the same command again to go on after an interruption.
 
@@ -34,15 +31,11 @@ def score(
         metric: A metric, such as vcs or 'vcs(lct=1)'; repeatable.
         out: Run directory; runs/NAME-OF-DATA if none is named.
         tools: What metrics take.
-        rows: Which rows.
-        judging: How judges are asked.
-        work: How much at once.
         fail_under: Gate on a mean: vcs=0.6 or vcs.las=0.5; repeatable.
         no_report: Do not draw report.html.
-        finish: What is printed, and when it is a success.
+        run: What every run is told.
     """
-    from beholder import metrics
-    from beholder.api import Run
+    from beholder import api, metrics
     from beholder.cli.progress import TerminalProgress
     from beholder.report import summary_table, write_report
     from beholder.run.scores import ScoreConfig, plan_scores, run_scores
@@ -53,25 +46,25 @@ def score(
         data,
         tuple(metrics.metric(text, **tools.named()) for text in metric),
         out or default_out(data),
-        rows,
-        judging,
-        work.found(),
+        run.rows,
+        run.judging,
+        run.work.found(),
     )
-    if finish.dry_run:
+    if run.finish.dry_run:
         return tell_plan(plan_scores(config), config.out)
     with TerminalProgress() as progress:
         say_left_out(run_scores(config, progress))
-    run = Run(config.out)
+    made = api.Run(config.out)
     report = None if no_report else write_report(config.out)
-    if finish.as_json:
-        tell_json(run.manifest)
+    if run.finish.as_json:
+        tell_json(made.manifest)
     else:
-        tell_tables([summary_table(run.manifest)])
-    problems = missed(gates, run.summary)
-    n_failed = sum(result.n_failed for result in run.summary.values())
-    if n_failed > finish.allow_failed:
+        tell_tables([summary_table(made.manifest)])
+    problems = missed(gates, made.summary)
+    n_failed = sum(result.n_failed for result in made.summary.values())
+    if n_failed > run.finish.allow_failed:
         problems.append(
-            f"{n_failed} failed (--allow-failed {finish.allow_failed}); the reasons stand in the"
-            " summary"
+            f"{n_failed} failed (--allow-failed {run.finish.allow_failed}); the reasons stand in"
+            " the summary"
         )
     return close(config.out, progress, report, problems)
