@@ -7,7 +7,7 @@ import gzip
 import json
 import lzma
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
@@ -33,7 +33,9 @@ _PACKED = (".gz", ".xz")
 _HUB = "hf:"
 
 
-def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterator[Item | DataError]:
+def read_items(
+    source: str | Path, *, media_root: Path | None = None, textless: bool = False
+) -> Iterator[Item | DataError]:
     """Read a data file.
 
     Args:
@@ -42,6 +44,7 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
             a data set of the Hugging Face hub (extra ``datasets``; the split ``test`` if none is
             named), without columns that hold pictures or sound.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
+        textless: A row may lack the candidate, which is then empty.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -56,7 +59,8 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
             yield row
             continue
         try:
-            item = from_row(row, default_id=str(number), media_root=media_root)
+            given = _with_candidate(row) if textless else row
+            item = from_row(given, default_id=str(number), media_root=media_root)
             if item.id in seen:
                 raise RowError(
                     f"{item.id!r} is taken by row {seen[item.id]}; ids must differ", "id"
@@ -66,6 +70,13 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
             continue
         seen[item.id] = number
         yield item
+
+
+def _with_candidate(row: object) -> object:
+    if not isinstance(row, Mapping):
+        return row
+    names = ("candidate", *ALIASES["candidate"])
+    return row if any(row.get(name) is not None for name in names) else {**row, "candidate": ""}
 
 
 def good_rows(
