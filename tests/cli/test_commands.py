@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from pathlib import Path
@@ -46,6 +47,19 @@ def test_score_json_is_the_run_log_alone(cli: Cli) -> None:
     again = cli("score", "d.jsonl", "-m", "word_count", "--json")
     assert again.out == first.out
     assert "0 scored now, 0 failed now, 2 reused" in again.err
+
+
+def test_standard_input_is_read_where_a_hyphen_stands(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = b'{"id": "1", "candidate": "one two three"}\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(row)))
+    done = cli("score", "-", "-m", "word_count", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["summary"][0]["values"]["words"]["mean"] == 3.0
+    assert Path("runs/stdin/report.html").is_file()
+    monkeypatch.setattr("sys.stdin", io.StringIO("A tall man holds a red cup."))
+    assert "man [0]: tall" in cli("graph", "-").out
 
 
 def test_a_run_can_be_scored_again_with_another_metric(cli: Cli) -> None:

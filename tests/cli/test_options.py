@@ -163,6 +163,7 @@ def test_help_and_version_wait_for_no_package_of_the_work(argument: str) -> None
         (["scoer"], 'Did you mean "score"?'),
         (["score"], "DATA requires an argument"),
         (["score", "d.jsonl", "--metrc", "vcs"], "Did you mean --metric?"),
+        (["score", "--dry-rnu"], "there is no option --dry-rnu"),
         (["score", "d.jsonl", "--limit", "many"], 'unable to convert "many" into int'),
         (["score", "d.jsonl", "--limit", "0"], "limit=0: expected a whole number from 1"),
         (["score", "d.jsonl", "--max-cost", "-1"], "max_cost=-1.0: expected a number from 0"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Run
+from beholder.cli.groups import Data, Run
 from beholder.cli.printing import say
 from beholder.cli.rows import OutFile, by_system, make_rows
 from beholder.errors import ConfigError
@@ -31,7 +31,7 @@ class Writing:
 
 
 def caption(
-    data: str,
+    data: Data,
     /,
     *,
     out: OutFile,

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from beholder.cli.groups import Run
+from beholder.cli.groups import Data, Run
 from beholder.cli.rows import OutFile, by_system, make_rows
 from beholder.errors import DataError
 
 
 def classify(
-    data: str,
+    data: Data,
     /,
     *,
     out: OutFile,

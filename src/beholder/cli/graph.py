@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from beholder.cli.groups import AsJson
+from beholder.cli.groups import AsJson, Data
 from beholder.cli.printing import tell, tell_json
 
 
 def graph(
-    text: str,
+    text: Data,
     /,
     *,
     rules: Literal["fixed", "reference"] = "fixed",

@@ -9,12 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
 
 from beholder.cli.cache import cache_file
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
+
+
+def _no_option(kind: Any, value: str) -> None:
+    """Refuse an option that is misspelt and would be taken for the data."""
+    if value.startswith("-") and value != "-":
+        raise ValueError(f"there is no option {value}; data come first, options after them")
+
+
+Data: TypeAlias = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_no_option)]
+"""A file, a folder or a name; - is standard input."""
 
 Out: TypeAlias = Annotated[Path | None, Parameter(alias="-o")]
 AsJson: TypeAlias = Annotated[bool, Parameter(name="--json")]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import Judging, Out, Rows, Run
+from beholder.cli.groups import Data, Judging, Out, Rows, Run
 from beholder.cli.narrate_extract import Ends, extract_and_tell
 from beholder.cli.narrate_print import failures, say_costs, tell_study
 from beholder.cli.printing import close, say, say_left_out, tell_json, tell_plan, too_many
@@ -144,7 +144,7 @@ class StorylineRun(Run):
 
 @app.command
 def extract(
-    pictures: str,
+    pictures: Data,
     /,
     *,
     out: OutFile,
@@ -173,7 +173,7 @@ def extract(
 
 @app.command
 def judge(
-    sequences: str,
+    sequences: Data,
     /,
     *,
     by: tuple[Literal["captions", "sight", "hybrid"], ...] = ("captions", "sight"),
@@ -201,7 +201,7 @@ def judge(
 
 @app.command
 def transitions(
-    sequences: str,
+    sequences: Data,
     /,
     *,
     by: Method = "sight",
@@ -251,7 +251,7 @@ class Compared:
 
 @app.command
 def compare(
-    sequences: str,
+    sequences: Data,
     /,
     *,
     compared: Compared = Compared(),

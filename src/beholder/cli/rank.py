@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Out, Run, Tools
+from beholder.cli.groups import Data, Out, Run, Tools
 from beholder.cli.printing import (
     close,
     say_left_out,
@@ -46,7 +46,7 @@ class Sets:
 
 
 def rank(
-    data: str,
+    data: Data,
     /,
     *,
     scorer: Annotated[tuple[str, ...], Parameter(alias="-s")] = (),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from beholder.cli.groups import Out, Run
+from beholder.cli.groups import Data, Out, Run
 from beholder.cli.printing import say, tell, tell_plan
 from beholder.cli.rows import close_made
 
 
 def review(
-    pictures: str,
+    pictures: Data,
     /,
     *,
     judge: str,

@@ -7,12 +7,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from beholder.cli.gates import missed, parse_gate
-from beholder.cli.groups import Out, Run, Tools
+from beholder.cli.groups import Data, Out, Run, Tools
 from beholder.cli.printing import close, say_left_out, tell_json, tell_plan, tell_tables
 
 
 def score(
-    data: str,
+    data: Data,
     /,
     *,
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = ("vcs",),

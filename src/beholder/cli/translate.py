@@ -6,12 +6,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Run
+from beholder.cli.groups import Data, Run
 from beholder.cli.rows import OutFile, by_system, make_rows
 
 
 def translate(
-    data: str,
+    data: Data,
     /,
     *,
     out: OutFile,
