@@ -33,12 +33,13 @@ def graph(
         as_json: Print JSON instead of lines.
     """
     from beholder.language import parse, scene_graph
+    from beholder.report import graph_svg, graph_text
 
     document = parse(sys.stdin.read() if text == "-" else text, parser=parser)
     found = scene_graph(document, rules=rules, coref=coref)
     if svg is not None:
-        svg.write_text(found.to_svg(), encoding="utf-8")
+        svg.write_text(graph_svg(found), encoding="utf-8")
     if as_json:
         tell_json(found.to_dict())
     else:
-        tell(found.to_text())
+        tell(graph_text(found))

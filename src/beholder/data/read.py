@@ -9,6 +9,7 @@ import lzma
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
@@ -53,23 +54,12 @@ def read_items(
         DataError: The file as a whole cannot be read.
     """
     name = "stdin" if str(source) == "-" else str(source)
-    seen: dict[str, int] = {}
-    for number, row in read_rows(source, name):
-        if isinstance(row, DataError):
-            yield row
-            continue
-        try:
-            given = _with_candidate(row) if textless else row
-            item = from_row(given, default_id=str(number), media_root=media_root)
-            if item.id in seen:
-                raise RowError(
-                    f"{item.id!r} is taken by row {seen[item.id]}; ids must differ", "id"
-                )
-        except RowError as error:
-            yield DataError(name, error.reason, line=number, field=error.field)
-            continue
-        seen[item.id] = number
-        yield item
+
+    def build(row: object, number: str) -> Item:
+        given = _with_candidate(row) if textless else row
+        return from_row(given, default_id=number, media_root=media_root)
+
+    return records(read_rows(source, name), build, name=name)
 
 
 def _with_candidate(row: object) -> object:
@@ -77,6 +67,44 @@ def _with_candidate(row: object) -> object:
         return row
     names = ("candidate", *ALIASES["candidate"])
     return row if any(row.get(name) is not None for name in names) else {**row, "candidate": ""}
+
+
+def records(
+    rows: Iterable[Row],
+    build: Callable[[Any, str], T],
+    *,
+    name: str,
+    key: Callable[[T], str] = attrgetter("id"),
+    taken: dict[str, int] | None = None,
+) -> Iterator[T | DataError]:
+    """Make records of rows; no two may have the same key.
+
+    Args:
+        rows: Rows with their numbers, as ``read_rows`` gives them.
+        build: Makes the record of a row and of its number, which can serve as its id. It raises
+            RowError where the row is none.
+        name: What messages call the data.
+        key: What must differ between records.
+        taken: Number of the row by key. Data in several files give the same to each.
+
+    Yields:
+        A record per good row, a DataError (not raised) per bad one, in order.
+    """
+    taken = {} if taken is None else taken
+    for number, row in rows:
+        if isinstance(row, DataError):
+            yield row
+            continue
+        try:
+            record = build(row, str(number))
+            own = key(record)
+            if own in taken:
+                raise RowError(f"{own!r} is taken by row {taken[own]}; ids must differ", "id")
+        except RowError as error:
+            yield DataError(name, error.reason, line=number, field=error.field)
+            continue
+        taken[own] = number
+        yield record
 
 
 def good_rows(
