@@ -126,6 +126,26 @@ def test_runs_share_their_groups_of_options(cli: Cli, command: str) -> None:
     assert set(f"{ROWS} {JUDGING} {WORK} {FINISH}".split()) <= found
 
 
+@pytest.mark.parametrize(
+    "command", [*RUNS, "narrate judge", "narrate transitions", "narrate compare"]
+)
+def test_groups_of_options_reach_the_command(command: str) -> None:
+    required = {
+        "review": "--judge j",
+        "caption": "-o o",
+        "classify": "-o o --categories c",
+        "translate": "-o o --from a --to b",
+    }
+    given = "--limit 3 --base-url u --cache c --max-cost 1.5 --json --dry-run"
+    _, bound, _ = app.parse_args(f"{command} data {required.get(command, '')} {given}")
+    run = bound.arguments["run"]
+    assert (run.rows.limit, run.rows.skip_bad_rows) == (3, False)
+    assert (run.judging.base_url, run.judging.extra) == ("u", {})
+    assert (run.work.cache, run.work.max_cost, run.work.workers) == (Path("c"), 1.5, None)
+    assert (run.finish.as_json, run.finish.dry_run, run.finish.allow_failed) == (True, True, 0)
+    assert run.work.found().cache == Path("c/answers.sqlite")
+
+
 def test_no_option_has_an_opposite_and_nothing_internal_is_shown(cli: Cli) -> None:
     found = shown(cli("score", "--help").out)
     assert found == set(f"{OPTIONS['score']}".split())

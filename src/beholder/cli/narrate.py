@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import Data, Judging, Out, Rows, Run
+from beholder.cli.groups import Data, Finish, Judging, Out, Rows, Work
 from beholder.cli.narrate_extract import Ends, extract_and_tell
 from beholder.cli.narrate_print import failures, say_costs, tell_study
 from beholder.cli.printing import close, say, say_left_out, tell_json, tell_plan, too_many
@@ -135,11 +135,13 @@ class Source:
 
 @FLAT
 @dataclass(frozen=True)
-class StorylineRun(Run):
-    """What every run is told."""
+class StorylineRun:
+    """What every run over storylines is told, as ``groups.Run``."""
 
     rows: StorylineRows = field(default_factory=StorylineRows)
     judging: VotesJudging = field(default_factory=VotesJudging)
+    work: Work = field(default_factory=Work)
+    finish: Finish = field(default_factory=Finish)
 
 
 @app.command
