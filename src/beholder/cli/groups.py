@@ -1,7 +1,8 @@
 """Groups of options that commands share: those of ``beholder.options``, flattened, and their own.
 
 Names, defaults and help come from the fields. A group repeats a field only where the command line
-takes it in another way.
+takes it in another way. A group that extends another lies in one module with it, or knows all names
+of its annotations: they are read where the group is.
 """
 
 from __future__ import annotations
@@ -101,5 +102,39 @@ class Run:
 
     rows: Rows = field(default_factory=Rows)
     judging: Judging = field(default_factory=Judging)
+    work: Work = field(default_factory=Work)
+    finish: Finish = field(default_factory=Finish)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class StorylineRows(Rows):
+    """Which rows are taken."""
+
+    media_root: Annotated[
+        Path | None,
+        Parameter(
+            name=["--images", "--media-root"],
+            help="Folder that image paths are relative to, where it is another than that of the"
+            " data.",
+        ),
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class VotesJudging(Judging):
+    """How judges are asked; ratings have a temperature of their own."""
+
+    temperature: Annotated[float | None, Parameter(parse=False)] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class StorylineRun:
+    """What every run over storylines is told, as ``Run``."""
+
+    rows: StorylineRows = field(default_factory=StorylineRows)
+    judging: VotesJudging = field(default_factory=VotesJudging)
     work: Work = field(default_factory=Work)
     finish: Finish = field(default_factory=Finish)

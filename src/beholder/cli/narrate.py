@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import Data, Finish, Judging, Out, Rows, Work
+from beholder.cli.groups import Data, Out, StorylineRows, StorylineRun
 from beholder.cli.narrate_extract import Ends, extract_and_tell
 from beholder.cli.narrate_print import failures, say_costs, tell_study
 from beholder.cli.printing import close, say, say_left_out, tell_json, tell_plan, too_many
@@ -66,21 +66,6 @@ class Columns:
 
 @FLAT
 @dataclass(frozen=True)
-class StorylineRows(Rows):
-    """Which rows are taken."""
-
-    media_root: Annotated[
-        Path | None,
-        Parameter(
-            name=["--images", "--media-root"],
-            help="Folder that image paths are relative to, where it is another than that of the"
-            " data.",
-        ),
-    ] = None
-
-
-@FLAT
-@dataclass(frozen=True)
 class Captions(CaptionOptions):
     """How captions are written."""
 
@@ -109,14 +94,6 @@ class StepVotes(Votes):
 
 @FLAT
 @dataclass(frozen=True)
-class VotesJudging(Judging):
-    """How judges are asked; ratings have a temperature of their own."""
-
-    temperature: Annotated[float | None, Parameter(parse=False)] = None
-
-
-@FLAT
-@dataclass(frozen=True)
 class Source:
     """The judge, and what it sees.
 
@@ -131,17 +108,6 @@ class Source:
     max_side: int = 512
     columns: Columns = field(default_factory=Columns)
     captions: Captions = field(default_factory=Captions)
-
-
-@FLAT
-@dataclass(frozen=True)
-class StorylineRun:
-    """What every run over storylines is told, as ``groups.Run``."""
-
-    rows: StorylineRows = field(default_factory=StorylineRows)
-    judging: VotesJudging = field(default_factory=VotesJudging)
-    work: Work = field(default_factory=Work)
-    finish: Finish = field(default_factory=Finish)
 
 
 @app.command
