@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def test_options_reach_their_groups() -> None:
 def test_a_wrong_option_is_refused_by_every_door(
     tmp_path: Path, options: dict[str, Any], message: str
 ) -> None:
-    doors = (
+    doors: tuple[Callable[[], object], ...] = (
         lambda: beholder.score([{"candidate": "x"}], [WordCount()], out=tmp_path / "a", **options),
         lambda: beholder.rank(
             [{"texts": ["a", "b"]}], [WordCount()], out=tmp_path / "b", **options

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from beholder.benchmarks.granular import Finding, granular
-from beholder.benchmarks.load import Judged, load
+from beholder.benchmarks.granular import GranularFinding, granular
+from beholder.benchmarks.load import JudgedSet, load
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore, Side, Unit
@@ -87,7 +87,9 @@ def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
     return folder
 
 
-def found(folder: Path, *metrics: Digits, rows: list[dict[str, Any]] = ROWS) -> list[Finding]:
+def found(
+    folder: Path, *metrics: Digits, rows: list[dict[str, Any]] = ROWS
+) -> list[GranularFinding]:
     judged = load("docent_granular", str(table(folder / "data", rows)))
     config = ScoreConfig(judged.name, (), folder / "run")
     return list(granular(judged, metrics, config, Quiet(), n_resamples=50).findings)
@@ -177,7 +179,7 @@ def test_intervals_resample_pictures(tmp_path: Path) -> None:
 
 
 def test_a_set_without_marks_is_an_error(tmp_path: Path) -> None:
-    judged = Judged("docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),))
+    judged = JudgedSet("docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),))
     with pytest.raises(ConfigError, match="no item has marked spans"):
         granular(judged, [Digits()], ScoreConfig("d", (), tmp_path / "run"), Quiet())
 

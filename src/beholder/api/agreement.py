@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from beholder.benchmarks.agree import Asked, Report, asked, default_out
+from beholder.benchmarks.agree import MetricValue, Report, asked, default_out
 from beholder.benchmarks.agree import agree as hold_against
 from beholder.benchmarks.load import load
 from beholder.benchmarks.protocols import generic, protocol
@@ -63,7 +63,7 @@ def agree(
     return hold_against(
         judged,
         measures,
-        [asked(m) if isinstance(m, str) else Asked(m) for m in metrics],
+        [asked(m) if isinstance(m, str) else MetricValue(m) for m in metrics],
         config,
         progress or Quiet(),
         control_length=control_length,

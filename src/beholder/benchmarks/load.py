@@ -16,11 +16,11 @@ from beholder.options import DataOptions
 from beholder.records import Item
 
 LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
-"""Judged together under the name ``long_sxs``: each alone is small."""
+"""JudgedSet together under the name ``long_sxs``: each alone is small."""
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSet:
     """Items with human judgments.
 
     Attributes:
@@ -36,7 +36,7 @@ class Judged:
     bad_rows: tuple[DataError, ...] = ()
 
 
-def load(source: str, data: str | None = None, rows: DataOptions | None = None) -> Judged:
+def load(source: str, data: str | None = None, rows: DataOptions | None = None) -> JudgedSet:
     """Load judged items.
 
     Args:
@@ -56,11 +56,11 @@ def load(source: str, data: str | None = None, rows: DataOptions | None = None) 
     return replace(found, items=found.items[: taken.limit])
 
 
-def _load(source: str, data: str | None, taken: DataOptions) -> Judged:
+def _load(source: str, data: str | None, taken: DataOptions) -> JudgedSet:
     if source == "long_sxs":
         parts = [_load(name, data, taken) for name in LONG_SETS]
         bad = tuple(row for part in parts for row in part.bad_rows)
-        return Judged(source, True, tuple(_joined(parts)), bad)
+        return JudgedSet(source, True, tuple(_joined(parts)), bad)
     if Path(source).is_file():
         return _from_file(Path(source), None, taken)
     if source not in SETS:
@@ -81,7 +81,7 @@ def _load(source: str, data: str | None, taken: DataOptions) -> Judged:
     items = tuple(_known_items(known, data))
     if not items:
         raise DataError(data, f"holds no row of {source}; it is published as: {known.where}")
-    return Judged(source, True, items)
+    return JudgedSet(source, True, items)
 
 
 def _data_file(known: HumanSet, path: Path) -> Path | None:
@@ -92,7 +92,7 @@ def _data_file(known: HumanSet, path: Path) -> Path | None:
     return next((file for file in beside if file.is_file()), None)
 
 
-def _joined(parts: Iterable[Judged]) -> Iterator[Item]:
+def _joined(parts: Iterable[JudgedSet]) -> Iterator[Item]:
     for part in parts:
         for item in part.items:
             yield replace(item, id=f"{part.name}/{item.id}", group={"set": part.name})
@@ -111,7 +111,7 @@ def _known_items(known: HumanSet, data: str) -> Iterator[Item]:
         yield from _from_rows(known, _parquet_rows(path))
 
 
-def _from_file(path: Path, name: str | None, taken: DataOptions) -> Judged:
+def _from_file(path: Path, name: str | None, taken: DataOptions) -> JudgedSet:
     bad: list[DataError] = []
     read = read_items(path, media_root=taken.media_root)
     items = list(good_rows(read, taken, bad, name=str(path)))
@@ -126,7 +126,7 @@ def _from_file(path: Path, name: str | None, taken: DataOptions) -> Judged:
             for item in items
         ]
     name = name if known else path.name.partition(".")[0]
-    return Judged(name, known, tuple(items), tuple(bad))
+    return JudgedSet(name, known, tuple(items), tuple(bad))
 
 
 def _from_hub(known: HumanSet) -> Iterator[Item]:

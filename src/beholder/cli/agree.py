@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import AsJson, Judging, Out, Rows, Tools, Work
+from beholder.cli.groups import AsJson, DataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
 from beholder.cli.printing import close, say, say_left_out, tell_json, tell_tables
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
     from beholder.benchmarks.agree import Report
     from beholder.benchmarks.granular import GranularReport
-    from beholder.benchmarks.load import Judged
+    from beholder.benchmarks.load import JudgedSet
     from beholder.cli.progress import TerminalProgress
     from beholder.run.scores import ScoreConfig
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Judgments:
+class JudgmentGroup:
     """What people said, and how metrics are held against it.
 
     Attributes:
@@ -55,12 +55,12 @@ def agree(
     /,
     *,
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
-    judgments: Judgments = Judgments(),
+    judgments: JudgmentGroup = JudgmentGroup(),
     out: Out = None,
-    tools: Tools = Tools(),
-    rows: Rows = Rows(),
-    judging: Judging = Judging(),
-    work: Work = Work(),
+    tools: ToolGroup = ToolGroup(),
+    rows: DataGroup = DataGroup(),
+    judging: JudgeGroup = JudgeGroup(),
+    work: WorkGroup = WorkGroup(),
     no_figures: bool = False,
     as_json: AsJson = False,
 ) -> int:
@@ -118,10 +118,10 @@ def _folder(data: str) -> Path | None:
 
 
 def _held(
-    judged: Judged,
-    judgments: Judgments,
+    judged: JudgedSet,
+    judgments: JudgmentGroup,
     names: Sequence[str],
-    tools: Tools,
+    tools: ToolGroup,
     config: ScoreConfig,
     progress: TerminalProgress,
 ) -> Report:
@@ -145,10 +145,10 @@ def _held(
 
 
 def _held_against_spans(
-    judged: Judged,
-    judgments: Judgments,
+    judged: JudgedSet,
+    judgments: JudgmentGroup,
     names: Sequence[str],
-    tools: Tools,
+    tools: ToolGroup,
     config: ScoreConfig,
     progress: TerminalProgress,
 ) -> GranularReport:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
-from beholder.benchmarks.bidirectional.settings import Columns, Settings
+from beholder.benchmarks.bidirectional.settings import Columns, StudySettings
 from beholder.cli.groups import AsJson, Out
 from beholder.cli.printing import say, tell_json, tell_tables
 from beholder.errors import ConfigError
@@ -27,7 +27,7 @@ def _pair(kind: Any, tokens: Sequence[Token]) -> tuple[float, float]:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class StudySettings(Settings):
+class StudyGroup(StudySettings):
     """How the study is made."""
 
     cuts: Annotated[
@@ -42,7 +42,7 @@ def bidirectional(
     *,
     out: Out = None,
     metric: Annotated[str | None, Parameter(alias="-m")] = None,
-    settings: StudySettings = StudySettings(),
+    settings: StudyGroup = StudyGroup(),
     columns: Annotated[Columns, Parameter(name="*")] = Columns(),
     as_json: AsJson = False,
 ) -> None:

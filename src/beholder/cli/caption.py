@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, Run
+from beholder.cli.groups import Data, RunGroup
 from beholder.cli.printing import say
 from beholder.cli.rows import OutFile, by_system, make_rows
 from beholder.errors import ConfigError
@@ -14,7 +14,7 @@ from beholder.errors import ConfigError
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Writing:
+class WritingGroup:
     """What is written.
 
     Attributes:
@@ -36,8 +36,8 @@ def caption(
     *,
     out: OutFile,
     judge: tuple[str, ...] = (),
-    writing: Writing = Writing(),
-    run: Run = Run(),
+    writing: WritingGroup = WritingGroup(),
+    run: RunGroup = RunGroup(),
 ) -> int:
     """Have models describe pictures; run it again to go on after an interruption.
 

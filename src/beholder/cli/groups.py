@@ -33,13 +33,13 @@ AsJson: TypeAlias = Annotated[bool, Parameter(name="--json")]
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Rows(DataOptions):
+class DataGroup(DataOptions):
     """Which rows of the data a command takes."""
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Judging(JudgeOptions):
+class JudgeGroup(JudgeOptions):
     """How judges are asked; a spec holds what is in ``extra``, as ``openai('m', timeout=9)``."""
 
     extra: Annotated[Mapping[str, object], Parameter(parse=False)] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Judging(JudgeOptions):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Work(WorkOptions):
+class WorkGroup(WorkOptions):
     """How much a command does at once, what it keeps, and what it may spend."""
 
     cache: Annotated[
@@ -62,7 +62,7 @@ class Work(WorkOptions):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Tools:
+class ToolGroup:
     """What metrics take that name none themselves.
 
     Attributes:
@@ -81,7 +81,7 @@ class Tools:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Finish:
+class FinishGroup:
     """What a command does at its end.
 
     Attributes:
@@ -97,18 +97,18 @@ class Finish:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Run:
+class RunGroup:
     """What every command takes that makes a run."""
 
-    rows: Rows = field(default_factory=Rows)
-    judging: Judging = field(default_factory=Judging)
-    work: Work = field(default_factory=Work)
-    finish: Finish = field(default_factory=Finish)
+    rows: DataGroup = field(default_factory=DataGroup)
+    judging: JudgeGroup = field(default_factory=JudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class StorylineRows(Rows):
+class StorylineDataGroup(DataGroup):
     """Which rows are taken."""
 
     media_root: Annotated[
@@ -123,7 +123,7 @@ class StorylineRows(Rows):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class VotesJudging(Judging):
+class VoteJudgeGroup(JudgeGroup):
     """How judges are asked; ratings have a temperature of their own."""
 
     temperature: Annotated[float | None, Parameter(parse=False)] = None
@@ -131,10 +131,10 @@ class VotesJudging(Judging):
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class StorylineRun:
+class StorylineRunGroup:
     """What every run over storylines is told, as ``Run``."""
 
-    rows: StorylineRows = field(default_factory=StorylineRows)
-    judging: VotesJudging = field(default_factory=VotesJudging)
-    work: Work = field(default_factory=Work)
-    finish: Finish = field(default_factory=Finish)
+    rows: StorylineDataGroup = field(default_factory=StorylineDataGroup)
+    judging: VoteJudgeGroup = field(default_factory=VoteJudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)

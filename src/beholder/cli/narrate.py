@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import Data, Out, StorylineRows, StorylineRun
-from beholder.cli.narrate_extract import Ends, extract_and_tell
+from beholder.cli.groups import Data, Out, StorylineDataGroup, StorylineRunGroup
+from beholder.cli.narrate_extract import EndGroup, extract_and_tell
 from beholder.cli.narrate_print import failures, say_costs, tell_study
 from beholder.cli.printing import close, say, say_left_out, tell_json, tell_plan, too_many
 from beholder.cli.progress import TerminalProgress
@@ -39,7 +39,7 @@ _TOLD = ("tables", "steps", "cost", "hybrid", "theta", "judges")
 
 @FLAT
 @dataclass(frozen=True)
-class Columns:
+class TableGroup:
     """How a table of pictures is read.
 
     Attributes:
@@ -66,7 +66,7 @@ class Columns:
 
 @FLAT
 @dataclass(frozen=True)
-class Captions(CaptionOptions):
+class CaptionGroup(CaptionOptions):
     """How captions are written."""
 
     judge: Annotated[
@@ -77,7 +77,7 @@ class Captions(CaptionOptions):
 
 @FLAT
 @dataclass(frozen=True)
-class Votes(Voting):
+class VoteGroup(Voting):
     """How storylines are rated."""
 
     judges: Annotated[int, Parameter(alias="-K")] = 3
@@ -85,7 +85,7 @@ class Votes(Voting):
 
 @FLAT
 @dataclass(frozen=True)
-class StepVotes(Votes):
+class StepVoteGroup(VoteGroup):
     """How steps are rated; there are no worked examples of steps."""
 
     judges: Annotated[int, Parameter(alias="-K")] = 1
@@ -94,7 +94,7 @@ class StepVotes(Votes):
 
 @FLAT
 @dataclass(frozen=True)
-class Source:
+class SourceGroup:
     """The judge, and what it sees.
 
     Attributes:
@@ -106,8 +106,8 @@ class Source:
     judge: str | None = None
     pictures: str | None = None
     max_side: int = 512
-    columns: Columns = field(default_factory=Columns)
-    captions: Captions = field(default_factory=Captions)
+    columns: TableGroup = field(default_factory=TableGroup)
+    captions: CaptionGroup = field(default_factory=CaptionGroup)
 
 
 @app.command
@@ -116,11 +116,11 @@ def extract(
     /,
     *,
     out: OutFile,
-    ends: Ends = Ends(),
+    ends: EndGroup = EndGroup(),
     how: Annotated[Extraction, FLAT] = Extraction(),
     embedder: str = "handcrafted",
-    columns: Columns = Columns(),
-    rows: StorylineRows = StorylineRows(),
+    columns: TableGroup = TableGroup(),
+    rows: StorylineDataGroup = StorylineDataGroup(),
 ) -> None:
     """Extract storylines from a collection of pictures.
 
@@ -146,10 +146,10 @@ def judge(
     *,
     by: tuple[Literal["captions", "sight", "hybrid"], ...] = ("captions", "sight"),
     out: Out = None,
-    source: Source = Source(),
-    votes: Votes = Votes(),
+    source: SourceGroup = SourceGroup(),
+    votes: VoteGroup = VoteGroup(),
     hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
-    run: StorylineRun = StorylineRun(),
+    run: StorylineRunGroup = StorylineRunGroup(),
 ) -> int:
     """Have judges rate whole sequences from 1 to 10; run it again to go on.
 
@@ -174,11 +174,11 @@ def transitions(
     *,
     by: Method = "sight",
     out: Out = None,
-    source: Source = Source(),
-    votes: StepVotes = StepVotes(),
+    source: SourceGroup = SourceGroup(),
+    votes: StepVoteGroup = StepVoteGroup(),
     coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
     human: str = "human",
-    run: StorylineRun = StorylineRun(),
+    run: StorylineRunGroup = StorylineRunGroup(),
 ) -> int:
     """Have judges rate each step from 1 to 10, and name the weakest links.
 
@@ -203,7 +203,7 @@ def transitions(
 
 @FLAT
 @dataclass(frozen=True)
-class Compared:
+class ComparedGroup:
     """What is compared.
 
     Attributes:
@@ -222,13 +222,13 @@ def compare(
     sequences: Data,
     /,
     *,
-    compared: Compared = Compared(),
+    compared: ComparedGroup = ComparedGroup(),
     out: Out = None,
-    source: Source = Source(),
-    votes: Votes = Votes(),
+    source: SourceGroup = SourceGroup(),
+    votes: VoteGroup = VoteGroup(),
     hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
     coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
-    run: StorylineRun = StorylineRun(),
+    run: StorylineRunGroup = StorylineRunGroup(),
 ) -> int:
     """Compare sources of sequences: scores, reliability, coherence, effects, costs, film strips.
 
@@ -262,8 +262,8 @@ def _config(
     sequences: str,
     out: Path | None,
     parts: tuple[Part, ...],
-    source: Source,
-    run: StorylineRun,
+    source: SourceGroup,
+    run: StorylineRunGroup,
     **options: Any,
 ) -> NarrateConfig:
     """The run that a command asks for; ``options`` are fields that not every command has."""
@@ -282,7 +282,7 @@ def _config(
     )
 
 
-def _run(config: NarrateConfig, run: StorylineRun) -> int:
+def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     """Carry a run out, print and draw it; gives the exit code."""
     inputs = read_inputs(config)
     say_costs(config, cost_table(config, inputs))

@@ -16,7 +16,7 @@ from beholder.data import read_frames, read_sequences, with_exif_dates, write_se
 from beholder.data.read import good_rows
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
-from beholder.narratives.extract import Extracted, Extraction, Task, extract
+from beholder.narratives.extract import Extracted, Extraction, ExtractionTask, extract
 from beholder.options import DataOptions
 from beholder.records import Frame
 from beholder.run.narrate.config import CollectionOptions
@@ -26,7 +26,7 @@ _SHOWN = 10
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Ends:
+class EndGroup:
     """What to extract.
 
     Attributes:
@@ -45,7 +45,7 @@ class Ends:
 def extract_and_tell(
     pictures: CollectionOptions,
     out: Path,
-    ends: Ends,
+    ends: EndGroup,
     how: Extraction,
     embedder: str,
     rows: DataOptions,
@@ -64,7 +64,7 @@ def extract_and_tell(
     bad: list[DataError] = []
     read = read_frames(source, columns=pictures.columns, year=pictures.year, media_root=root)
     frames = with_exif_dates(list(good_rows(read, rows, bad, name=str(source))), root)
-    tasks = [Task("storyline", ends.k or 0, ends.source, ends.target)]
+    tasks = [ExtractionTask("storyline", ends.k or 0, ends.source, ends.target)]
     if ends.like is not None:
         tasks = _tasks_like(ends.like, frames, rows, bad)
     say_left_out(bad)
@@ -84,13 +84,13 @@ def extract_and_tell(
 
 def _tasks_like(
     file: Path, frames: Sequence[Frame], rows: DataOptions, bad: list[DataError]
-) -> list[Task]:
+) -> list[ExtractionTask]:
     """A task for each sequence of a file; wrong rows are added to ``bad``."""
     wrong: list[DataError] = []
     every = replace(rows, limit=None)
     given = list(good_rows(read_sequences(file, frames), every, wrong, name=str(file)))
     bad += wrong
-    return [Task.like(narrative) for narrative in given]
+    return [ExtractionTask.like(narrative) for narrative in given]
 
 
 def _tell(found: Sequence[Extracted]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from beholder.cli.groups import Finish
+    from beholder.cli.groups import FinishGroup
     from beholder.cli.progress import TerminalProgress
     from beholder.errors import DataError
     from beholder.judges import Tally
@@ -76,7 +76,7 @@ def close(
     return 1 if problems else 0
 
 
-def too_many(failures: Sequence[str], finish: Finish) -> list[str]:
+def too_many(failures: Sequence[str], finish: FinishGroup) -> list[str]:
     """The first failures and their number, if there are more than are allowed."""
     from beholder.report.marking import visible
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, Out, Run, Tools
+from beholder.cli.groups import Data, Out, RunGroup, ToolGroup
 from beholder.cli.printing import (
     close,
     say_left_out,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Sets:
+class SetGroup:
     """The sets of texts and the people who ranked them.
 
     Attributes:
@@ -52,9 +52,9 @@ def rank(
     scorer: Annotated[tuple[str, ...], Parameter(alias="-s")] = (),
     ablate: bool = False,
     out: Out = None,
-    tools: Tools = Tools(),
-    sets: Sets = Sets(),
-    run: Run = Run(),
+    tools: ToolGroup = ToolGroup(),
+    sets: SetGroup = SetGroup(),
+    run: RunGroup = RunGroup(),
 ) -> int:
     """Rank texts about images and hold the rankings against people's; run it again to go on.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from beholder.cli.groups import Data, Out, Run
+from beholder.cli.groups import Data, Out, RunGroup
 from beholder.cli.printing import say, tell, tell_plan
 from beholder.cli.rows import close_made
 
@@ -18,7 +18,7 @@ def review(
     language: tuple[str, ...] = ("en",),
     words: int = 80,
     images: Path | None = None,
-    run: Run = Run(),
+    run: RunGroup = RunGroup(),
 ) -> int:
     """Write five kinds of reviews per picture, and the page that tells people how to rank them.
 

@@ -19,7 +19,7 @@ from beholder.cli.printing import (
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
-    from beholder.cli.groups import Finish
+    from beholder.cli.groups import FinishGroup
     from beholder.cli.progress import TerminalProgress
     from beholder.run.rows.engine import Written
     from beholder.run.rows.rows import RowsConfig
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 OutFile: TypeAlias = Annotated[Path, Parameter(alias="-o")]
 
 
-def make_rows(config: RowsConfig, finish: Finish) -> int:
+def make_rows(config: RowsConfig, finish: FinishGroup) -> int:
     """Make rows as a command says, and tell what came out; gives the exit code."""
     from beholder.cli.progress import TerminalProgress
     from beholder.run.rows.rows import plan_rows, run_rows
@@ -45,7 +45,7 @@ def make_rows(config: RowsConfig, finish: Finish) -> int:
     return close_made(written, config.run, progress, finish)
 
 
-def close_made(written: Written, run: Path, progress: TerminalProgress, finish: Finish) -> int:
+def close_made(written: Written, run: Path, progress: TerminalProgress, finish: FinishGroup) -> int:
     """Say what was left out and what failed; gives the exit code."""
     from beholder.run import manifest
 

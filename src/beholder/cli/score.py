@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from beholder.cli.gates import missed, parse_gate
-from beholder.cli.groups import Data, Out, Run, Tools
+from beholder.cli.groups import Data, Out, RunGroup, ToolGroup
 from beholder.cli.printing import close, say_left_out, tell_json, tell_plan, tell_tables
 
 
@@ -17,10 +17,10 @@ def score(
     *,
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = ("vcs",),
     out: Out = None,
-    tools: Tools = Tools(),
+    tools: ToolGroup = ToolGroup(),
     fail_under: tuple[str, ...] = (),
     no_report: bool = False,
-    run: Run = Run(),
+    run: RunGroup = RunGroup(),
 ) -> int:
     """Score a data set; run the same command again to go on after an interruption.
 

@@ -29,7 +29,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Settings:
+class StudySettings:
     """How the study is made.
 
     Attributes:
