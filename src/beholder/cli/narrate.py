@@ -302,4 +302,6 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
             f"beholder: {len(unreadable)} pictures could not be read (is --images right?); "
             f"the first: {unreadable[0]}"
         )
-    return close(config.out, progress, report, too_many(failures(study), run.finish), "rated")
+    return close(
+        config.out, progress, report, too_many(failures(study), run.finish.allow_failed), "rated"
+    )

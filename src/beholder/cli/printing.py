@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from beholder.cli.groups import FinishGroup
     from beholder.cli.progress import TerminalProgress
     from beholder.errors import DataError
     from beholder.judges import Tally
@@ -76,16 +75,16 @@ def close(
     return 1 if problems else 0
 
 
-def too_many(failures: Sequence[str], finish: FinishGroup) -> list[str]:
+def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     """The first failures and their number, if there are more than are allowed."""
     from beholder.report.marking import visible
 
-    if len(failures) <= finish.allow_failed:
+    if len(failures) <= allowed:
         return []
     more = f" ({len(failures) - _SHOWN} more than shown)" if len(failures) > _SHOWN else ""
     return [
         *(visible(failure) for failure in failures[:_SHOWN]),
-        f"{len(failures)} failed{more} (--allow-failed {finish.allow_failed}); run the same command"
+        f"{len(failures)} failed{more} (--allow-failed {allowed}); run the same command"
         " again to ask only for what is missing",
     ]
 

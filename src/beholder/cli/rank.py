@@ -98,7 +98,9 @@ def rank(
         tell_json(ranking["tables"])
     else:
         tell_tables(ranking_tables(ranking))
-    return close(config.out, progress, report, too_many(_failures(ranking), run.finish))
+    return close(
+        config.out, progress, report, too_many(_failures(ranking), run.finish.allow_failed)
+    )
 
 
 def _rankers(texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]) -> tuple[Ranker, ...]:
