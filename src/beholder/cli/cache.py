@@ -15,7 +15,7 @@ from beholder.errors import ConfigError
 if TYPE_CHECKING:
     from beholder.judges import AnswerFile
 
-app = App(name="cache", help="The answers of judges that all runs share.")
+app = App(name="cache", help="The answers of judges that all runs share.", help_format="markdown")
 Place: TypeAlias = Annotated[
     str | None,
     Parameter(name="--cache", help="Folder of the cache; BEHOLDER_CACHE if it is not named."),

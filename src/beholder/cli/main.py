@@ -48,7 +48,7 @@ app = App(
     name="beholder",
     help="How good is a description of something seen, and where is it right or wrong?",
     help_flags=("--help", "-h"),
-    help_format="markdown",
+    help_format="plaintext",  # drawn faster; the pages of commands are markdown
     version=f"beholder {__version__}",
     default_parameter=Parameter(negative=(), show_default=_default),
     result_action="return_value",
@@ -76,7 +76,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     judge_check.judge_check,
 )
 for place, command in enumerate(COMMANDS):
-    app.command(command, sort_key=place)
+    app.command(command, sort_key=place, help_format="markdown")
 app.command(cache.app)
 app.command(
     "beholder.cli.narrate:app",

@@ -32,7 +32,7 @@ from beholder.run.narrate.inputs import read_inputs
 from beholder.run.narrate.results import cost_table
 from beholder.run.session import default_out
 
-app = App(name="narrate")
+app = App(name="narrate", help_format="markdown")
 FLAT = Parameter(name="*")
 _TOLD = ("tables", "steps", "cost", "hybrid", "theta", "judges")
 

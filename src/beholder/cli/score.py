@@ -6,7 +6,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.gates import missed, parse_gate
 from beholder.cli.groups import Data, Out, RunGroup, ToolGroup
 from beholder.cli.printing import close, say_left_out, tell_json, tell_plan, tell_tables
 
@@ -36,6 +35,7 @@ def score(
         run: What every run is told.
     """
     from beholder import api, metrics
+    from beholder.cli.gates import missed, parse_gate
     from beholder.cli.progress import TerminalProgress
     from beholder.report import summary_table, write_report
     from beholder.run.scores import ScoreConfig, plan_scores, run_scores
