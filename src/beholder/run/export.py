@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 _ROWS_A_GROUP = 50_000
 
+SCORES, UNITS = "scores.parquet", "units.parquet"
+
 _UNITS = pa.schema(
     [
         ("item", pa.string()),
@@ -69,8 +71,18 @@ def export(store: Store, asked: Sequence[Asked]) -> None:
             *((f"group.{key}", pa.string()) for key in groups),
         ]
     )
-    _write(store.folder / "scores.parquet", schema, _score_rows(store, asked, groups))
-    _write(store.folder / "units.parquet", _UNITS, _unit_rows(store, asked))
+    _write(store.folder / SCORES, schema, _score_rows(store, asked, groups))
+    _write(store.folder / UNITS, _UNITS, _unit_rows(store, asked))
+
+
+def tables_stand(folder: Path) -> bool:
+    """Whether both tables of a run are there and whole enough to be opened."""
+    for name in (SCORES, UNITS):
+        try:
+            pq.read_metadata(folder / name)
+        except (OSError, pa.ArrowException):  # deleted, cut, junk: it is written again
+            return False
+    return True
 
 
 def _score_rows(

@@ -25,7 +25,7 @@ from beholder.records import MetricResult
 from beholder.run import manifest
 from beholder.run.answers import run_answers
 from beholder.run.execute import Job, Work, execute
-from beholder.run.export import export
+from beholder.run.export import export, tables_stand
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 from beholder.run.summary import summarise
@@ -214,8 +214,11 @@ class Session:
         reused = sum(asked.n - len(self._open(asked)) for asked in self.asked)
         total = sum(asked.n for asked in self.asked) + n_more
         self._progress.start(total, reused)
-        if reused == total and manifest.is_closed(
-            self.store.folder, {**self._log, "status": "complete"}
+        closed = {**self._log, "status": "complete"}
+        if (
+            reused == total
+            and manifest.is_closed(self.store.folder, closed)
+            and tables_stand(self.store.folder)
         ):
             return False
         self._write("running")
