@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from beholder.cli.groups import AsJson, DataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
-from beholder.cli.printing import close, say, say_left_out, tell_json, tell_tables
+from beholder.cli.printing import close, say, say_left_out, tell_result
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
-    from beholder.benchmarks.agree import Report
-    from beholder.benchmarks.granular import GranularReport
     from beholder.benchmarks.load import JudgedSet
-    from beholder.cli.progress import TerminalProgress
     from beholder.run.scores import ScoreConfig
 
 
@@ -71,40 +68,45 @@ def agree(
     Args:
         source: A known set, a data file with judgments, or (--judges) a run.
         metric: A metric, such as cider or token_f1.recall; repeatable.
-        judgments: What people said.
         out: Run directory of scores; runs/agree-SET if none is named.
-        tools: What metrics take.
-        rows: Which items.
-        judging: How judges are asked.
-        work: How much at once.
         no_figures: Draw no figures.
-        as_json: Print JSON on stdout.
     """
     if judgments.judges:
         return _tell_reliability(source, metric, judgments.label, as_json)
-    from beholder.benchmarks.agree import default_out
+    from beholder.benchmarks import agree as benchmark
     from beholder.benchmarks.load import load
+    from beholder.benchmarks.protocols import generic, protocol
     from beholder.cli.progress import TerminalProgress
+    from beholder.report.agreement import agreement_tables
     from beholder.report.agreement_figures import write_agreement_figures
     from beholder.run.scores import ScoreConfig
 
     judged = load(source, judgments.data, rows)
     say_left_out(judged.bad_rows)
+    pictures = rows.media_root or _folder(judgments.data or source)
     config = ScoreConfig(
         judged.name,
         (),
-        out or default_out(judged.name),
-        replace(rows, limit=None, media_root=rows.media_root or _folder(judgments.data or source)),
+        out or benchmark.default_out(judged.name),
+        replace(rows, limit=None, media_root=pictures),
         judging,
         work.found(),
     )
-    progress = TerminalProgress()
-    if judged.known and judged.name == "docent_granular" and not judgments.label:
-        spans = _held_against_spans(judged, judgments, metric, tools, config, progress)
-        _tell_spans(spans, as_json)
-        return close(config.out, progress)
-    report = _held(judged, judgments, metric, tools, config, progress)
-    _tell_report(report, as_json)
+    own = judged.known and not judgments.label
+    if own and judged.name == "docent_granular":
+        return _agree_on_spans(judged, judgments, metric, tools, config, as_json)
+    label = judgments.label or None
+    with TerminalProgress() as progress:
+        report = benchmark.agree(
+            judged,
+            protocol(judged.name) if own else generic(judged.items, label, judgments.kind),
+            [benchmark.asked(name, **tools.named()) for name in metric],
+            config,
+            progress,
+            control_length=judgments.control == "length",
+            n_resamples=judgments.resamples,
+        )
+    tell_result(report.to_dict(), agreement_tables(report), as_json)
     if not no_figures:
         paths = write_agreement_figures(report, config.out / "agreement")
         say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
@@ -117,113 +119,27 @@ def _folder(data: str) -> Path | None:
     return path.parent if path.is_file() else path if path.is_dir() else None
 
 
-def _held(
+def _agree_on_spans(
     judged: JudgedSet,
     judgments: JudgmentGroup,
     names: Sequence[str],
     tools: ToolGroup,
     config: ScoreConfig,
-    progress: TerminalProgress,
-) -> Report:
-    from beholder.benchmarks.agree import agree, asked
-    from beholder.benchmarks.protocols import generic, protocol
-
-    own = judged.known and not judgments.label
-    label = judgments.label or None
-    measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
-    metrics = [asked(name, **tools.named()) for name in names]
-    with progress:
-        return agree(
-            judged,
-            measures,
-            metrics,
-            config,
-            progress,
-            control_length=judgments.control == "length",
-            n_resamples=judgments.resamples,
-        )
-
-
-def _held_against_spans(
-    judged: JudgedSet,
-    judgments: JudgmentGroup,
-    names: Sequence[str],
-    tools: ToolGroup,
-    config: ScoreConfig,
-    progress: TerminalProgress,
-) -> GranularReport:
+    as_json: bool,
+) -> int:
+    """Hold units of metrics against the spans that people marked."""
     from beholder.benchmarks.granular import granular
+    from beholder.cli.progress import TerminalProgress
     from beholder.metrics import metric
+    from beholder.report.agreement import granular_table
 
     if not names:
         raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
     metrics = [metric(name, **tools.named()) for name in names]
-    with progress:
-        return granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
-
-
-def _tell_spans(report: GranularReport, as_json: bool) -> None:
-    from beholder.report.agreement import granular_table
-
-    if as_json:
-        tell_json(asdict(report))
-    else:
-        tell_tables([granular_table(report)])
-
-
-def _tell_report(report: Report, as_json: bool) -> None:
-    from beholder.report.agreement import agreement_table, significance_table
-
-    if as_json:
-        tell_json(_plain(report))
-        return
-    with_differences = [section for section in report.sections if section.differences]
-    tell_tables([agreement_table(report), *map(significance_table, with_differences)])
-
-
-def _plain(report: Report) -> dict[str, Any]:
-    return {
-        "set": report.name,
-        "n_items": report.n_items,
-        "n_resamples": report.n_resamples,
-        "signatures": dict(report.signatures),
-        "measures": [
-            {
-                "name": section.data.name,
-                "metrics": [
-                    {
-                        "metric": row.metric,
-                        "value": row.value,
-                        "agreement": row.found.value,
-                        "low": row.found.interval.low if row.found.interval else None,
-                        "high": row.found.interval.high if row.found.interval else None,
-                        "n": row.found.n,
-                        "n_missing": row.found.n_missing,
-                        "n_sources": row.found.n_sources,
-                        "reason": row.found.reason,
-                        "categories": {
-                            name: {"agreement": value, "n": n}
-                            for name, (value, n) in row.categories.items()
-                        },
-                    }
-                    for row in section.rows
-                ],
-                "differences": [
-                    {
-                        "a": difference.a,
-                        "b": difference.b,
-                        "difference": difference.difference,
-                        "low": difference.interval.low if difference.interval else None,
-                        "high": difference.interval.high if difference.interval else None,
-                        "p": difference.p_value,
-                    }
-                    for difference in section.differences
-                ],
-            }
-            for section in report.sections
-        ],
-        "extra": {name: dict(figures) for name, figures in report.extra.items()},
-    }
+    with TerminalProgress() as progress:
+        report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
+    tell_result(asdict(report), [granular_table(report)], as_json)
+    return close(config.out, progress)
 
 
 def _tell_reliability(
@@ -245,8 +161,5 @@ def _tell_reliability(
             "--judges takes a run directory, whose metrics are the raters, or a data file with one"
             " --label that is a list of ratings"
         )
-    if as_json:
-        tell_json([asdict(one) for one in found])
-    else:
-        tell_tables(map(reliability_table, found))
+    tell_result([asdict(one) for one in found], map(reliability_table, found), as_json)
     return 0

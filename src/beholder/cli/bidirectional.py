@@ -11,7 +11,7 @@ from cyclopts import Parameter, Token
 
 from beholder.benchmarks.bidirectional.settings import Columns, StudySettings
 from beholder.cli.groups import AsJson, Out
-from beholder.cli.printing import say, tell_json, tell_tables
+from beholder.cli.printing import say, tell_result
 from beholder.errors import ConfigError
 
 
@@ -54,9 +54,6 @@ def bidirectional(
         run: A run with dcscore(direction='both').
         out: Folder to write; RUN/bidirectional if none is named.
         metric: The metric, where a run has several.
-        settings: How.
-        columns: Names of columns.
-        as_json: Print all tables as JSON on stdout.
     """
     from beholder.benchmarks.bidirectional.observe import observe
     from beholder.benchmarks.bidirectional.study import study
@@ -66,11 +63,9 @@ def bidirectional(
     found = study(observe(run, columns, metric_name=metric), settings)
     folder = out or run / "bidirectional"
     page = write_bidirectional(found, run, folder)
-    if as_json:
-        tables = {table.name: [dict(row) for row in table.rows] for table in found.tables}
-        tell_json({**tables, "omitted": [asdict(part) for part in found.omitted]})
-    else:
-        tell_tables(terminal_tables(found))
+    plain: dict[str, Any] = {table.name: [*map(dict, table.rows)] for table in found.tables}
+    plain["omitted"] = [asdict(part) for part in found.omitted]
+    tell_result(plain, terminal_tables(found), as_json)
     for part in found.omitted:
         say(f"left out: {part.title}: {part.reason}")
     say(f"tables: {folder / 'tables'}\nreport: {page}")

@@ -43,7 +43,7 @@ def stats(*, place: Place = None) -> None:
             f"{row['completion_tokens'] or 0:,}",
             f"{row['cost']:.4f}",
         )
-    tell_tables([table])
+    tell_tables(table)
     tell(f"{file.path}: {file.path.stat().st_size / 1e6:.1f} MB")
     file.close()
 
@@ -56,7 +56,6 @@ def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> Non
 
     Args:
         out: JSONL file to write; --judge replay:FILE reads it.
-        place: See ``Place``.
         run: Export the answers of this run instead of the cache.
     """
     from beholder.judges import AnswerFile
@@ -78,7 +77,6 @@ def prune(*, days: float, place: Place = None) -> None:
 
     Args:
         days: Remove answers that are older than so many days.
-        place: See ``Place``.
     """
     file = _opened(place)
     tell(f"{file.prune(older_than=days * 86400)} answers removed from {file.path}")

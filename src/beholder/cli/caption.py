@@ -49,8 +49,6 @@ def caption(
         data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
         out: JSONL file to write, ready for beholder score.
         judge: openai:MODEL or NAME=SPEC, a system each; repeatable.
-        writing: What is written.
-        run: What every run is told.
     """
     from beholder.data.read import good_rows
     from beholder.run.rows.askers import Caption, Columns

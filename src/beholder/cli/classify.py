@@ -36,7 +36,6 @@ def classify(
         judge: Judge, such as openai:MODEL.
         by: What is sorted.
         column: Group column to write.
-        run: What every run is told.
     """
     from beholder.run.rows.askers import Classify, Columns
     from beholder.run.rows.rows import RowsConfig

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from beholder.cli.groups import AsJson
-from beholder.cli.printing import tell_json, tell_tables
+from beholder.cli.printing import tell_result
 
 
 def compare(
@@ -20,7 +20,6 @@ def compare(
         run_a: A run directory.
         run_b: Another, over subjects with the same ids.
         allow_different: Compare although signatures differ.
-        as_json: Print JSON on stdout.
     """
     from beholder.report import comparison_table
     from beholder.run.compare import compare as compare_runs
@@ -28,7 +27,5 @@ def compare(
 
     with Store.read(run_a) as a, Store.read(run_b) as b:
         comparison = compare_runs(a, b, allow_different=allow_different)
-    if as_json:
-        tell_json(asdict(comparison))
-    else:
-        tell_tables([comparison_table(comparison, str(run_a), str(run_b))])
+    table = comparison_table(comparison, str(run_a), str(run_b))
+    tell_result(asdict(comparison), [table], as_json)

@@ -44,7 +44,7 @@ def doctor(*, judge: str | None = None, base_url: str | None = None) -> int:
             "" if found else f"pip install 'beholder[{extra}]'" if extra else "reinstall beholder"
         )
         table.add_row(extra or "base", need.name, found or "no", escape(hint))
-    tell_tables([table])
+    tell_tables(table)
     tell(f"built-in embedder: {Tools().identity('embedder', 'static')}")
     for key in _KEYS:
         tell(f"{key}: {'set' if os.environ.get(key) else 'not set'}")

@@ -30,7 +30,6 @@ def graph(
         parser: builtin, or spacy:NAME_OR_PATH for a bigger one.
         coref: builtin, none or fastcoref.
         svg: Also draw it into this SVG file.
-        as_json: Print JSON instead of lines.
     """
     from beholder.language import parse, scene_graph
     from beholder.report import graph_svg, graph_text

@@ -28,7 +28,9 @@ Data: TypeAlias = Annotated[str, Parameter(allow_leading_hyphen=True, validator=
 """A file, a folder or a name; - is standard input."""
 
 Out: TypeAlias = Annotated[Path | None, Parameter(alias="-o")]
-AsJson: TypeAlias = Annotated[bool, Parameter(name="--json")]
+AsJson: TypeAlias = Annotated[
+    bool, Parameter(name="--json", help="Print JSON on stdout instead of tables.")
+]
 
 
 @Parameter(name="*")
@@ -86,7 +88,6 @@ class FinishGroup:
 
     Attributes:
         allow_failed: Failures that still count as success.
-        as_json: Print JSON on stdout instead of tables.
         dry_run: Check all input and say what would be asked; nothing is asked or written.
     """
 

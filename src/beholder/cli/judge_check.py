@@ -46,7 +46,7 @@ def judge_check(
     table.add_row("Krippendorff alpha", _number(agreement.alpha.value), "agreement, 1 best")
     table.add_row("position bias", f"{found.position_bias:+.2f}", "ranks; below 0: for the first")
     table.add_row("length bias", f"{found.length_bias:+.2f}", "grades of 1..5; 0 is fair")
-    tell_tables([table])
+    tell_tables(table)
     tell(f"{made.identity}: {found.n_calls} questions")
 
 
@@ -71,7 +71,7 @@ def print_diagnosis(judge: str, base_url: str | None) -> bool:
     for finding in findings:
         mark = {True: "ok", False: "[red]wrong[/red]", None: ""}[finding.good]
         table.add_row(finding.name, mark, cell(finding.said))
-    tell_tables([table])
+    tell_tables(table)
     return all(finding.good is not False for finding in findings)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from beholder.cli.groups import AsJson
-from beholder.cli.printing import tell_json, tell_tables
+from beholder.cli.printing import tell_result
 
 
 def leaderboard(runs: list[Path], /, *, as_json: AsJson = False) -> None:
@@ -17,7 +17,6 @@ def leaderboard(runs: list[Path], /, *, as_json: AsJson = False) -> None:
 
     Args:
         runs: Run directories: a system each, or items with group.system.
-        as_json: Print JSON on stdout.
     """
     from beholder.benchmarks.leaderboard import leaderboard as rank
     from beholder.report.agreement import leaderboard_tables
@@ -25,7 +24,4 @@ def leaderboard(runs: list[Path], /, *, as_json: AsJson = False) -> None:
 
     with ExitStack() as stack:
         boards = rank([stack.enter_context(Store.read(run)) for run in runs])
-    if as_json:
-        tell_json([asdict(board) for board in boards])
-    else:
-        tell_tables(leaderboard_tables(boards))
+    tell_result([asdict(board) for board in boards], leaderboard_tables(boards), as_json)

@@ -19,7 +19,7 @@ def metrics() -> None:
     for name in METRICS.names():
         cls = METRICS.get(name)
         table.add_row(name, first_line(cls), ", ".join(value.name for value in cls.values))
-    tell_tables([table])
+    tell_tables(table)
 
 
 def show(name: str, /) -> None:
@@ -43,4 +43,4 @@ def show(name: str, /) -> None:
         for section, text in prompt.sections.items():
             tell(f"\n[{section}]\n{text}")
         return
-    tell_tables([Markdown(describe(METRICS.get(name)))])
+    tell_tables(Markdown(describe(METRICS.get(name))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,15 +11,14 @@ from cyclopts import App, Parameter
 
 from beholder.cli.groups import Data, Out, StorylineDataGroup, StorylineRunGroup
 from beholder.cli.narrate_extract import EndGroup, extract_and_tell
-from beholder.cli.narrate_print import failures, say_costs, tell_study
-from beholder.cli.printing import close, say, say_left_out, tell_json, tell_plan, too_many
+from beholder.cli.printing import close, say, say_left_out, tell_plan, tell_result, too_many
 from beholder.cli.progress import TerminalProgress
 from beholder.cli.rows import OutFile
 from beholder.errors import ConfigError
 from beholder.narratives.extract import Extraction
 from beholder.narratives.judging import Voting
 from beholder.narratives.views import Method
-from beholder.report.narrate import write_study
+from beholder.report.narrate import study_tables, write_study
 from beholder.run.narrate.config import (
     CaptionOptions,
     CoherenceOptions,
@@ -129,11 +129,7 @@ def extract(
     Args:
         pictures: Folder, or file with a row per picture.
         out: JSONL file of sequences to write.
-        ends: What to extract.
-        how: How.
         embedder: npz:FILE, clip:NAME or handcrafted.
-        columns: How the file is read.
-        rows: Which pictures.
     """
     source = CollectionOptions(pictures, columns.by_field, columns.year)
     extract_and_tell(source, out, ends, how, embedder, rows)
@@ -159,10 +155,6 @@ def judge(
         sequences: A .jsonl, .csv or .parquet file with a sequence a row.
         by: Ways of judging; repeatable.
         out: Run directory; runs/NAME if none is named.
-        source: The judge, and what it sees.
-        votes: How storylines are rated.
-        hybrid: How both ways are combined.
-        run: What every run is told.
     """
     return _run(_config(sequences, out, by, source, run, voting=votes, hybrid=hybrid), run)
 
@@ -188,11 +180,7 @@ def transitions(
         sequences: A .jsonl, .csv or .parquet file with a sequence a row.
         by: How judges see the steps.
         out: Run directory; runs/NAME if none is named.
-        source: The judge, and what it sees.
-        votes: How steps are rated.
-        coherence: How coherence is measured.
         human: Name of the human source.
-        run: What every run is told.
     """
     parts: tuple[Part, ...] = (
         ("transitions", "coherence") if coherence.embedder else ("transitions",)
@@ -238,13 +226,7 @@ def compare(
 
     Args:
         sequences: A .jsonl, .csv or .parquet file with a sequence a row.
-        compared: What is compared.
         out: Run directory; runs/NAME if none is named.
-        source: The judge, and what it sees.
-        votes: How storylines and steps are rated.
-        hybrid: How both ways are combined.
-        coherence: How coherence is measured.
-        run: What every run is told.
     """
     judged: tuple[Part, ...] = compared.by or (("captions", "sight") if source.judge else ())
     parts: tuple[Part, ...] = (*judged, "coherence") if coherence.embedder else judged
@@ -285,17 +267,15 @@ def _config(
 def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     """Carry a run out, print and draw it; gives the exit code."""
     inputs = read_inputs(config)
-    say_costs(config, cost_table(config, inputs))
+    _say_costs(config, cost_table(config, inputs))
     if run.finish.dry_run:
         return tell_plan(plan_narratives(config, inputs), config.out)
     with TerminalProgress() as progress:
         study, bad_rows = run_narratives(config, progress, inputs)
     say_left_out(bad_rows)
     report = write_study(config.out)
-    if run.finish.as_json:
-        tell_json({name: study[name] for name in _TOLD})
-    else:
-        tell_study(study)
+    plain = {name: study[name] for name in _TOLD}
+    tell_result(plain, study_tables(study), run.finish.as_json)
     unreadable = study["unreadable"]
     if unreadable:
         say(
@@ -303,5 +283,42 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
             f"the first: {unreadable[0]}"
         )
     return close(
-        config.out, progress, report, too_many(failures(study), run.finish.allow_failed), "rated"
+        config.out, progress, report, too_many(_failures(study), run.finish.allow_failed), "rated"
     )
+
+
+def _say_costs(config: NarrateConfig, cost: Mapping[str, Any]) -> None:
+    """Print what a run will judge and what that may cost."""
+    say(
+        f"{cost['n_narratives']} narratives of {cost['n_pictures']} pictures;"
+        f" parts: {', '.join(config.parts)}"
+    )
+    if not config.judged:
+        return
+    for unit in ("seconds", "tokens"):
+        row = cost[unit]
+        pays = row["break_even"]
+        when = "never" if pays is None else f"from {pays:,.0f} narratives on"
+        say(
+            f"{unit}, {config.voting.judges} judges: captions {row['captions_total']:,.0f}"
+            f" (again: {row['captions_again']:,.0f}), sight {row['sight_total']:,.0f};"
+            f" captions pay {when} [{row['basis']}]"
+        )
+
+
+def _failures(study: Mapping[str, Any]) -> list[str]:
+    """Narratives with failures, each with its first reason."""
+    return [
+        f"{narrative['id']}: {reasons[0]}"
+        for narrative in study["narratives"]
+        if (reasons := _reasons(narrative))
+    ]
+
+
+def _reasons(narrative: Mapping[str, Any]) -> list[str]:
+    votes = [vote for votes in narrative["votes"].values() for vote in votes]
+    votes += [vote for step in narrative["steps"] for vote in step]
+    found = [vote["failure"] for vote in votes if vote["failure"]]
+    if narrative["coherence_failure"]:
+        found.append(narrative["coherence_failure"])
+    return found

@@ -105,7 +105,7 @@ def _tell(found: Sequence[Extracted]) -> None:
             f"{each.storyline.mean:.3f}",
             escape(f"{shots[at].id} → {shots[at + 1].id}"),
         )
-    tell_tables([table])
+    tell_tables(table)
     for warning in dict.fromkeys(w for each in found for w in each.storyline.warnings):
         say(f"beholder: warning: {warning}")
     distinct = len({each.storyline.positions for each in found})

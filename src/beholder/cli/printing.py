@@ -34,13 +34,21 @@ def tell_json(value: object) -> None:
     tell(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def tell_tables(tables: Iterable[RenderableType]) -> None:
+def tell_tables(*tables: RenderableType) -> None:
     """Print tables on stdout, as wide as the terminal."""
     from rich.console import Console
 
     console = Console()
     for table in tables:
         console.print(table)
+
+
+def tell_result(plain: object, tables: Iterable[RenderableType], as_json: bool) -> None:
+    """Print a result as JSON or as tables."""
+    if as_json:
+        tell_json(plain)
+    else:
+        tell_tables(*tables)
 
 
 def say_left_out(rows: Iterable[DataError]) -> None:

@@ -16,9 +16,8 @@ from beholder.cli.groups import Data, Out, RunGroup, ToolGroup
 from beholder.cli.printing import (
     close,
     say_left_out,
-    tell_json,
     tell_plan,
-    tell_tables,
+    tell_result,
     too_many,
 )
 from beholder.errors import ConfigError
@@ -66,9 +65,6 @@ def rank(
             such as clipscore; repeatable. Without one, vcs against references.
         ablate: Also rank without the image, and tell its gain.
         out: Run directory; runs/rank-NAME if none is named.
-        tools: What scorers take.
-        sets: The texts.
-        run: What every run is told.
     """
     from beholder.cli.progress import TerminalProgress
     from beholder.report.rank import ranking_tables, write_ranking
@@ -94,10 +90,7 @@ def rank(
         ranking, bad_rows = run_ranking(config, progress)
     say_left_out(bad_rows)
     report = write_ranking(config.out)
-    if run.finish.as_json:
-        tell_json(ranking["tables"])
-    else:
-        tell_tables(ranking_tables(ranking))
+    tell_result(ranking["tables"], ranking_tables(ranking), run.finish.as_json)
     return close(
         config.out, progress, report, too_many(_failures(ranking), run.finish.allow_failed)
     )

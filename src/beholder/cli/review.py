@@ -31,7 +31,6 @@ def review(
         language: Language to write in; repeatable.
         words: Words per review, about.
         images: Folder that image paths are relative to, where it is another than that of the data.
-        run: What every run is told.
     """
     from beholder.cli.progress import TerminalProgress
     from beholder.report.rank import annotation_instructions

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from beholder.cli.groups import Data, Out, RunGroup, ToolGroup
-from beholder.cli.printing import close, say_left_out, tell_json, tell_plan, tell_tables
+from beholder.cli.printing import close, say_left_out, tell_plan, tell_result
 
 
 def score(
@@ -29,10 +29,8 @@ def score(
         data: A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.
         metric: A metric, such as vcs or 'vcs(lct=1)'; repeatable.
         out: Run directory; runs/NAME-OF-DATA if none is named.
-        tools: What metrics take.
         fail_under: Gate on a mean: vcs=0.6 or vcs.las=0.5; repeatable.
         no_report: Do not draw report.html.
-        run: What every run is told.
     """
     from beholder import api, metrics
     from beholder.cli.gates import missed, parse_gate
@@ -56,10 +54,7 @@ def score(
         say_left_out(run_scores(config, progress))
     made = api.Run(config.out)
     report = None if no_report else write_report(config.out)
-    if run.finish.as_json:
-        tell_json(made.manifest)
-    else:
-        tell_tables([summary_table(made.manifest)])
+    tell_result(made.manifest, [summary_table(made.manifest)], run.finish.as_json)
     problems = missed(gates, made.summary)
     n_failed = sum(result.n_failed for result in made.summary.values())
     if n_failed > run.finish.allow_failed:

@@ -33,7 +33,6 @@ def translate(
         target: Language to write in.
         judge: Judge, such as openai:MODEL.
         column: Group column that names the language.
-        run: What every run is told.
     """
     from beholder.run.rows.askers import Columns, Translate
     from beholder.run.rows.rows import RowsConfig

@@ -1,49 +1,32 @@
-"""What a run over narratives prints: its costs before, its tables after."""
+"""What a terminal shows of a study: scores, reliability, coherence, and the weakest links."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from beholder.cli.printing import say, tell_tables
 from beholder.narratives.study import mean_vote
-from beholder.run.narrate.config import NarrateConfig
+
+_N_BREAKS = 10
+_COEFFICIENTS = ("icc_single", "icc_average", "alpha")
 
 
-def say_costs(config: NarrateConfig, cost: Mapping[str, Any]) -> None:
-    """Print what a run will judge and what that may cost."""
-    say(
-        f"{cost['n_narratives']} narratives of {cost['n_pictures']} pictures;"
-        f" parts: {', '.join(config.parts)}"
-    )
-    if not config.judged:
-        return
-    for unit in ("seconds", "tokens"):
-        row = cost[unit]
-        pays = row["break_even"]
-        when = "never" if pays is None else f"from {pays:,.0f} narratives on"
-        say(
-            f"{unit}, {config.voting.judges} judges: captions {row['captions_total']:,.0f}"
-            f" (again: {row['captions_again']:,.0f}), sight {row['sight_total']:,.0f};"
-            f" captions pay {when} [{row['basis']}]"
-        )
-
-
-def tell_study(study: Mapping[str, Any]) -> None:
-    """Print scores, coherence, reliability and steps."""
+def study_tables(study: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Scores, reliability, coherence and steps of a study, as far as it has them."""
     tables = study["tables"]
     if tables["methods"]:
-        tell_tables([_scores(tables["scores"]), _agreement(tables["reliability"])])
+        yield from (_scores(tables["scores"]), _agreement(tables["reliability"]))
     if study["theta"] is not None:
-        tell_tables([_coherence(tables["coherence"]), Text(study["theta"]["signature"])])
+        yield from (_coherence(tables["coherence"]), Text(study["theta"]["signature"]))
     if study["steps"] is not None:
-        tell_tables([_steps(study["steps"]["sources"]), _breaks(study)])
+        yield from (_steps(study["steps"]["sources"]), _breaks(study))
     if study["hybrid_missing"]:
-        tell_tables([Text(study["hybrid_missing"])])
+        yield Text(study["hybrid_missing"])
 
 
 def _scores(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -99,28 +82,6 @@ def _breaks(study: Mapping[str, Any]) -> Table:
     for mean, narrative_id, step, theta in sorted(found, key=lambda row: row[0])[:_N_BREAKS]:
         table.add_row(escape(narrative_id), escape(step), _two(mean), _two(theta))
     return table
-
-
-_N_BREAKS = 10
-_COEFFICIENTS = ("icc_single", "icc_average", "alpha")
-
-
-def failures(study: Mapping[str, Any]) -> list[str]:
-    """Narratives with failures, each with its first reason."""
-    return [
-        f"{narrative['id']}: {reasons[0]}"
-        for narrative in study["narratives"]
-        if (reasons := _reasons(narrative))
-    ]
-
-
-def _reasons(narrative: Mapping[str, Any]) -> list[str]:
-    votes = [vote for votes in narrative["votes"].values() for vote in votes]
-    votes += [vote for step in narrative["steps"] for vote in step]
-    found = [vote["failure"] for vote in votes if vote["failure"]]
-    if narrative["coherence_failure"]:
-        found.append(narrative["coherence_failure"])
-    return found
 
 
 def _two(value: float | None) -> str:
