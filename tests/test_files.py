@@ -50,10 +50,8 @@ def test_no_end_of_a_line_in_a_text_begins_a_row(tmp_path: Path, end: str) -> No
     path = tmp_path / "t.csv"
     files.write_csv(path, [["name", "value"], [f"{end}=1{end}x", 2]])
     # read as a spreadsheet does: only a quoted end of a line stays inside its cell
-    assert list(csv.reader(path.open(newline="", encoding="utf-8"))) == [
-        ["name", "value"],
-        ["'\n=1\nx", "2"],
-    ]
+    with path.open(newline="", encoding="utf-8") as lines:
+        assert list(csv.reader(lines)) == [["name", "value"], ["'\n=1\nx", "2"]]
     assert path.read_bytes() == b'name,value\n"\'\n=1\nx",2\n'
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from beholder.backends import BACKENDS
-from beholder.data import read_frames, read_sequences
+from beholder.data import read_frames, read_storylines
 from beholder.errors import DataError
-from beholder.records import Frame, Sequence
+from beholder.records import Frame, Storyline
 from toy import killing
 from toy.command import Cli, runner
 from toy.judge import Storyteller
@@ -37,8 +37,8 @@ def _frames(path: str) -> list[Frame]:
     return [row for row in read_frames(path) if not isinstance(row, DataError)]
 
 
-def _sequences(path: str) -> list[Sequence]:
-    return [row for row in read_sequences(path) if not isinstance(row, DataError)]
+def _sequences(path: str) -> list[Storyline]:
+    return [row for row in read_storylines(path) if not isinstance(row, DataError)]
 
 
 def test_extract_writes_a_storyline_in_order_of_time(cli: Cli) -> None:

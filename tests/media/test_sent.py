@@ -17,7 +17,7 @@ from beholder.backends.images import for_model
 from beholder.errors import ItemError
 from beholder.judges import LLMJudge
 from beholder.metrics import Tools
-from beholder.narratives.views import Sight
+from beholder.narratives.views import by_sight
 from beholder.records import Frame, Item
 from beholder.run.rows.askers import Caption
 from beholder.run.thumbs import thumb, write_thumbs
@@ -118,9 +118,9 @@ def _by_caption(file: Path) -> bytes:
 
 
 def _by_sight(file: Path) -> bytes:
-    (shot,) = asyncio.run(Sight(file.parent, max_side=SIDE).shots([Frame("a", file.name)]))
-    assert shot.image is not None
-    return shot.image.data
+    shown = asyncio.run(by_sight(Frame("a", file.name), Tools(folder=file.parent), SIDE))
+    assert shown.image is not None
+    return shown.image.data
 
 
 def _by_thumbnail(file: Path) -> bytes:

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from beholder.cli.printing import say, say_left_out, tell_tables
-from beholder.data import read_frames, read_sequences, with_exif_dates, write_sequences
+from beholder.data import read_frames, read_storylines, with_exif_dates, write_storylines
 from beholder.data.read import good_rows
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
@@ -72,7 +72,7 @@ def extract_and_tell(
     kept, vectors, reasons = usable_frames(maker, frames, root)
     _say_unusable(reasons)
     found = list(extract(kept, vectors, tasks, how))
-    write_sequences(out, (each.narrative for each in found))
+    write_storylines(out, (each.storyline for each in found))
     _tell(found)
     if not maker.learned:
         say(
@@ -88,27 +88,27 @@ def _tasks_like(
     """A task for each sequence of a file; wrong rows are added to ``bad``."""
     wrong: list[DataError] = []
     every = replace(rows, limit=None)
-    given = list(good_rows(read_sequences(file, frames), every, wrong, name=str(file)))
+    given = list(good_rows(read_storylines(file, frames), every, wrong, name=str(file)))
     bad += wrong
-    return [ExtractionTask.like(narrative) for narrative in given]
+    return [ExtractionTask.like(storyline) for storyline in given]
 
 
 def _tell(found: Sequence[Extracted]) -> None:
     table = Table("id", "pictures", "weakest link", "mean", "weakest step")
     for each in found:
-        steps, shots = each.storyline.steps, each.narrative.frames
+        steps, shots = each.path.steps, each.storyline.frames
         at = steps.index(min(steps))
         table.add_row(
-            escape(each.narrative.id),
+            escape(each.storyline.id),
             str(len(shots)),
-            f"{each.storyline.weakest:.3f}",
-            f"{each.storyline.mean:.3f}",
+            f"{each.path.weakest:.3f}",
+            f"{each.path.mean:.3f}",
             escape(f"{shots[at].id} → {shots[at + 1].id}"),
         )
     tell_tables(table)
-    for warning in dict.fromkeys(w for each in found for w in each.storyline.warnings):
+    for warning in dict.fromkeys(w for each in found for w in each.path.warnings):
         say(f"beholder: warning: {warning}")
-    distinct = len({each.storyline.positions for each in found})
+    distinct = len({each.path.positions for each in found})
     if distinct < len(found):
         say(
             f"beholder: {len(found)} storylines, {distinct} of them different; maxmin only varies"

@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS scores (
     PRIMARY KEY (asker, position));
 CREATE TABLE IF NOT EXISTS failures (
     asker TEXT NOT NULL, position INTEGER NOT NULL,
-    error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL,
+    error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL, detail BLOB NOT NULL,
     PRIMARY KEY (asker, position));
 CREATE TABLE IF NOT EXISTS vectors (
     identity TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
@@ -62,7 +62,7 @@ CREATE TEMP VIEW scores AS
     SELECT metric AS asker, position, signature, numbers, units, detail, 0 AS unfinished
     FROM main.scores;
 CREATE TEMP VIEW failures AS
-    SELECT metric AS asker, position, error, message, transient FROM main.failures;
+    SELECT metric AS asker, position, error, message, transient, x'' AS detail FROM main.failures;
 """
 """How a store of format 1 is read: it held items and metrics only."""
 
@@ -235,14 +235,36 @@ class Store:
     # Askers
 
     def add_asker(
-        self, name: str, kind: SubjectKind[Any], config: Mapping[str, Any], signature: str
+        self,
+        name: str,
+        kind: SubjectKind[Any],
+        config: Mapping[str, Any],
+        signature: str,
+        *,
+        renew: bool = False,
     ) -> None:
         """Note an asker of the run.
+
+        Args:
+            name: Canonical name.
+            kind: Kind of subject.
+            config: Resolved fields.
+            signature: How outcomes are made.
+            renew: Forget outcomes that were made in another way, instead of refusing them.
 
         Raises:
             RunError: The run holds outcomes of that name that were made in another way.
         """
         known = self._db.execute("SELECT signature FROM askers WHERE name = ?", (name,)).fetchone()
+        if renew and known is not None and known[0] != signature:
+            with self.transaction():
+                for table, column in (
+                    ("scores", "asker"),
+                    ("failures", "asker"),
+                    ("askers", "name"),
+                ):
+                    self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))  # noqa: S608  # the names are ours
+            known = None
         if known is None:
             row = (name, kind.name, json.dumps(config, ensure_ascii=False, default=str), signature)
             self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
@@ -290,12 +312,13 @@ class Store:
     def put(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
         """Write what became of one subject."""
         if isinstance(outcome, ItemFailure):
-            row = (asker, position, outcome.error, outcome.message, outcome.transient)
+            detail = codec.encode_detail(outcome.detail)
+            row = (asker, position, outcome.error, outcome.message, outcome.transient, detail)
             with self.transaction():
                 self._db.execute(
                     "DELETE FROM scores WHERE asker = ? AND position = ?", (asker, position)
                 )
-                self._db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", row)
+                self._db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", row)
             return
         numbers = json.dumps(dict(outcome.values), allow_nan=False)
         units = codec.encode_units(outcome.units)
@@ -308,6 +331,20 @@ class Store:
                 "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished),
             )
+
+    def keep_only(self, asker: str, positions: Iterable[int]) -> None:
+        """Forget the outcomes of an asker at all other positions."""
+        with self.transaction():
+            for table in ("scores", "failures"):
+                found = self._db.execute(
+                    f"SELECT position FROM {table} WHERE asker = ?",  # noqa: S608  # the names are ours
+                    (asker,),
+                ).fetchall()
+                stale = {position for (position,) in found} - set(positions)
+                self._db.executemany(
+                    f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # likewise
+                    [(asker, position) for position in stale],
+                )
 
     def values(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, float]]]:
         """Scores by name per scored subject, in order, without units or detail."""
@@ -368,11 +405,13 @@ class Store:
         self, asker: str, clause: str, *arguments: int
     ) -> Iterator[tuple[int, ItemFailure]]:
         rows = self._db.execute(
-            f"SELECT position, error, message, transient FROM failures WHERE asker = ? {clause}",  # noqa: S608  # the clause is ours
+            "SELECT position, error, message, transient, detail FROM failures"  # noqa: S608  # the clause is ours
+            f" WHERE asker = ? {clause}",
             (asker, *arguments),
         )
-        for position, error, message, transient in rows:
-            yield position, ItemFailure(error, message, bool(transient))
+        for position, error, message, transient, detail in rows:
+            found = codec.decode_detail(detail) if detail else {}  # format 1 kept none
+            yield position, ItemFailure(error, message, bool(transient), found)
 
     def signatures(self, asker: str) -> list[str]:
         """The distinct signatures of an asker's scores; more than one means that a tool changed."""
@@ -489,7 +528,7 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
 
 def _close_whole(connection: sqlite3.Connection) -> None:
     """Leave one file that can be read anywhere."""
-    with suppress(sqlite3.DatabaseError):  # another reader has it open, or it is no database
+    with suppress(sqlite3.DatabaseError, UnicodeDecodeError):  # somebody reads it, or it is damaged
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()

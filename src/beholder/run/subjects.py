@@ -16,11 +16,11 @@ from beholder.data import (
     item_from_row,
     reviews_from_row,
     reviews_row,
-    sequence_from_row,
-    sequence_row,
+    storyline_from_row,
+    storyline_row,
     to_row,
 )
-from beholder.records import Frame, Item, Reviews, Sequence
+from beholder.records import Frame, Item, Reviews, Storyline
 
 S = TypeVar("S")
 
@@ -110,11 +110,11 @@ FRAME: SubjectKind[Frame] = SubjectKind(
     source=lambda frame: frame.image or frame.id,
     group=lambda frame: frame.labels,
 )
-STORYLINE: SubjectKind[Sequence] = SubjectKind(
+STORYLINE: SubjectKind[Storyline] = SubjectKind(
     name="storyline",
     id=lambda storyline: storyline.id,
-    to_row=sequence_row,
-    from_row=partial(sequence_from_row, media_root=_ANYWHERE),
+    to_row=storyline_row,
+    from_row=partial(storyline_from_row, media_root=_ANYWHERE),
     source=lambda storyline: storyline.id,
     group=lambda storyline: {"source": storyline.source, **storyline.group},
 )
