@@ -49,15 +49,28 @@ class ExtractionTask:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """How storylines are extracted; see ``maxmin`` for what is not explained here.
+    """How storylines are extracted.
 
     Attributes:
-        method: ``maxmin``, ``maps``, ``trails`` or ``random``.
+        method: How a path is found.
         replications: Extractions per task; each but the first shuffles pictures of one date, and
             random ones draw anew.
+        alternatives: Storylines that differ from each other (maxmin).
+        min_difference: Share of inner pictures in which alternatives must differ.
+        window: Longest step in positions (maxmin, maps).
+        days: Longest step in days (maxmin).
+        cover: Topics to visit at least (maxmin); needs ``topics``.
+        near_duplicate: Cosine from which two pictures are near duplicates, and a step between them
+            is penalised (maxmin).
+        topics: Topics that enter theta: labels:NAME, clusters or clusters:umap.
+        jsd: Topic term of theta.
+        base: Base of its logarithm, or e.
+        scale: Scale of theta: ``minmax`` is over the collection.
         spread_dates: Give undated pictures a date from similar dated ones.
-        topics: As ``topics_by`` takes them, or None; they enter theta, and ``cover`` needs them.
-        seed: Of shuffles and draws.
+        seed: Of shuffles within a date and of draws.
+
+    Raises:
+        ConfigError: An option is wrong, or the method does not know it.
     """
 
     method: ExtractionMethod = "maxmin"
