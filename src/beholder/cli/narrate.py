@@ -283,7 +283,7 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
             f"the first: {unreadable[0]}"
         )
     return close(
-        config.out, progress, report, too_many(_failures(study), run.finish.allow_failed), "rated"
+        config.out, progress, report, too_many(_failures(study), run.finish.allow_failed), "done"
     )
 
 

@@ -92,8 +92,8 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     more = f" ({len(failures) - _SHOWN} more than shown)" if len(failures) > _SHOWN else ""
     return [
         *(visible(failure) for failure in failures[:_SHOWN]),
-        f"{len(failures)} failed{more} (--allow-failed {allowed}); run the same command"
-        " again to ask only for what is missing",
+        f"{len(failures)} failed{more} (--allow-failed {allowed}); the same command tries again"
+        " what a second try may mend, and asks for nothing else",
     ]
 
 
