@@ -19,7 +19,7 @@ from beholder.judges import LLMJudge
 from beholder.metrics import Tools
 from beholder.narratives.views import by_sight
 from beholder.records import Frame, Item
-from beholder.run.rows.askers import Caption
+from beholder.run.rows.askers import CaptionRow
 from beholder.run.thumbs import thumb, write_thumbs
 
 Colour: TypeAlias = tuple[int, int, int]
@@ -112,7 +112,7 @@ def _by_metric(file: Path) -> bytes:
 def _by_caption(file: Path) -> bytes:
     backend = Scripted(lambda request: "A picture.")
     item = Item("a", "", images=(file.name,))
-    asyncio.run(Caption("j").make(item, LLMJudge(backend), Tools(folder=file.parent)))
+    asyncio.run(CaptionRow("j").make(item, LLMJudge(backend), Tools(folder=file.parent)))
     ((image,),) = (request.images for request in backend.requests)
     return image.data
 

@@ -38,7 +38,10 @@ def _sql(statement: str, *values: object) -> Callable[[Path], None]:
 
 
 def _write(name: str, data: bytes) -> Callable[[Path], None]:
-    return lambda run: (run / name).write_bytes(data) and None
+    def damage(run: Path) -> None:
+        (run / name).write_bytes(data)
+
+    return damage
 
 
 def _folder(name: str) -> Callable[[Path], None]:

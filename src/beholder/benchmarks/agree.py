@@ -13,8 +13,8 @@ import numpy as np
 from beholder.benchmarks import caparena
 from beholder.benchmarks.load import JudgedSet
 from beholder.benchmarks.measure import (
+    AgreementFound,
     Data,
-    Found,
     agreement,
     by_category,
     collect,
@@ -84,7 +84,7 @@ class Row:
 
     metric: str
     value: str
-    found: Found
+    found: AgreementFound
     categories: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
     @property

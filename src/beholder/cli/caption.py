@@ -51,7 +51,7 @@ def caption(
         judge: openai:MODEL or NAME=SPEC, a system each; repeatable.
     """
     from beholder.data.read import good_rows
-    from beholder.run.rows.askers import Caption, Columns
+    from beholder.run.rows.askers import CaptionRow, RowColumns
     from beholder.run.rows.inputs import read_pictured, word_limits
     from beholder.run.rows.rows import RowsConfig
 
@@ -60,10 +60,10 @@ def caption(
     read = read_pictured(data, media_root=run.rows.media_root)
     limits = word_limits(writing.words, good_rows(read, run.rows, [], name=data))
     systems = {
-        name: Caption(spec, writing.language, limits, writing.context)
+        name: CaptionRow(spec, writing.language, limits, writing.context)
         for name, spec in by_system(judge).items()
     }
     say(f"captions of {limits[0]} to {limits[1]} words in {writing.language}")
-    columns = Columns(system=writing.system_column)
+    columns = RowColumns(system=writing.system_column)
     config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())
     return make_rows(config, run.finish)

@@ -37,13 +37,13 @@ def classify(
         by: What is sorted.
         column: Group column to write.
     """
-    from beholder.run.rows.askers import Classify, Columns
+    from beholder.run.rows.askers import ClassifyRow, RowColumns
     from beholder.run.rows.rows import RowsConfig
 
     meanings = _categories(categories)
     named = by_system([judge] if judge else [])
-    systems = {name: Classify(spec, meanings, by) for name, spec in named.items()}
-    columns = Columns(category=column)
+    systems = {name: ClassifyRow(spec, meanings, by) for name, spec in named.items()}
+    columns = RowColumns(category=column)
     config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())
     return make_rows(config, run.finish)
 

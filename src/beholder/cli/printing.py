@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from beholder.cli.progress import TerminalProgress
     from beholder.errors import DataError
     from beholder.judges import Tally
-    from beholder.run.plan import Plan
+    from beholder.run.plan import RunPlan
 
 _SHOWN = 5
 
@@ -97,7 +97,7 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     ]
 
 
-def tell_plan(planned: Plan, out: Path) -> int:
+def tell_plan(planned: RunPlan, out: Path) -> int:
     """Say what a run would do; gives the exit code."""
     from beholder.report.marking import visible
 

@@ -34,11 +34,11 @@ def translate(
         judge: Judge, such as openai:MODEL.
         column: Group column that names the language.
     """
-    from beholder.run.rows.askers import Columns, Translate
+    from beholder.run.rows.askers import RowColumns, TranslateRow
     from beholder.run.rows.rows import RowsConfig
 
     named = by_system([judge] if judge else [])
-    systems = {name: Translate(spec, source, target) for name, spec in named.items()}
-    columns = Columns(language=column)
+    systems = {name: TranslateRow(spec, source, target) for name, spec in named.items()}
+    columns = RowColumns(language=column)
     config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())
     return make_rows(config, run.finish)

@@ -8,18 +8,16 @@ from heapq import merge
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beholder.files import replacing
 from beholder.records import ItemFailure
+from beholder.run.asked import Asked
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
-
-if TYPE_CHECKING:
-    from beholder.run.session import Asked
 
 S = TypeVar("S")
 T = TypeVar("T")

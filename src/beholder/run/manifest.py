@@ -12,14 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from beholder import __version__, files
 from beholder.errors import RunError
 from beholder.records import Estimate, Interval, MetricResult
-
-if TYPE_CHECKING:
-    from beholder.run.session import Asked
+from beholder.run.asked import Asked
 
 FILE_NAME = "run.json"
 FORMAT = 1

@@ -44,7 +44,7 @@ class PlannedAsker:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """What a run would do.
 
     Attributes:
@@ -66,7 +66,7 @@ def plan(
     means: Means,
     bad_rows: Sequence[DataError] = (),
     at_most: Mapping[str, int] | None = None,
-) -> Plan:
+) -> RunPlan:
     """Read all subjects once and say what would be asked of them.
 
     Args:
@@ -90,7 +90,7 @@ def plan(
         for one in counting:
             one.add(n, subject)
         n += 1
-    return Plan(n, tuple(bad_rows), tuple(one.planned for one in counting))
+    return RunPlan(n, tuple(bad_rows), tuple(one.planned for one in counting))
 
 
 class _Counting:

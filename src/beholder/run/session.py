@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -24,6 +24,7 @@ from beholder.options import JudgeOptions, WorkOptions
 from beholder.records import MetricResult
 from beholder.run import manifest
 from beholder.run.answers import run_answers
+from beholder.run.asked import Asked
 from beholder.run.execute import Job, Work, execute
 from beholder.run.export import export, tables_stand
 from beholder.run.store import Store
@@ -91,38 +92,6 @@ class Means:
     def counting(self, tally: Tally) -> Tools:
         """Tools whose judges are not asked but counted."""
         return Tools(options=self.judging.for_tools(), tally=tally, folder=self.folder)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a run asks of its subjects.
-
-    Attributes:
-        asker: What is asked, knowing what it must of the data.
-        kind: The kind of subject.
-        n: Of how many of them, from the first.
-        signature: How its outcomes are made.
-        jobs: Of how many of these it is asked; which ones may be known only later.
-    """
-
-    asker: Asker[Any]
-    kind: SubjectKind[Any]
-    n: int
-    signature: str
-    jobs: int
-
-    @property
-    def name(self) -> str:
-        """Canonical name of the asker."""
-        return self.asker.name
-
-    def knowing(self, **found: Any) -> Asked:
-        """The same, its asker knowing what came out of what was asked before.
-
-        Args:
-            found: Fields of the asker that are no parameters of it.
-        """
-        return replace(self, asker=replace(self.asker, **found))
 
 
 class Session:

@@ -14,12 +14,13 @@ from beholder.narratives.hybrid import choose
 from beholder.narratives.judging import CaptionFrame, JudgeAsker, Rater
 from beholder.narratives.measuring import EmbeddedPictures, MeasureCoherence
 from beholder.run import manifest
+from beholder.run.asked import Asked
 from beholder.run.narrate import results
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs, read_inputs
-from beholder.run.narrate.stages import JUDGED, Found, n_seen, stages
-from beholder.run.plan import Plan, PlannedAsker, plan
-from beholder.run.session import Asked, Progress, Session
+from beholder.run.narrate.stages import JUDGED, StageFindings, n_seen, stages
+from beholder.run.plan import PlannedAsker, RunPlan, plan
+from beholder.run.session import Progress, Session
 from beholder.run.subjects import FRAME, STORYLINE
 
 KIND = "narratives"
@@ -64,7 +65,7 @@ def run_narratives(
 
 
 @dataclass(frozen=True)
-class NarrativesPlan(Plan):
+class NarrativesPlan(RunPlan):
     """What a run over narratives would do.
 
     Attributes:
@@ -127,9 +128,9 @@ def _add(
 
 def _ask(
     session: Session, asked: Mapping[str, Asked], config: NarrateConfig, inputs: Inputs
-) -> Found:
+) -> StageFindings:
     """Ask stage by stage, each knowing what came out of the ones before."""
-    found = Found(inputs, config.voting.judges)
+    found = StageFindings(inputs, config.voting.judges)
 
     def ask(name: str, positions: Sequence[int] | None = None, **known: Any) -> None:
         if name in asked:

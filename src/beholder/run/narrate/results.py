@@ -19,11 +19,11 @@ from beholder.narratives.judging import Vote, values
 from beholder.narratives.measuring import EmbeddedPictures
 from beholder.narratives.steps import steps_table
 from beholder.narratives.strength import Coherence
-from beholder.narratives.study import Subject, tables
+from beholder.narratives.study import JudgedStoryline, tables
 from beholder.records import Frame, ItemFailure, Storyline
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs
-from beholder.run.narrate.stages import Found
+from beholder.run.narrate.stages import StageFindings
 from beholder.run.thumbs import write_thumbs
 
 STUDY = "study.json"
@@ -34,11 +34,11 @@ MATRIX_SIDE = 400
 """Pictures in the drawn theta matrix at most."""
 
 
-def build(config: NarrateConfig, found: Found) -> dict[str, Any]:
+def build(config: NarrateConfig, found: StageFindings) -> dict[str, Any]:
     """Everything a run found, as JSON values."""
     storylines = found.inputs.storylines
     hybrid, no_hybrid = _hybrid(config, found)
-    rows = _Rows(found, hybrid)
+    rows = _StepRows(found, hybrid)
     subjects = [rows.subject(at, storyline) for at, storyline in enumerate(storylines)]
     frames = found.inputs.shown
     index = {frame.id: number for number, frame in enumerate(frames)}
@@ -85,7 +85,7 @@ def cost_table(
     }
 
 
-def write(config: NarrateConfig, study: dict[str, Any], found: Found) -> None:
+def write(config: NarrateConfig, study: dict[str, Any], found: StageFindings) -> None:
     """Write a run's results into its folder.
 
     Pictures that cannot be read have no thumbnail; ``study["unreadable"]`` gets the reasons.
@@ -136,17 +136,17 @@ def _votes(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     ]
 
 
-class _Rows:
+class _StepRows:
     """Rows of single storylines, from what was found of each."""
 
-    def __init__(self, found: Found, hybrid: Hybrid | None) -> None:
+    def __init__(self, found: StageFindings, hybrid: Hybrid | None) -> None:
         self.votes = found.votes()
         self.steps = found.steps()
         self.coherence = found.coherence()
         self._nearest = found.nearest()
         self._hybrid = hybrid
 
-    def subject(self, at: int, storyline: Storyline) -> Subject:
+    def subject(self, at: int, storyline: Storyline) -> JudgedStoryline:
         """A storyline as the tables see it."""
         coherence, nearest = self.coherence.get(at), self._nearest.get(at)
         votes: dict[str, list[float | None]] = {
@@ -158,7 +158,7 @@ class _Rows:
             row = self._hybrid.ratings[at]
             votes["hybrid"] = [None if np.isnan(value) else value for value in row]
         known = coherence if isinstance(coherence, Coherence) else None
-        return Subject(
+        return JudgedStoryline(
             id=storyline.id,
             source=storyline.source,
             minimum=None if known is None else known.minimum,
@@ -168,7 +168,7 @@ class _Rows:
         )
 
     def narrative(
-        self, at: int, storyline: Storyline, subject: Subject, index: Mapping[str, int]
+        self, at: int, storyline: Storyline, subject: JudgedStoryline, index: Mapping[str, int]
     ) -> dict[str, Any]:
         """A storyline as the page draws it."""
         coherence, nearest = self.coherence.get(at), self._nearest.get(at)
@@ -214,7 +214,7 @@ def _frame(frame: Frame, caption: str | ItemFailure | None) -> dict[str, Any]:
     return row
 
 
-def _hybrid(config: NarrateConfig, found: Found) -> tuple[Hybrid | None, str | None]:
+def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None, str | None]:
     if "hybrid" not in config.parts:
         return None, None
     nan = [float("nan")] * config.voting.judges
@@ -226,7 +226,7 @@ def _hybrid(config: NarrateConfig, found: Found) -> tuple[Hybrid | None, str | N
         return None, str(error)
 
 
-def _hybrid_row(hybrid: Hybrid, config: NarrateConfig, found: Found) -> dict[str, Any]:
+def _hybrid_row(hybrid: Hybrid, config: NarrateConfig, found: StageFindings) -> dict[str, Any]:
     sight = found.spent.get("sight")
     per_call = (0.0, 0.0)
     if sight is not None and sight.calls:
@@ -286,7 +286,7 @@ def _first_day(frame: Frame) -> int:
     return 0 if frame.date is None else frame.date.first.toordinal()
 
 
-def _steps_table(storylines: Sequence[Storyline], found: _Rows) -> dict[str, Any]:
+def _steps_table(storylines: Sequence[Storyline], found: _StepRows) -> dict[str, Any]:
     rows = []
     for at, votes in found.steps.items():
         coherence = found.coherence.get(at)

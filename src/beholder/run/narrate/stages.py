@@ -114,7 +114,7 @@ def _measure(config: NarrateConfig, inputs: Inputs) -> MeasureCoherence:
 
 
 @dataclass
-class Found:
+class StageFindings:
     """What came of a run over narratives; filled stage by stage.
 
     Attributes:
