@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from beholder.cli.progress import TerminalProgress
-    from beholder.errors import DataError
     from beholder.judges import Tally
     from beholder.run.plan import RunPlan
 
@@ -51,10 +50,10 @@ def tell_result(plain: object, tables: Iterable[RenderableType], as_json: bool) 
         tell_tables(*tables)
 
 
-def say_left_out(rows: Iterable[DataError]) -> None:
-    """Name the rows that were left out."""
-    for row in rows:
-        say(f"left out: {row}")
+def say_left_out(what: Iterable[object]) -> None:
+    """Name what was left out, such as wrong rows."""
+    for one in what:
+        say(f"left out: {one}")
 
 
 def close(
@@ -92,8 +91,8 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     more = f" ({len(failures) - _SHOWN} more than shown)" if len(failures) > _SHOWN else ""
     return [
         *(visible(failure) for failure in failures[:_SHOWN]),
-        f"{len(failures)} failed{more} (--allow-failed {allowed}); run the same command"
-        " again to ask only for what is missing",
+        f"{len(failures)} failed{more} (--allow-failed {allowed}); the same command tries again"
+        " what a second try may mend, and asks for nothing else",
     ]
 
 
