@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import compileall
 import copy
 import importlib
 import importlib.util
@@ -247,6 +248,7 @@ class Copy:
         self.folder = folder
         self.source = folder / "src"
         shutil.copytree(SOURCE, self.source, ignore=shutil.ignore_patterns("__pycache__"))
+        compileall.compile_dir(self.source, quiet=2)
 
     def tests(self, tests: Sequence[str], seconds: float) -> tuple[int | None, str]:
         """Exit status (None: out of time) and the name of the test that failed."""
