@@ -20,6 +20,10 @@ PACKAGES = (
     "language",
 )
 
+ELSEWHERE = ("backends/hf",)
+"""Files that are not drawn: models of torch are tried in an environment of their own (``make
+test-hf``)."""
+
 LANGUAGE = "language -k not:hard_text"
 JUDGED = "metrics/dcscore metrics/posh metrics/judged"
 
@@ -79,7 +83,10 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "backends/adaptive.py": ("backends/test_adaptive.py", "judges/test_http.py"),
     "backends/calls.py": ("backends/test_adaptive.py", "judges/test_http.py"),
     "backends/openai_batch.py": ("judges/test_batch.py", "cli/test_judge_commands.py"),
-    "backends/openai": ("judges/test_http.py", "judges/test_batch.py cli/test_judge_commands.py"),
+    "backends/openai": (
+        "judges/test_http.py judges/test_requests.py -k not:500_items",
+        "judges/test_http.py judges/test_batch.py cli/test_judge_commands.py",
+    ),
     "backends/images.py": ("backends/test_vllm.py media", "judges/test_http.py"),
     "run": (
         "run/test_engine.py run/test_store.py run/test_judged.py run/test_run_answers.py",

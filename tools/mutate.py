@@ -40,7 +40,7 @@ from typing import Literal
 
 import pytest
 
-from tools.mirrors import PACKAGES, tests_of
+from tools.mirrors import ELSEWHERE, PACKAGES, tests_of
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
@@ -233,7 +233,8 @@ def draw(packages: Sequence[str], n: int, seed: int, only: str = "") -> list[Mut
             mutant
             for file in files
             for mutant in mutants(package, file)
-            if (mutant.file, mutant.before, mutant.text) not in skipped
+            if not mutant.file.startswith(ELSEWHERE)
+            and (mutant.file, mutant.before, mutant.text) not in skipped
         ]
         random.Random(f"{seed} {package}").shuffle(all_of_it)
         drawn.append(all_of_it)

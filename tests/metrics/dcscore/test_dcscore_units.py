@@ -41,7 +41,7 @@ def units(pairings: list[Pairing], chosen: dict[Direction, Pairing]) -> list[Uni
     return list(fact_units(ITEM, evidence, chosen))
 
 
-def verdicts(units: list[Unit]) -> list[tuple[float | None, str]]:
+def verdicts(units: list[Unit]) -> list[tuple[float | None, str | None]]:
     return [(unit.score, unit.verdict) for unit in units]
 
 
