@@ -101,7 +101,6 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "language/dialects.py": ("language/test_language_dialects.py", LANGUAGE),
     "language/parsers.py": ("language/test_language_parsers.py -k not:hard_text", LANGUAGE),
     "language/normalise.py": ("language/test_language_normalise.py", LANGUAGE),
-    "language/drawing.py": ("language/test_language_drawing.py", "report metrics/posh"),
     "language/reference": (
         "language/test_language_reference.py language/test_language_graphs.py",
         LANGUAGE,

@@ -212,8 +212,7 @@ def test_grade_is_the_expectation_over_the_models_own_distribution(
     grades = asyncio.run(judge.ask(Presence(questions, "A tall man holds a red cup.")))
     tokenizer = transformers.AutoTokenizer.from_pretrained(llama)
     model = transformers.AutoModelForCausalLM.from_pretrained(llama).eval()
-    from beholder.judges.presence import render
-
+    from beholder.judges.operations.presence import render
     from beholder.judges.templates import Templates
 
     for question, grade in zip(questions, grades, strict=True):

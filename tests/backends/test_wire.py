@@ -121,7 +121,8 @@ def test_first_token_is_read_without_what_has_no_probability() -> None:
     top = [{"token": "3", "logprob": -0.5}, {"token": "4", "logprob": float("-inf")}]
     (sample,) = read_samples(said(logprobs={"content": [{"top_logprobs": top}, {}]}))
     assert sample.first == (("3", -0.5),)
-    for nothing in (None, {}, {"content": []}, {"content": [{"top_logprobs": top[1:]}]}):
+    silent: list[Any] = [None, {}, {"content": []}, {"content": [{"top_logprobs": top[1:]}]}]
+    for nothing in silent:
         (sample,) = read_samples(said(logprobs=nothing))
         assert sample.first is None
 

@@ -6,8 +6,8 @@ from beholder.language import parse, scene_graph, statements
 from beholder.language.depth import MAX_DEPTH, bound_depth, tree_depths
 from beholder.language.document import Word
 from beholder.language.hyphens import join_hyphens
-from beholder.language.printing import lines
 from beholder.language.words import parse as parse_lists
+from beholder.report import graph_text
 
 
 def word(index: int, text: str, head: int, start: int, **more: str) -> Word:
@@ -102,7 +102,7 @@ def test_sections_of_a_word_list() -> None:
 
 def test_a_graph_as_lines() -> None:
     graph = scene_graph(parse("Two men sit. One holds a red cup. There are no dogs on the rug."))
-    told = list(lines(graph))
+    told = graph_text(graph).splitlines()
     assert told[0] == "man [0] (two): sit"
     assert "    holds -> cup [2]" in told
     assert "cup [2]: red" in told

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
-import json
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from importlib.util import find_spec
 from itertools import combinations
 
 import pytest
 
-from beholder.errors import MissingExtraError
 from beholder.language import Attribute, Entity, Mention, Relation, SceneGraph, parse, scene_graph
-from beholder.language.drawing import _parts, _wrapped
+from beholder.report import graph_svg, graph_text
+from beholder.report.graph_drawing import _parts, _wrapped
 
 TEXT = "A tall man holds a red cup. There are no dogs. A <b>cat</b> sits & waits."
 
@@ -38,7 +36,7 @@ def boxes(svg: str) -> list[tuple[float, float, float, float]]:
 
 @pytest.mark.parametrize("n", [1, 2, 30, 60])
 def test_boxes_do_not_overlap(n: int) -> None:
-    drawn = boxes(big(n).to_svg())
+    drawn = boxes(graph_svg(big(n)))
     assert len(drawn) == n
     for (x, y, w, h), (x2, y2, w2, h2) in combinations(drawn, 2):
         assert x + w <= x2 + 1 or x2 + w2 <= x + 1 or y + h <= y2 + 1 or y2 + h2 <= y + 1
@@ -46,41 +44,23 @@ def test_boxes_do_not_overlap(n: int) -> None:
 
 def test_drawing_is_well_formed_escaped_and_repeatable() -> None:
     graph = scene_graph(parse(TEXT))
-    svg = graph.to_svg()
-    assert svg == graph.to_svg()
+    svg = graph_svg(graph)
+    assert svg == graph_svg(graph)
     words = " ".join(ElementTree.fromstring(svg).itertext())
     for word in ("tall", "man", "holds", "red", "cup", "dogs"):
         assert word in words
 
 
 def test_empty_graph_is_drawn() -> None:
-    assert boxes(SceneGraph("", (), (), ()).to_svg()) == []
-
-
-def test_dict_is_json() -> None:
-    made = scene_graph(parse(TEXT)).to_dict()
-    assert json.loads(json.dumps(made))["entities"][0]["name"] == "man"
+    assert boxes(graph_svg(SceneGraph("", (), (), ()))) == []
 
 
 def test_text_shows_entities_attributes_and_relations() -> None:
-    assert scene_graph(parse("A tall man holds no cup.")).to_text().splitlines() == [
+    assert graph_text(scene_graph(parse("A tall man holds no cup."))).splitlines() == [
         "man [0]: tall",
         "    not holds -> cup [1]",
         "cup [1] (not there)",
     ]
-
-
-@pytest.mark.skipif(find_spec("networkx") is not None, reason="networkx is installed")
-def test_networkx_is_asked_for_when_absent() -> None:
-    with pytest.raises(MissingExtraError, match="networkx"):
-        scene_graph(parse("A dog.")).to_networkx()
-
-
-@pytest.mark.skipif(find_spec("networkx") is None, reason="networkx is not installed")
-def test_networkx_graph_has_the_same_parts() -> None:
-    made = scene_graph(parse("A tall man holds a cup.")).to_networkx()
-    assert [made.nodes[i]["name"] for i in made.nodes] == ["man", "cup"]
-    assert [d["predicate"] for _, _, d in made.edges(data=True)] == ["hold"]
 
 
 def test_a_box_has_room_for_its_longest_line_and_all_its_rows() -> None:
@@ -88,17 +68,17 @@ def test_a_box_has_room_for_its_longest_line_and_all_its_rows() -> None:
     mention = Mention("Umbrella", (0, 8), 0)
     entity = Entity(0, "umbrella", "umbrella", (mention,), quantity="two")
     attributes = (Attribute(0, "wet", "wet", ((0, 1),), 0),)
-    ((_, _, width, height),) = boxes(SceneGraph("x", (entity,), attributes, ()).to_svg())
+    ((_, _, width, height),) = boxes(graph_svg(SceneGraph("x", (entity,), attributes, ())))
     assert width == round(len("two umbrella") * 6.6 + 18)
     assert height == 15 * 2 + 12
     ox = Entity(0, "ox", "ox", (Mention("ox", (0, 2), 0),))
-    ((_, _, narrow, low),) = boxes(SceneGraph("x", (ox,), (), ()).to_svg())
+    ((_, _, narrow, low),) = boxes(graph_svg(SceneGraph("x", (ox,), (), ())))
     assert (narrow, low) == (round(3 * 6.6 + 18), 27)  # never narrower than three letters
 
 
 def test_a_single_box_stands_in_the_middle_of_its_picture() -> None:
     ox = Entity(0, "ox", "ox", (Mention("ox", (0, 2), 0),))
-    svg = SceneGraph("x", (ox,), (), ()).to_svg()
+    svg = graph_svg(SceneGraph("x", (ox,), (), ()))
     root = ElementTree.fromstring(svg)
     (x, y, width, height) = boxes(svg)[0]
     assert (x, y) == (24, 24)
@@ -124,19 +104,19 @@ def test_denied_facts_are_struck_through_and_the_picture_has_a_frame_of_its_own(
         Entity(0, "image", "image", (Mention("image", (0, 5), 0),), kind="picture"),
         Entity(1, "dog", "dog", (Mention("dogs", (6, 10), 0),), polarity=False),
     )
-    root = ElementTree.fromstring(SceneGraph("x", entities, (), ()).to_svg())
+    root = ElementTree.fromstring(graph_svg(SceneGraph("x", entities, (), ())))
     space = "{http://www.w3.org/2000/svg}"
     told = {t.text: t.get("class") for t in root.iter(f"{space}text")}
     assert told == {"image": "n", "dogs": "n no"}
     framed = [g for g in root.iter(f"{space}g") if g.get("class") == "p"]
     assert [t.text for g in framed for t in g.iter(f"{space}text")] == ["image"]
     open_door = scene_graph(parse("The door is not open."))
-    words = ElementTree.fromstring(open_door.to_svg()).iter(f"{space}text")
+    words = ElementTree.fromstring(graph_svg(open_door)).iter(f"{space}text")
     assert {t.text: t.get("class") for t in words} == {"door": "n", "open": "a no"}
 
 
 def test_arrows_begin_and_end_at_the_border_of_their_boxes() -> None:
-    svg = scene_graph(parse("A man holds a cup.")).to_svg()
+    svg = graph_svg(scene_graph(parse("A man holds a cup.")))
     path = next(
         p for p in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}path")
         if p.get("class") == "e"
@@ -158,7 +138,8 @@ def test_what_is_joined_is_drawn_nearer_than_what_is_not() -> None:
         more = (*relations, Relation(1, 2, "on", "on", ((0, 1),), 0, "preposition"))
         far = (*things, Entity(2, "thing", "thing", (Mention("thing", (0, 1), 0),)))
         centres = [
-            (x + w / 2, y + h / 2) for x, y, w, h in boxes(SceneGraph("x", far, (), more).to_svg())
+            (x + w / 2, y + h / 2)
+            for x, y, w, h in boxes(graph_svg(SceneGraph("x", far, (), more)))
         ]
         return float(math.dist(centres[0], centres[1]) / math.dist(centres[0], centres[2]))
 
@@ -166,7 +147,7 @@ def test_what_is_joined_is_drawn_nearer_than_what_is_not() -> None:
 
 
 def test_relations_of_one_pair_are_written_below_each_other_at_one_arrow() -> None:
-    svg = scene_graph(parse("A man holds a cup. The man does not wash the cup.")).to_svg()
+    svg = graph_svg(scene_graph(parse("A man holds a cup. The man does not wash the cup.")))
     root = ElementTree.fromstring(svg)
     labels = [t for t in root.iter("{http://www.w3.org/2000/svg}text") if t.get("class") == "r"]
     assert [t.text for t in labels] == ["holds", "not wash"]
