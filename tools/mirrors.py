@@ -53,7 +53,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "stats/effects.py": ("stats/test_two_groups.py", "stats"),
     "stats/spans.py": ("stats/test_spans_alerts.py", "stats"),
     "stats/alerts.py": ("stats/test_spans_alerts.py", "stats"),
-    "narratives": ("narratives", "cli/test_narrate.py report/test_narrate_page.py"),
+    "narratives": ("narratives", "run/test_store.py"),
     "judges": (
         "judges/test_operations.py judges/test_requests.py judges/test_shapes.py "
         "judges/test_reading.py judges/test_grades.py judges/test_panel.py",
@@ -90,7 +90,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "backends/images.py": ("backends/test_vllm.py media", "judges/test_http.py"),
     "run": (
         "run/test_engine.py run/test_store.py run/test_judged.py run/test_run_answers.py",
-        "cli/test_rank.py cli/test_rows.py cli/test_narrate.py report/test_rank_page.py",
+        "cli/test_rank.py cli/test_rows.py",
     ),
     "run/narrate": ("run/test_store.py cli/test_narrate.py", "report/test_narrate_page.py"),
     "run/rank": ("cli/test_rank.py", "run report/test_rank_page.py"),
