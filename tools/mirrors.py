@@ -89,12 +89,13 @@ MIRRORS: dict[str, tuple[str, str]] = {
     ),
     "backends/images.py": ("backends/test_vllm.py media", "judges/test_http.py"),
     "run": (
-        "run/test_engine.py run/test_store.py run/test_judged.py run/test_run_answers.py",
+        "run/test_parts.py run/test_store.py run/test_judged.py run/test_run_answers.py "
+        "run/test_rows_runs.py run/test_engine.py -k not:killed",
         "cli/test_rank.py cli/test_rows.py",
     ),
     "run/narrate": ("run/test_store.py cli/test_narrate.py", "report/test_narrate_page.py"),
-    "run/rank": ("cli/test_rank.py", "run report/test_rank_page.py"),
-    "run/rows": ("run/test_judged.py cli/test_rows.py", "run"),
+    "run/rank": ("cli/test_rank.py run/test_store.py", "report/test_rank_page.py"),
+    "run/rows": ("run/test_rows_runs.py cli/test_rows.py", "run/test_judged.py"),
     "language": (LANGUAGE, "metrics/posh report/test_report_scene_graph.py metrics/classical"),
     "language/clauses.py": ("language/test_language_graphs.py " + LANGUAGE, "metrics/posh"),
     "language/lemmas.py": ("language/test_language_lemmas.py", LANGUAGE + " metrics/posh"),

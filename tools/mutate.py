@@ -9,8 +9,8 @@ its own. A change that a test sees is killed; one that no test sees survived, an
     make mutate N=20 SEED=7 PACKAGE=stats
 
 A change is undecided where the tests passed their time limit, or where the test that failed also
-fails without the change. Changes that leave every result as it was are listed in
-``equivalent.toml`` with the reason, and are not drawn.
+fails without the change. Lines where no change can be seen in a result are listed
+in ``equivalent.toml`` with the reason, and are not drawn.
 """
 
 from __future__ import annotations
@@ -214,17 +214,15 @@ def mutants(package: str, file: Path) -> list[Mutant]:
     return sorted(found, key=lambda m: (m.start, m.end, m.text))
 
 
-def known_equivalent() -> set[tuple[str, str, str]]:
-    """Changes that cannot be seen: file, what stands there, what it would become."""
-    if not EQUIVALENT.exists():
-        return set()
-    listed = tomllib.loads(EQUIVALENT.read_text("utf-8"))["mutant"]
-    return {(entry["file"], entry["before"], entry["after"]) for entry in listed}
+def equivalent_lines() -> set[tuple[str, str]]:
+    """File and text of the lines where no change can be seen."""
+    listed = tomllib.loads(EQUIVALENT.read_text("utf-8"))["line"]
+    return {(entry["file"], entry["text"]) for entry in listed}
 
 
 def draw(packages: Sequence[str], n: int, seed: int, only: str = "") -> list[Mutant]:
     """``n`` changes, spread evenly over the packages, the same for the same seed and source."""
-    skipped = known_equivalent()
+    skipped = equivalent_lines()
     drawn: list[list[Mutant]] = []
     for package in packages:
         files = sorted((SOURCE / "beholder" / package).rglob("*.py"))
@@ -234,7 +232,7 @@ def draw(packages: Sequence[str], n: int, seed: int, only: str = "") -> list[Mut
             for file in files
             for mutant in mutants(package, file)
             if not mutant.file.startswith(ELSEWHERE)
-            and (mutant.file, mutant.before, mutant.text) not in skipped
+            and (mutant.file, mutant.line_text) not in skipped
         ]
         random.Random(f"{seed} {package}").shuffle(all_of_it)
         drawn.append(all_of_it)
