@@ -60,7 +60,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
         f"judges/test_answers.py judges/test_dry.py judges/test_checkup.py "
         f"judges/test_injection.py judges/test_templates.py judges/test_batch.py {JUDGED}",
     ),
-    "judges/answers.py": ("judges/test_answers.py", "judges/test_panel.py judges/test_kill.py run"),
+    "judges/answers.py": ("judges/test_answers.py", "run/test_run_answers.py run/test_judged.py"),
     "judges/checkup.py": ("judges/test_checkup.py", "cli/test_judge_commands.py"),
     "judges/reliability.py": ("judges/test_checkup.py", "judges/test_panel.py"),
     "judges/dry.py": ("judges/test_dry.py", "cli/test_score_with_model.py judges/test_panel.py"),

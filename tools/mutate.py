@@ -256,11 +256,14 @@ class Copy:
             target=run_pytest, args=(self.source, said, list(tests))
         )
         process.start()
-        process.join(seconds)
-        if process.is_alive():
-            os.killpg(process.pid or 0, signal.SIGKILL)
-            process.join()
-            return None, ""
+        try:
+            process.join(seconds)
+            if process.is_alive():
+                return None, ""
+        finally:  # out of time, or we were told to stop: nothing is left running
+            if process.is_alive():
+                os.killpg(process.pid or 0, signal.SIGKILL)
+                process.join()
         pattern = r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$"
         failed = re.findall(pattern, said.read_text("utf-8", errors="replace"), re.MULTILINE)
         return process.exitcode, failed[0] if failed else ""
@@ -289,6 +292,7 @@ class Copy:
 def run_pytest(source: Path, said: Path, tests: list[str]) -> None:
     """The tests against one copy, in this process, which has loaded nothing of the source yet."""
     os.setsid()  # what the tests start ends with them
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.chdir(ROOT)
     with said.open("wb") as output:
         os.dup2(output.fileno(), 1)
@@ -341,7 +345,8 @@ COPY: list[Copy] = []
 
 
 def use_copy(folder: str) -> None:
-    """Give this worker process a copy of the source."""
+    """Give this worker process a copy of the source; told to end, it ends its tests first."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     COPY.append(Copy(Path(folder) / str(os.getpid())))
 
 
