@@ -15,6 +15,7 @@ from beholder.backends import BACKENDS
 from beholder.options import DataOptions, JudgeOptions, Options, WorkOptions, grouped
 from toy.bothways import Reader, make_world
 from toy.metric import WordCount
+from toy.photos import make_collection
 
 if "reader" not in BACKENDS.names():
     BACKENDS.register("reader")(Reader)
@@ -95,6 +96,23 @@ def test_agree_holds_metrics_against_labels(tmp_path: Path) -> None:
     )
     row = report.sections[0].rows[0]
     assert (row.metric, row.found.value, row.found.n) == ("word_count", 1.0, 6)
+
+
+def test_storylines_are_extracted_and_compared(tmp_path: Path) -> None:
+    pictures = make_collection(tmp_path, 6)
+    found = beholder.narrate.extract(pictures, k=3)
+    storylines = [one.storyline for one in found.found]
+    assert [len(one.frames) for one in storylines] == [3]
+    assert not found.learned
+    run = beholder.narrate.compare(
+        storylines, coherence="handcrafted", out=tmp_path / "run", media_root=pictures.parent
+    )
+    assert run.kind == "narratives"
+    (path,) = found.found
+    (narrative,) = run.study["narratives"]
+    assert narrative["coherence"]["minimum"] == pytest.approx(path.path.weakest, abs=1e-6)
+    with pytest.raises(beholder.ConfigError, match="say what to extract"):
+        beholder.narrate.extract(pictures)
 
 
 def test_both_directions_are_read_from_a_run(tmp_path: Path) -> None:

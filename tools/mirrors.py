@@ -89,7 +89,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
     ),
     "backends/images.py": ("backends/test_vllm.py media", "judges/test_http.py"),
     "run": (
-        "run/test_parts.py run/test_store.py run/test_judged.py run/test_run_answers.py "
+        "run/test_run_parts.py run/test_store.py run/test_judged.py run/test_run_answers.py "
         "run/test_rows_runs.py run/test_engine.py -k not:killed",
         "cli/test_rank.py cli/test_rows.py",
     ),

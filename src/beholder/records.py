@@ -49,7 +49,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture of a collection or of a sequence.
+    """One picture of a collection or of a storyline.
 
     Attributes:
         id: Unique in its collection.
@@ -70,8 +70,8 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
-    """Pictures in the order in which they tell something: a storyline, a visual narrative.
+class Storyline:
+    """Pictures in the order in which they tell something: a visual narrative.
 
     Attributes:
         id: Unique in a data set.
@@ -183,11 +183,13 @@ class ItemFailure:
         error: Name of the error class.
         message: The reason, for people.
         transient: Whether the next start of the run should try again.
+        detail: What was found nevertheless; JSON values.
     """
 
     error: str
     message: str
     transient: bool = False
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ from beholder.benchmarks.bidirectional.selectivity import (
     selectivity_table,
     subject_table,
 )
-from beholder.benchmarks.bidirectional.study import StudySettings, study
+from beholder.benchmarks.bidirectional.settings import StudySettings
+from beholder.benchmarks.bidirectional.study import study
 from beholder.benchmarks.bidirectional.table import Column, Table, write_csv
 from beholder.errors import ConfigError
 from beholder.records import Side, Unit

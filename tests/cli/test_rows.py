@@ -132,7 +132,7 @@ def test_a_picture_that_cannot_be_read_is_a_failure_with_its_name(cli: Cli) -> N
     arguments = ("caption", "data/img", "--judge", "story:steady", "-o", "c.jsonl")
     done = cli(*arguments)
     assert done.code == 1
-    assert "failed: broken (steady): data/img/broken.jpg: not a picture" in done.err
+    assert "beholder: broken (steady): data/img/broken.jpg: not a picture" in done.err
     assert len(rows("c.jsonl")) == 12
     assert cli(*arguments, "--allow-failed", "1").code == 0
 
@@ -209,7 +209,7 @@ def test_translations_of_two_runs_study_as_two_languages(cli: Cli) -> None:
         (["classify", "data/img", "--judge", "reader:m", "--categories", "none.json"], "none.json: cannot be read"),
         (["classify", "data/img", "--judge", "reader:m", "--categories", "list.json"], 'expected {"name"'),
         (["classify", "data/img", "--judge", "reader:m", "--categories", "taken.json"], "may not be called 'none'"),
-        (["classify", "data/img", "--judge", "reader:m", "--categories", "good.json", "--by", "smell"], "by='smell': expected one of"),
+        (["classify", "data/img", "--judge", "reader:m", "--categories", "good.json", "--by", "smell"], 'Choose from: "picture", "candidate", "reference"'),
     ],
 )  # fmt: skip
 def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:

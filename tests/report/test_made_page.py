@@ -12,7 +12,7 @@ import pytest
 from beholder.backends import BACKENDS
 from beholder.errors import RunError
 from beholder.report.made import write_made
-from beholder.run.rows.askers import Caption, Classify, Translate
+from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow
 from beholder.run.rows.reviews import ReviewsConfig, run_reviews
 from beholder.run.rows.rows import RowsConfig, run_rows
 from beholder.run.session import Quiet
@@ -58,7 +58,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _captions(data: str = "data/img") -> Path:
-    asker = Caption("story:steady")
+    asker = CaptionRow("story:steady")
     config = RowsConfig(data, Path("c.jsonl"), {"first": asker, "second": asker})
     run_rows(config, Quiet())
     return config.run
@@ -80,7 +80,7 @@ def test_captions_stand_beside_their_picture_and_failures_have_reasons() -> None
 
 def test_categories_are_counted_and_an_empty_answer_is_none() -> None:
     config = RowsConfig(
-        "data/img", Path("c.jsonl"), {"m": Classify("reader:m", {"nature": "x", "trade": "y"})}
+        "data/img", Path("c.jsonl"), {"m": ClassifyRow("reader:m", {"nature": "x", "trade": "y"})}
     )
     run_rows(config, Quiet())
     groups = [json.loads(line)["group"]["category"] for line in Path("c.jsonl").read_text().splitlines()]  # fmt: skip
@@ -93,7 +93,7 @@ def test_categories_are_counted_and_an_empty_answer_is_none() -> None:
 
 def test_translations_show_both_sides_and_reviews_their_kinds() -> None:
     Path("d.jsonl").write_text(json.dumps({"id": "a", "candidate": "यहाँ thing_7 है."}) + "\n")
-    config = RowsConfig("d.jsonl", Path("en.jsonl"), {"m": Translate("reader:m", "Hindi", "English")})  # fmt: skip
+    config = RowsConfig("d.jsonl", Path("en.jsonl"), {"m": TranslateRow("reader:m", "Hindi", "English")})  # fmt: skip
     run_rows(config, Quiet())
     assert "candidate A thing_7 is there. यहाँ thing_7 है" in Page(write_made(config.run)).text
     run_reviews(ReviewsConfig("data/img", Path("run"), "reviewer:m", ("en", "ja")), Quiet())
@@ -105,7 +105,9 @@ def test_translations_show_both_sides_and_reviews_their_kinds() -> None:
 def test_the_page_has_no_script_asks_for_nothing_and_escapes_data() -> None:
     rows = [{"id": EVIL, "image": "data/img/000.jpg", "group": {EVIL: EVIL}, "candidate": EVIL}]
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    config = RowsConfig("d.jsonl", Path("c.jsonl"), {EVIL: Caption("story:steady", context=EVIL)})
+    config = RowsConfig(
+        "d.jsonl", Path("c.jsonl"), {EVIL: CaptionRow("story:steady", context=EVIL)}
+    )
     run_rows(config, Quiet())
     path = write_made(config.run)
     page = Page(path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from toy import killing
-from toy.photos import make_collection
+from toy.photos import make_collection, write_narratives
 from toy.reviewer import write_reviews
 
 N_KILLS = 4
@@ -101,5 +101,31 @@ def test_reviews(tmp_path: Path, seed: int) -> None:
         command,
         ("reviews.jsonl", *_TABLES),
         in_flight=2,
+        seed=seed,
+    )
+
+
+def _photos(folder: Path) -> None:
+    make_collection(folder / "data", 20)
+    write_narratives(folder / "s.jsonl", 2, 20)
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_a_study_of_narratives(tmp_path: Path, seed: int) -> None:
+    command = (
+        "narrate", "compare", "s.jsonl", "--pictures", "data/index.csv",
+        "--embedder", "npz:data/vectors.npz", "--by", "captions", "--by", "hybrid",
+        "--by", "transitions", "--judge", "story(model='steady', log='log')", "-o", "run",
+        "--judges", "2", "--concurrency", "2",
+    )  # fmt: skip
+    killed_like_calm(
+        tmp_path,
+        _photos,
+        command,
+        (
+            *("run.json", "study.json", "theta.npz", "scores.parquet", "units.parquet"),
+            *("report.html", "thumbs/000000.jpg"),
+        ),
+        in_flight=1,  # the toy answers one call at a time
         seed=seed,
     )

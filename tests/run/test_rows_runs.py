@@ -18,9 +18,9 @@ from beholder.options import DataOptions, WorkOptions
 from beholder.records import Frame, Item
 from beholder.run import manifest
 from beholder.run.compare import compare
-from beholder.run.rows.askers import Caption, Classify, Columns, RowAsker, Translate
-from beholder.run.rows.making import Part
-from beholder.run.rows.reviews import Review, ReviewsConfig, plan_reviews, run_reviews
+from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, RowColumns, TranslateRow
+from beholder.run.rows.making import MadePart
+from beholder.run.rows.reviews import ReviewsConfig, WriteReviews, plan_reviews, run_reviews
 from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
@@ -56,7 +56,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def captions(out: str, *, data: str = "data/img", log: str = "calls", **options: Any) -> RowsConfig:
-    system = Caption(f"story(model='steady', log='{log}')", **options)
+    system = CaptionRow(f"story(model='steady', log='{log}')", **options)
     return RowsConfig(data, Path(out), {"steady": system})
 
 
@@ -114,7 +114,10 @@ def test_names_and_columns_are_no_part_of_what_is_asked() -> None:
     run_rows(config, Quiet())
     asker = config.systems["steady"]
     both = RowsConfig(
-        config.data, config.out, {"a": asker, "b": asker}, Columns(system="who", language="tongue")
+        config.data,
+        config.out,
+        {"a": asker, "b": asker},
+        RowColumns(system="who", language="tongue"),
     )
     assert run_rows(both, Quiet()).n_written == 12
     assert calls() == 6
@@ -176,7 +179,7 @@ def test_a_plan_knows_what_is_done_and_what_is_sure_to_fail() -> None:
 
 
 def test_categories_are_counted_per_row() -> None:
-    config = RowsConfig("data/img", Path("c.jsonl"), {"m": Classify("reader:m", CATEGORIES)})
+    config = RowsConfig("data/img", Path("c.jsonl"), {"m": ClassifyRow("reader:m", CATEGORIES)})
     run_rows(config, Quiet())
     found = [json.loads(line)["meta"]["categories"] for line in Path("c.jsonl").read_text().splitlines()]  # fmt: skip
     mean = summary(config.run)["classify"]
@@ -188,7 +191,7 @@ def test_categories_are_counted_per_row() -> None:
 def test_clauses_of_a_translation_are_counted_over_all_texts() -> None:
     make_world(Path("world"), n_images=1)
     config = RowsConfig(
-        "world/data.jsonl", Path("en.jsonl"), {"m": Translate("reader:m", "Hindi", "English")},
+        "world/data.jsonl", Path("en.jsonl"), {"m": TranslateRow("reader:m", "Hindi", "English")},
         rows=DataOptions(limit=1),
     )  # fmt: skip
     run_rows(config, Quiet())
@@ -202,23 +205,25 @@ def test_clauses_of_a_translation_are_counted_over_all_texts() -> None:
 @pytest.mark.parametrize(
     ("asker", "parts", "values"),
     [
-        (Caption("j"), [Part("two words")], {"words": 2, "characters": 9}),
-        (Review("j"), [Part("a b c"), Part("a")], {"words": 2, "characters": 3}),
-        (Classify("j", CATEGORIES), [], {"clear": 0, "categories": 0}),
-        (Classify("j", CATEGORIES), [Part("nature", "Low"), Part("trade", "High")], {"clear": 1, "categories": 2}),
-        (Classify("j", CATEGORIES), [Part("trade", "Medium")], {"clear": 0, "categories": 1}),
-        (Translate("j", "a", "b"), [Part("x y", "candidate"), Part("z", "reference 1")], {"words": 3, "characters": 4, "clauses": 2}),
+        (CaptionRow("j"), [MadePart("two words")], {"words": 2, "characters": 9}),
+        (WriteReviews("j"), [MadePart("a b c"), MadePart("a")], {"words": 2, "characters": 3}),
+        (ClassifyRow("j", CATEGORIES), [], {"clear": 0, "categories": 0}),
+        (ClassifyRow("j", CATEGORIES), [MadePart("nature", "Low"), MadePart("trade", "High")], {"clear": 1, "categories": 2}),
+        (ClassifyRow("j", CATEGORIES), [MadePart("trade", "Medium")], {"clear": 0, "categories": 1}),
+        (TranslateRow("j", "a", "b"), [MadePart("x y", "candidate"), MadePart("z", "reference 1")], {"words": 3, "characters": 4, "clauses": 2}),
     ],
 )  # fmt: skip
-def test_values_of_what_was_made(asker: Any, parts: list[Part], values: dict[str, float]) -> None:
+def test_values_of_what_was_made(
+    asker: Any, parts: list[MadePart], values: dict[str, float]
+) -> None:
     assert asker.measure(parts) == values
     assert [value.name for value in asker.values] == list(values)
 
 
 def test_parts_become_a_row_that_keeps_the_rest() -> None:
     item = Item("7", "old", ("eins zwei", " "), ("a.jpg",), group={"x": "y"}, meta={"k": 1})
-    parts = [Part("one", "reference 1", "eins"), Part("two", "reference 1", "zwei"), Part("new", "candidate", "old")]  # fmt: skip
-    made = Translate("j", "German", "English").row(item, parts, "m", "j@1", Columns())
+    parts = [MadePart("one", "reference 1", "eins"), MadePart("two", "reference 1", "zwei"), MadePart("new", "candidate", "old")]  # fmt: skip
+    made = TranslateRow("j", "German", "English").row(item, parts, "m", "j@1", RowColumns())
     assert made == Item(
         "7/English", "new", ("one two", " "), ("a.jpg",), group={"x": "y", "language": "English"},
         meta={"k": 1, "translate": {"judge": "j@1", "source": "German", "target": "English"}},
@@ -227,10 +232,12 @@ def test_parts_become_a_row_that_keeps_the_rest() -> None:
 
 @pytest.mark.parametrize(
     ("parts", "category"),
-    [([], "none"), ([Part("nature", "Low")], "nature"), ([Part("nature", "High"), Part("trade", "Low")], "several")],
+    [([], "none"), ([MadePart("nature", "Low")], "nature"), ([MadePart("nature", "High"), MadePart("trade", "Low")], "several")],
 )  # fmt: skip
-def test_the_category_of_a_row(parts: list[Part], category: str) -> None:
-    made = Classify("j", CATEGORIES).row(Item("7", ""), parts, "m", "j@1", Columns(category="kind"))
+def test_the_category_of_a_row(parts: list[MadePart], category: str) -> None:
+    made = ClassifyRow("j", CATEGORIES).row(
+        Item("7", ""), parts, "m", "j@1", RowColumns(category="kind")
+    )
     assert made.group == {"kind": category}
     assert made.meta["categories"] == [{"name": p.text, "rating": p.label} for p in parts]
 
@@ -238,13 +245,13 @@ def test_the_category_of_a_row(parts: list[Part], category: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Caption("j", words=(9, 3)), "words=9-3"),
-        (lambda: Caption("j", words=(0, 3)), "words=0-3"),
-        (lambda: Classify("j", {}), "no category"),
-        (lambda: Classify("j", {"several": "x"}), "may not be called 'several'"),
-        (lambda: Classify("j", CATEGORIES, cast(Any, "smell")), "by='smell': expected one of"),
-        (lambda: Review("j", words=9), "words=9: expected at least 10"),
-        (lambda: Review("j", max_side=15), "max_side=15: expected at least 16"),
+        (lambda: CaptionRow("j", words=(9, 3)), "words=9-3"),
+        (lambda: CaptionRow("j", words=(0, 3)), "words=0-3"),
+        (lambda: ClassifyRow("j", {}), "no category"),
+        (lambda: ClassifyRow("j", {"several": "x"}), "may not be called 'several'"),
+        (lambda: ClassifyRow("j", CATEGORIES, cast(Any, "smell")), "by='smell': expected one of"),
+        (lambda: WriteReviews("j", words=9), "words=9: expected at least 10"),
+        (lambda: WriteReviews("j", max_side=15), "max_side=15: expected at least 16"),
         (lambda: ReviewsConfig("d", Path("o"), "j", languages=()), "no language was named"),
         (lambda: ReviewsConfig("d", Path("o"), "j", languages=("en", "en")), "language en was asked"),
         (lambda: RowsConfig("d", Path("o"), {}), "no judge was named"),
@@ -256,7 +263,7 @@ def test_wrong_settings_are_refused(make: Callable[[], object], message: str) ->
 
 
 def test_a_judge_that_cannot_do_it_is_refused_before_any_reading() -> None:
-    for asker in (Caption("builtin"), Translate("builtin", "a", "b")):
+    for asker in (CaptionRow("builtin"), TranslateRow("builtin", "a", "b")):
         with pytest.raises(ConfigError, match=f"no operation '{asker.registered_name}'"):
             run_rows(RowsConfig("missing.jsonl", Path("c.jsonl"), {"b": asker}), Quiet())
     blind = ReviewsConfig("data/img", Path("run"), "reviewer(model='m', images=False)")
@@ -282,7 +289,7 @@ def test_runs_over_the_same_pictures_are_compared_picture_by_picture() -> None:
         size = 2 if out == "a" else 3
         rows = [{"id": str(n), "candidate": "यहाँ thing_1 है. " * (n + size)} for n in range(6)]
         data.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        asker: RowAsker = Translate("reader:m", "Hindi", "English")
+        asker: RowAsker = TranslateRow("reader:m", "Hindi", "English")
         run_rows(RowsConfig(str(data), Path(out) / "en.jsonl", {"m": asker}), Quiet())
     with Store.read(Path("a/en.jsonl.run")) as a, Store.read(Path("b/en.jsonl.run")) as b:
         found = {one.value: one for one in compare(a, b).differences}
@@ -318,7 +325,7 @@ def test_reviews_are_a_run_with_means_per_language() -> None:
 
 def test_a_frame_without_a_picture_cannot_be_reviewed() -> None:
     with pytest.raises(Exception, match="'a' has no image"):
-        Review("reviewer:m").check(Frame("a", caption="words only"))
+        WriteReviews("reviewer:m").check(Frame("a", caption="words only"))
 
 
 def test_a_run_that_cannot_go_on_says_so_and_is_gone_on_with_later() -> None:

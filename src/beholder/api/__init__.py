@@ -7,7 +7,16 @@ gone on with, and give it back as a ``Run``.
 from beholder.api.agreement import agree
 from beholder.api.directions import bidirectional
 from beholder.api.ranking import rank
-from beholder.api.run import RankingRun, Run
+from beholder.api.run import NarrativesRun, RankingRun, Run
 from beholder.api.scoring import configure, score
 
-__all__ = ["RankingRun", "Run", "agree", "bidirectional", "configure", "rank", "score"]
+__all__ = [
+    "NarrativesRun",
+    "RankingRun",
+    "Run",
+    "agree",
+    "bidirectional",
+    "configure",
+    "rank",
+    "score",
+]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from beholder.api.run import Run
-from beholder.benchmarks.bidirectional.observe import Columns, observe
-from beholder.benchmarks.bidirectional.study import Study, StudySettings, study
+from beholder.benchmarks.bidirectional.observe import observe
+from beholder.benchmarks.bidirectional.settings import Columns, StudySettings
+from beholder.benchmarks.bidirectional.study import Study, study
 
 
 def bidirectional(

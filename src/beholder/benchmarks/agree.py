@@ -13,8 +13,8 @@ import numpy as np
 from beholder.benchmarks import caparena
 from beholder.benchmarks.load import JudgedSet
 from beholder.benchmarks.measure import (
+    AgreementFound,
     Data,
-    Found,
     agreement,
     by_category,
     collect,
@@ -84,7 +84,7 @@ class Row:
 
     metric: str
     value: str
-    found: Found
+    found: AgreementFound
     categories: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
     @property
@@ -148,6 +148,51 @@ class Report:
     signatures: Mapping[str, str]
     extra: Mapping[str, Mapping[str, float | None]]
     n_resamples: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        return {
+            "set": self.name,
+            "n_items": self.n_items,
+            "n_resamples": self.n_resamples,
+            "signatures": dict(self.signatures),
+            "measures": [
+                {
+                    "name": section.data.name,
+                    "metrics": [
+                        {
+                            "metric": row.metric,
+                            "value": row.value,
+                            "agreement": row.found.value,
+                            "low": row.found.interval.low if row.found.interval else None,
+                            "high": row.found.interval.high if row.found.interval else None,
+                            "n": row.found.n,
+                            "n_missing": row.found.n_missing,
+                            "n_sources": row.found.n_sources,
+                            "reason": row.found.reason,
+                            "categories": {
+                                name: {"agreement": value, "n": n}
+                                for name, (value, n) in row.categories.items()
+                            },
+                        }
+                        for row in section.rows
+                    ],
+                    "differences": [
+                        {
+                            "a": difference.a,
+                            "b": difference.b,
+                            "difference": difference.difference,
+                            "low": difference.interval.low if difference.interval else None,
+                            "high": difference.interval.high if difference.interval else None,
+                            "p": difference.p_value,
+                        }
+                        for difference in section.differences
+                    ],
+                }
+                for section in self.sections
+            ],
+            "extra": {name: dict(figures) for name, figures in self.extra.items()},
+        }
 
 
 def agree(

@@ -4,11 +4,11 @@ from beholder.data.frames import (
     frame_from_row,
     frame_row,
     read_frames,
-    read_sequences,
-    sequence_from_row,
-    sequence_row,
+    read_storylines,
+    storyline_from_row,
+    storyline_row,
     with_exif_dates,
-    write_sequences,
+    write_storylines,
 )
 from beholder.data.read import read_items, records
 from beholder.data.reviews import read_reviews, reviews_from_row, reviews_row
@@ -22,13 +22,13 @@ __all__ = [
     "read_frames",
     "read_items",
     "read_reviews",
-    "read_sequences",
+    "read_storylines",
     "records",
     "reviews_from_row",
     "reviews_row",
-    "sequence_from_row",
-    "sequence_row",
+    "storyline_from_row",
+    "storyline_row",
     "to_row",
     "with_exif_dates",
-    "write_sequences",
+    "write_storylines",
 ]

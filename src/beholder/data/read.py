@@ -7,6 +7,8 @@ import gzip
 import json
 import lzma
 import sys
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import attrgetter
@@ -30,7 +32,11 @@ MAX_ROW_BYTES = 16 * 2**20
 Row: TypeAlias = tuple[int, Any]
 """Row number, and the parsed row or the DataError that stands for it."""
 
+MAX_BLANK_LINES = 1_000_000
+"""Blank lines in a row that are passed over: more are a broken file, or a bomb."""
+
 _PACKED = (".gz", ".xz")
+_OUTER = ("group", "judgments")
 _HUB = "hf:"
 
 
@@ -204,7 +210,7 @@ def _opened(path: Path, name: str, packed: str | None) -> Iterator[IO[bytes]]:
     try:
         with path.open("rb") as plain, _unpacked(plain, packed) as stream:
             yield stream
-    except (gzip.BadGzipFile, lzma.LZMAError, EOFError) as error:
+    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError) as error:
         raise DataError(name, f"is damaged or not a {packed} file ({error})") from error
     except OSError as error:
         raise DataError(name, f"cannot be read: {error.strerror or error}") from error
@@ -229,9 +235,13 @@ def _jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]:
-    number = 0
+    number, last = 0, 0
     while raw := stream.readline(MAX_ROW_BYTES + 1):
         number += 1
+        if not raw.isspace():
+            last = number
+        elif number - last > MAX_BLANK_LINES:
+            raise DataError(name, f"has {MAX_BLANK_LINES:,} blank lines in a row", line=number)
         if len(raw) > MAX_ROW_BYTES:
             while raw and not raw.endswith(b"\n"):  # go on behind the line without keeping it
                 raw = stream.readline(2**20)
@@ -258,9 +268,7 @@ def _csv(stream: IO[bytes], name: str, delimiter: str = ",") -> Iterator[Row]:
         header = next(reader, None)
         if header is None:
             return
-        if len(set(header)) < len(header):
-            double = next(column for column in header if header.count(column) > 1)
-            raise DataError(name, f"two columns are called {double!r}", line=1)
+        _check_header(header, name)
         for cells in reader:
             if not cells:
                 continue
@@ -271,6 +279,18 @@ def _csv(stream: IO[bytes], name: str, delimiter: str = ",") -> Iterator[Row]:
             yield reader.line_num, _from_cells(dict(zip(header, cells, strict=True)))
     except csv.Error as error:
         raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
+
+
+def _check_header(header: list[str], name: str) -> None:
+    for column, count in Counter(header).most_common(1):
+        if count > 1:
+            raise DataError(name, f"two columns are called {column!r}", line=1)
+    for outer in _OUTER:
+        inner = next((one for one in header if one.startswith(f"{outer}.")), None)
+        if inner is not None and outer in header:
+            raise DataError(
+                name, f"has both a column {outer!r} and a column {inner!r}; keep one form", line=1
+            )
 
 
 def _text_lines(stream: IO[bytes], name: str) -> Iterator[str]:
@@ -289,7 +309,7 @@ def _from_cells(cells: dict[str, str]) -> dict[str, Any]:
                 row[column] = cell  # said nothing: a failed item, not a bad row
             continue
         outer, dot, inner = column.partition(".")
-        if dot and outer in ("group", "judgments"):
+        if dot and outer in _OUTER:
             row.setdefault(outer, {})[inner] = _number(cell) if outer == "judgments" else cell
         else:
             row[column] = _json_list(cell)
@@ -324,7 +344,8 @@ def _parquet(path: Path, name: str) -> Iterator[Row]:
                 for row in batch.to_pylist():
                     number += 1
                     yield number, row
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+        # ValueError: a text that is not UTF-8, times in nanoseconds; OverflowError: the year 300000
         raise DataError(name, f"cannot be read as Parquet: {error}") from error
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from beholder import embed, judges, text
 from beholder.backends.images import Pictures
 from beholder.embed.base import FloatArray
+from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.text.split import Splitter
@@ -67,6 +68,7 @@ class Tools:
             "judge": lambda spec: judges.judge(spec, **asking),
             "embedder": lambda spec: EmbeddingService(embed.embedder(spec, **embedding), vectors),
             "splitter": text.splitter,
+            "image_embedder": image_embedder,
             "image_text": lambda spec: _image_text(spec, vectors),
             "encoder": _encoder,
         }
@@ -76,8 +78,8 @@ class Tools:
         """The tool of a kind that a spec names; made once, shared from then on.
 
         Args:
-            kind: ``judge``, ``embedder``, ``splitter``, ``image_text`` or ``encoder``, as a
-                metric's ``param(tool=...)`` says.
+            kind: ``judge``, ``embedder``, ``splitter``, ``image_embedder``, ``image_text`` or
+                ``encoder``, as an asker's ``param(tool=...)`` says.
             spec: Such as ``openai:MODEL``, ``static`` or ``rules``.
         """
         if (kind, spec) not in self._made:
@@ -95,6 +97,10 @@ class Tools:
     def image_text(self, spec: str) -> ImageTextService:
         """The model of pictures and texts of a spec such as ``clip:NAME`` (extra ``hf``)."""
         return cast("ImageTextService", self.get("image_text", spec))
+
+    def image_embedder(self, spec: str) -> ImageEmbedder:
+        """The embedder of pictures of a spec such as ``npz:FILE`` or ``clip:NAME``."""
+        return cast(ImageEmbedder, self.get("image_embedder", spec))
 
     def encoder(self, spec: str) -> TokenService:
         """The encoder of tokens in their context of a spec such as ``hf:NAME`` (extra ``hf``)."""

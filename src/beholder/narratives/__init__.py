@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from beholder.narratives.maps import narrative_map
+    from beholder.narratives.paths import StorylinePath
     from beholder.narratives.sample import random_storyline
     from beholder.narratives.space import Space
-    from beholder.narratives.storyline import Storyline
     from beholder.narratives.strength import Coherence, coherence
     from beholder.narratives.timeline import Chronology, chronology
     from beholder.narratives.topics import Topics, spread_dates, spread_labels, topic_clusters
@@ -24,7 +24,7 @@ __all__ = [
     "Chronology",
     "Coherence",
     "Space",
-    "Storyline",
+    "StorylinePath",
     "Topics",
     "WarpedAlignment",
     "chronology",
@@ -47,7 +47,7 @@ _HOME = {
     "widest": ("maxmin",),
     "sample": ("random_storyline",),
     "space": ("Space",),
-    "storyline": ("Storyline",),
+    "paths": ("StorylinePath",),
     "topics": ("Topics", "spread_dates", "spread_labels", "topic_clusters"),
     "trails": ("trail",),
 }

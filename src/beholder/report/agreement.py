@@ -52,6 +52,12 @@ def agreement_table(report: Report) -> Table:
     return _captioned(table, lines)
 
 
+def agreement_tables(report: Report) -> list[Table]:
+    """The table of agreement, and a matrix of differences per measure that has them."""
+    differing = (section for section in report.sections if section.differences)
+    return [agreement_table(report), *map(significance_table, differing)]
+
+
 def significance_table(section: MeasureSection) -> Table:
     """A matrix of differences: agreement of the row's metric minus the column's, with p."""
     labels = [row.label for row in section.rows]

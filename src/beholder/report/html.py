@@ -16,7 +16,7 @@ from beholder.records import Estimate, ItemScore
 from beholder.report import charts
 from beholder.report.frequent import Frequent, frequent
 from beholder.report.groups import Breakdown, breakdowns
-from beholder.report.load import MetricColumns, RunData, Value, load
+from beholder.report.load import MetricColumns, RunData, ValueColumn, load
 from beholder.report.numbers import show_number
 from beholder.report.pages import TEMPLATES, content_hash, environment
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
@@ -35,7 +35,7 @@ _SNIPPET = 180
 class ValueRow:
     """A value's line in a metric's table."""
 
-    value: Value
+    value: ValueColumn
     estimate: Estimate | None
     bar: charts.RangeBar | None
     spark: list[float]
@@ -151,7 +151,7 @@ def _frequent(store: Store, run: RunData, metric: MetricColumns) -> list[Frequen
     return frequent(found, run.groups)
 
 
-def _value_row(metric: MetricColumns, value: Value) -> ValueRow:
+def _value_row(metric: MetricColumns, value: ValueColumn) -> ValueRow:
     scores = metric.finite(value.name)
     estimate = metric.result.values.get(value.name) if metric.result else None
     if not len(scores):

@@ -16,7 +16,7 @@ from beholder.run.store import Store
 
 
 @dataclass(frozen=True)
-class Value:
+class ValueColumn:
     """One of a metric's values, as the run log describes it.
 
     Attributes:
@@ -50,14 +50,14 @@ class MetricColumns:
 
     name: str
     signature: str
-    values: tuple[Value, ...]
+    values: tuple[ValueColumn, ...]
     positions: NDArray[np.int64]
     columns: Mapping[str, NDArray[np.float64]]
     failures: Mapping[int, str]
     result: MetricResult | None
 
     @property
-    def headline(self) -> Value:
+    def headline(self) -> ValueColumn:
         """The value that stands for the metric."""
         return self.values[0]
 
@@ -125,7 +125,7 @@ def _metric(
     store: Store, entry: Mapping[str, Any], n_items: int, results: Mapping[str, MetricResult]
 ) -> MetricColumns:
     name = entry["name"]
-    values = tuple(Value(**described) for described in entry["values"])
+    values = tuple(ValueColumn(**described) for described in entry["values"])
     positions: list[int] = []
     columns: dict[str, list[float]] = {value.name: [] for value in values}
     for position, numbers in store.values(name, n_items):

@@ -17,7 +17,7 @@ from beholder.run import manifest
 from beholder.run.rows import reviews, rows
 from beholder.run.rows.askers import category_of
 from beholder.run.rows.engine import MAX_SHOWN
-from beholder.run.rows.making import Part, parts_of
+from beholder.run.rows.making import MadePart, parts_of
 from beholder.run.store import Store
 from beholder.run.subjects import KINDS
 from beholder.run.thumbs import thumb
@@ -26,7 +26,7 @@ _MAX_FAILURES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class MadeValue:
     """One value of one system over the run.
 
     Attributes:
@@ -53,12 +53,12 @@ class Block:
     """
 
     system: str
-    parts: tuple[Part, ...]
+    parts: tuple[MadePart, ...]
     failure: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class MadeSubject:
     """One subject of the page.
 
     Attributes:
@@ -133,16 +133,16 @@ def _render(store: Store, log: Mapping[str, Any]) -> str:
     )
 
 
-def _thumb(store: Store, subject: Subject) -> str:
+def _thumb(store: Store, subject: MadeSubject) -> str:
     return jpeg_uri(thumb(store.folder, subject.position))
 
 
 def _subjects(
     store: Store, systems: Mapping[str, str], askers: Mapping[str, Any]
-) -> Iterator[Subject]:
+) -> Iterator[MadeSubject]:
     kind = KINDS[next(iter(askers.values()))["subject"]]
     for position, subject in store.subjects(kind):
-        yield Subject(
+        yield MadeSubject(
             position=position,
             id=kind.id(subject),
             group=kind.group(subject),
@@ -168,11 +168,11 @@ def _failures(store: Store, name: str, n: int) -> Iterator[tuple[str, ItemFailur
         yield kind.id(subject), found[position]
 
 
-def _values(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[Value]:
+def _values(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[MadeValue]:
     results = manifest.results(log)
     described = {entry["name"]: entry["values"] for entry in log["metrics"]}
     return [
-        Value(system, value["name"], value["help"], results[name].values[value["name"]])
+        MadeValue(system, value["name"], value["help"], results[name].values[value["name"]])
         for system, name in systems.items()
         if name in results
         for value in described[name]

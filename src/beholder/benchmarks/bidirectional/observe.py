@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from beholder.benchmarks.bidirectional.pairs import Direction, Fact, TextPair
+from beholder.benchmarks.bidirectional.settings import Columns
 from beholder.errors import ConfigError
 from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit
@@ -15,27 +16,6 @@ from beholder.run import manifest
 from beholder.run.store import Store
 
 METRIC = "dcscore(direction='both')"
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Where a run says who and what: names of group columns and of judgments.
-
-    Attributes:
-        system: Who wrote the candidate; without it, the name of the run directory.
-        category: Category of the picture.
-        dataset: Data set.
-        language: Language of the texts.
-        rating: People's ratings of the candidate: a number, a list, or numbers by rater.
-        human_rating: People's ratings of the reference, likewise.
-    """
-
-    system: str = "system"
-    category: str = "category"
-    dataset: str = "dataset"
-    language: str = "language"
-    rating: str = "rating"
-    human_rating: str = "human_rating"
 
 
 def observe(

@@ -20,27 +20,9 @@ from beholder.benchmarks.bidirectional.selectivity import (
     selectivity_table,
     subject_table,
 )
+from beholder.benchmarks.bidirectional.settings import StudySettings
 from beholder.benchmarks.bidirectional.table import Omitted, Table
 from beholder.errors import ConfigError
-
-
-@dataclass(frozen=True)
-class StudySettings:
-    """How the study is made.
-
-    Attributes:
-        random: Category of the random sample; ``rest`` compares each category with all others.
-        cuts: F1 or recall below which a text is hard, and from which it is easy; None for tertiles.
-    """
-
-    random: str = "random"
-    cuts: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        if self.cuts is not None and not 0.0 <= self.cuts[0] <= self.cuts[1] <= 1.0:
-            raise ConfigError(
-                f"cuts {self.cuts}: expected two numbers from 0 to 1, the lower first"
-            )
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from beholder.metrics import Tools
 from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
 from beholder.records import Item
-from beholder.run.rows.making import CHARACTERS, WORDS, Maker, Part
+from beholder.run.rows.making import CHARACTERS, WORDS, MadePart, Maker
 
 SEVERAL, NONE = "several", "none"
 _CANDIDATE = "candidate"
 
 
 @dataclass(frozen=True)
-class Columns:
+class RowColumns:
     """Group columns that rows get.
 
     Attributes:
@@ -41,7 +41,7 @@ class RowAsker(Maker[Item]):
     """Base of what is asked of rows and gives rows."""
 
     def row(
-        self, item: Item, parts: Sequence[Part], system: str, judge: str, columns: Columns
+        self, item: Item, parts: Sequence[MadePart], system: str, judge: str, columns: RowColumns
     ) -> Item:
         """The new row; how it was made stands in ``meta`` under the name of what was asked.
 
@@ -57,11 +57,13 @@ class RowAsker(Maker[Item]):
         return replace(made, meta={**made.meta, self.registered_name: how})
 
     @abstractmethod
-    def _row(self, item: Item, parts: Sequence[Part], system: str, columns: Columns) -> Item: ...
+    def _row(
+        self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns
+    ) -> Item: ...
 
 
 @dataclass(frozen=True)
-class Caption(RowAsker):
+class CaptionRow(RowAsker):
     """A description of an item's pictures becomes the candidate.
 
     Raises:
@@ -83,7 +85,7 @@ class Caption(RowAsker):
         """Refuse an item without pictures."""
         _check_pictures(subject)
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[Part, ...]:
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
         """One text."""
         low, high = self.words
         question = operations.Caption(
@@ -93,16 +95,16 @@ class Caption(RowAsker):
             max_words=high,
             context=self.context,
         )
-        return (Part(await judge.ask(question)),)
+        return (MadePart(await judge.ask(question)),)
 
-    def _row(self, item: Item, parts: Sequence[Part], system: str, columns: Columns) -> Item:
+    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
         known = {columns.language: self.language} | dict(item.group)
         group = known | {columns.system: system}
         return replace(item, id=f"{item.id}/{system}", candidate=parts[0].text, group=group)
 
 
 @dataclass(frozen=True)
-class Classify(RowAsker):
+class ClassifyRow(RowAsker):
     """The category of an item becomes a group column.
 
     A single category names the group. Two that both clearly apply are ``several``, none is
@@ -145,7 +147,7 @@ class Classify(RowAsker):
         elif not self._text(subject).strip():
             raise ItemError(f"there is no {self.by} to sort")
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[Part, ...]:
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
         """A part per category that fits, labelled with its rating."""
         if self.looks:
             images = await tools.pictures.read(subject.images)
@@ -153,14 +155,14 @@ class Classify(RowAsker):
         else:
             question = operations.Classify(self.categories, text=self._text(subject))
         found = await judge.ask(question)
-        return tuple(Part(category.name, category.rating) for category in found)
+        return tuple(MadePart(category.name, category.rating) for category in found)
 
-    def measure(self, parts: Sequence[Part]) -> dict[str, float]:
+    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
         """How many categories fit, and whether one clearly does."""
         clear = any(part.label == "High" for part in parts)
         return {"clear": float(clear), "categories": float(len(parts))}
 
-    def _row(self, item: Item, parts: Sequence[Part], system: str, columns: Columns) -> Item:
+    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
         ratings = [{"name": part.text, "rating": part.label} for part in parts]
         return replace(
             item,
@@ -175,7 +177,7 @@ class Classify(RowAsker):
 
 
 @dataclass(frozen=True)
-class Translate(RowAsker):
+class TranslateRow(RowAsker):
     """Candidate and references, clause by clause, in another language."""
 
     registered_name: ClassVar[str] = "translate"
@@ -199,14 +201,14 @@ class Translate(RowAsker):
         if not (subject.candidate.strip() or subject.references):
             raise ItemError("there is no text to translate")
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[Part, ...]:
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
         """A part per clause, labelled with its text."""
 
-        async def clauses(label: str, text: str) -> list[Part]:
+        async def clauses(label: str, text: str) -> list[MadePart]:
             if not text.strip():
                 return []
             found = await judge.ask(operations.Translate(text, self.source, self.target))
-            return [Part(clause.translation, label, clause.source) for clause in found]
+            return [MadePart(clause.translation, label, clause.source) for clause in found]
 
         texts = {_CANDIDATE: subject.candidate} | {
             _reference(place): text for place, text in enumerate(subject.references, start=1)
@@ -214,7 +216,7 @@ class Translate(RowAsker):
         made = await asyncio.gather(*(clauses(label, text) for label, text in texts.items()))
         return tuple(part for parts in made for part in parts)
 
-    def measure(self, parts: Sequence[Part]) -> dict[str, float]:
+    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
         """Lengths of all texts of the row together."""
         return {
             WORDS.name: float(sum(len(part.text.split()) for part in parts)),
@@ -222,7 +224,7 @@ class Translate(RowAsker):
             "clauses": float(len(parts)),
         }
 
-    def _row(self, item: Item, parts: Sequence[Part], system: str, columns: Columns) -> Item:
+    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
         def whole(label: str, text: str) -> str:
             return " ".join(part.text for part in parts if part.label == label) or text
 
@@ -237,7 +239,7 @@ class Translate(RowAsker):
         )
 
 
-def category_of(parts: Sequence[Part]) -> str:
+def category_of(parts: Sequence[MadePart]) -> str:
     """The one category, or what is said where there is not one."""
     return parts[0].text if len(parts) == 1 else SEVERAL if parts else NONE
 

@@ -18,8 +18,8 @@ from beholder.files import write_jsonl
 from beholder.options import DataOptions, WorkOptions
 from beholder.records import ItemFailure
 from beholder.run import manifest
-from beholder.run.plan import Plan, plan
-from beholder.run.rows.making import Maker, Part, parts_of
+from beholder.run.plan import RunPlan, plan
+from beholder.run.rows.making import MadePart, Maker, parts_of
 from beholder.run.session import Means, Progress, Session
 from beholder.run.subjects import SubjectKind
 from beholder.run.thumbs import write_thumbs
@@ -34,7 +34,7 @@ MAX_SHOWN = 200
 
 _THUMB_SIDE = 240
 
-Row: TypeAlias = Callable[[S, str, Sequence[Part], str], Mapping[str, Any]]
+Row: TypeAlias = Callable[[S, str, Sequence[MadePart], str], Mapping[str, Any]]
 """The row of a subject, a system's name, the texts it made, and its judge's identity."""
 
 
@@ -127,7 +127,7 @@ def carry_out(making: Making[S], progress: Progress) -> Written:
         return replace(_write(making, session, n), bad_rows=tuple(bad))
 
 
-def plan_making(making: Making[S]) -> Plan:
+def plan_making(making: Making[S]) -> RunPlan:
     """Read all input and say what a run would ask; nothing is asked or written.
 
     Raises:

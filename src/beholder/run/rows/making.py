@@ -24,7 +24,7 @@ CHARACTERS = ValueInfo("characters", "characters, blanks among them", high=_MANY
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MadePart:
     """One of the texts that were made.
 
     Attributes:
@@ -60,14 +60,14 @@ class Maker(Asker[S]):
         return True
 
     @abstractmethod
-    async def make(self, subject: S, judge: Judge, tools: Tools) -> tuple[Part, ...]:
+    async def make(self, subject: S, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
         """The texts of one subject.
 
         Raises:
             ItemError: It lacks what is asked about, or the answer cannot be used.
         """
 
-    def measure(self, parts: Sequence[Part]) -> dict[str, float]:
+    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
         """The values of what was made: here means over the texts."""
         return {
             WORDS.name: fmean(len(part.text.split()) for part in parts),
@@ -88,10 +88,10 @@ class Maker(Asker[S]):
         return ItemScore(self.measure(parts), (), signature, detail)
 
 
-def parts_of(detail: Mapping[str, Any]) -> tuple[Part, ...]:
+def parts_of(detail: Mapping[str, Any]) -> tuple[MadePart, ...]:
     """The texts that an outcome's detail holds."""
-    return tuple(Part(**part) for part in detail["parts"])
+    return tuple(MadePart(**part) for part in detail["parts"])
 
 
-def _short(part: Part) -> dict[str, str]:
+def _short(part: MadePart) -> dict[str, str]:
     return {name: value for name, value in asdict(part).items() if value or name == "text"}

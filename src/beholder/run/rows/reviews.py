@@ -19,10 +19,10 @@ from beholder.metrics.irr.response import LANGUAGES
 from beholder.metrics.params import param
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Frame, Reviews
-from beholder.run.plan import Plan
+from beholder.run.plan import RunPlan
 from beholder.run.rows.engine import Making, Written, carry_out, plan_making, usual
 from beholder.run.rows.inputs import root_of
-from beholder.run.rows.making import Maker, Part
+from beholder.run.rows.making import MadePart, Maker
 from beholder.run.session import Means, Progress
 from beholder.run.subjects import FRAME
 
@@ -44,7 +44,7 @@ _LEAST = {"words": 10, "max_side": 16}
 
 
 @dataclass(frozen=True)
-class Review(Maker[Frame]):
+class WriteReviews(Maker[Frame]):
     """Five reviews of a picture, one per kind.
 
     Raises:
@@ -69,7 +69,7 @@ class Review(Maker[Frame]):
         if subject.image is None:
             raise ItemError(f"{subject.id!r} has no image")
 
-    async def make(self, subject: Frame, judge: Judge, tools: Tools) -> tuple[Part, ...]:
+    async def make(self, subject: Frame, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
         """A part per kind, best first, labelled with the kind."""
         question = operations.Review(
             await tools.pictures.read([subject.image or ""], self.max_side),
@@ -79,7 +79,7 @@ class Review(Maker[Frame]):
         )
         texts = await judge.ask(question)
         return tuple(
-            Part(text, kind.partition(":")[0]) for kind, text in zip(KINDS, texts, strict=True)
+            MadePart(text, kind.partition(":")[0]) for kind, text in zip(KINDS, texts, strict=True)
         )
 
 
@@ -132,13 +132,15 @@ def run_reviews(config: ReviewsConfig, progress: Progress) -> Written:
     return carry_out(_making(config), progress)
 
 
-def plan_reviews(config: ReviewsConfig) -> Plan:
+def plan_reviews(config: ReviewsConfig) -> RunPlan:
     """Read all input and say what the run would ask; errors as ``engine.plan_making``."""
     return plan_making(_making(config))
 
 
 def _making(config: ReviewsConfig) -> Making[Frame]:
-    def row(frame: Frame, language: str, parts: Sequence[Part], judge: str) -> Mapping[str, Any]:
+    def row(
+        frame: Frame, language: str, parts: Sequence[MadePart], judge: str
+    ) -> Mapping[str, Any]:
         texts = [part.text for part in parts]
         return reviews_row(_shuffled(frame, language, texts, config.seed))
 
@@ -154,7 +156,7 @@ def _making(config: ReviewsConfig) -> Making[Frame]:
         read=lambda: read_frames(config.data, media_root=media_root),
         picture=lambda frame: frame.image,
         systems={
-            language: Review(config.judge, language, config.words, config.max_side)
+            language: WriteReviews(config.judge, language, config.words, config.max_side)
             for language in config.languages
         },
         row=row,

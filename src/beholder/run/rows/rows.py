@@ -11,11 +11,11 @@ from beholder.data import to_row
 from beholder.errors import ConfigError, DataError
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item
-from beholder.run.plan import Plan
-from beholder.run.rows.askers import Columns, RowAsker
+from beholder.run.plan import RunPlan
+from beholder.run.rows.askers import RowAsker, RowColumns
 from beholder.run.rows.engine import Making, Written, carry_out, plan_making, usual
 from beholder.run.rows.inputs import read_pictured, rebased, root_of
-from beholder.run.rows.making import Part
+from beholder.run.rows.making import MadePart
 from beholder.run.session import Means, Progress
 from beholder.run.subjects import ITEM
 
@@ -42,7 +42,7 @@ class RowsConfig:
     data: str
     out: Path
     systems: Mapping[str, RowAsker]
-    columns: Columns = field(default_factory=Columns)
+    columns: RowColumns = field(default_factory=RowColumns)
     rows: DataOptions = field(default_factory=DataOptions)
     judging: JudgeOptions = field(default_factory=JudgeOptions)
     work: WorkOptions = field(default_factory=WorkOptions)
@@ -65,13 +65,13 @@ def run_rows(config: RowsConfig, progress: Progress) -> Written:
     return carry_out(_making(config), progress)
 
 
-def plan_rows(config: RowsConfig) -> Plan:
+def plan_rows(config: RowsConfig) -> RunPlan:
     """Read all input and say what the run would ask; errors as ``engine.plan_making``."""
     return plan_making(_making(config))
 
 
 def _making(config: RowsConfig) -> Making[Item]:
-    def row(item: Item, system: str, parts: Sequence[Part], judge: str) -> Mapping[str, Any]:
+    def row(item: Item, system: str, parts: Sequence[MadePart], judge: str) -> Mapping[str, Any]:
         return to_row(config.systems[system].row(item, parts, system, judge, config.columns))
 
     return Making(
