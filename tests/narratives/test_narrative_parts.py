@@ -12,13 +12,14 @@ from beholder.backends import Answer, Sample, Usage
 from beholder.errors import ConfigError
 from beholder.judges.answers import InMemory, Record
 from beholder.narratives import Space, coherence, maxmin, narrative_map, trail
-from beholder.narratives.cost import Meter, Stage, estimated_tokens
+from beholder.narratives.cost import Stage, estimated_tokens, spent_on
 from beholder.narratives.edges import earliest_sources
 from beholder.narratives.hybrid import choose, combine
 from beholder.narratives.maps import _likeliest_route
+from beholder.narratives.paths import StorylinePath, ends
 from beholder.narratives.states import states
 from beholder.narratives.steps import StepRow, steps_table
-from beholder.narratives.storyline import Storyline, ends
+from beholder.records import ItemScore
 
 
 def turned(*degrees: float) -> list[list[float]]:
@@ -84,8 +85,8 @@ def test_ends_that_are_left_free_are_the_whole_collection() -> None:
 
 
 def test_a_single_picture_has_no_weak_link() -> None:
-    assert (Storyline((3,), (), "x").weakest, Storyline((3,), (), "x").mean) == (1.0, 1.0)
-    two = Storyline((0, 1, 2), (0.25, 0.75), "x")
+    assert (StorylinePath((3,), (), "x").weakest, StorylinePath((3,), (), "x").mean) == (1.0, 1.0)
+    two = StorylinePath((0, 1, 2), (0.25, 0.75), "x")
     assert (two.weakest, two.mean) == (0.25, 0.5)
 
 
@@ -195,20 +196,20 @@ def _record(request: str, answer: Answer) -> Record:
     return Record(request, "op", "op.v1@0", "scripted", "m", 0, answer, None)
 
 
-def test_a_meter_counts_each_answer_once() -> None:
+def test_a_stage_counts_each_answer_once() -> None:
     store = InMemory()
-    meter = Meter(store)
-    assert meter.stage == Stage()
-    assert meter.get_answer("absent") is None
     first, second = _record("a", _answer(1.5, 100, 10)), _record("b", _answer(0.5, 50, 5))
-    meter.put_answer(first)
-    meter.put_answer(second)
-    assert meter.get_answer(first.key) == first.answer
-    assert meter.stage == Stage(2, 2.0, 150, 15)
-    assert meter.stage.tokens == 165
-    later = Meter(store)  # the next start of the run
-    later.get_answer(second.key)
-    assert later.stage == Stage(1, 0.5, 50, 5)
+    store.put_answer(first)
+    store.put_answer(second)
+    outcomes = [
+        ItemScore({"v": 1.0}, signature="m", detail={"answers": [first.key, second.key]}),
+        ItemScore({"v": 1.0}, signature="m", detail={"answers": [second.key, "not kept"]}),
+        ItemScore({"v": 1.0}, signature="m"),
+    ]
+    assert spent_on(outcomes, store) == Stage(2, 2.0, 150, 15)
+    assert spent_on(outcomes, store).tokens == 165
+    assert spent_on(outcomes[1:], store) == Stage(1, 0.5, 50, 5)
+    assert spent_on([], store) == Stage()
 
 
 def test_tokens_by_the_rules_of_thumb() -> None:
