@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beholder.visible import for_terminal
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -19,13 +21,13 @@ _SHOWN = 5
 
 
 def tell(text: object) -> None:
-    """Print a line on stdout."""
-    sys.stdout.write(f"{text}\n")
+    """Print a line on stdout; whatever stands in it cannot steer the terminal."""
+    sys.stdout.write(f"{for_terminal(str(text))}\n")
 
 
 def say(text: object) -> None:
-    """Print a line on stderr."""
-    sys.stderr.write(f"{text}\n")
+    """Print a line on stderr; whatever stands in it cannot steer the terminal."""
+    sys.stderr.write(f"{for_terminal(str(text))}\n")
 
 
 def tell_json(value: object) -> None:
@@ -37,7 +39,9 @@ def tell_tables(*tables: RenderableType) -> None:
     """Print tables on stdout, as wide as the terminal."""
     from rich.console import Console
 
-    console = Console()
+    from beholder.report.safe_console import SafeConsole
+
+    console: Console = SafeConsole()
     for table in tables:
         console.print(table)
 
@@ -84,7 +88,7 @@ def close(
 
 def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     """The first failures and their number, if there are more than are allowed."""
-    from beholder.report.marking import visible
+    from beholder.visible import visible
 
     if len(failures) <= allowed:
         return []
@@ -98,7 +102,7 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
 
 def tell_plan(planned: RunPlan, out: Path) -> int:
     """Say what a run would do; gives the exit code."""
-    from beholder.report.marking import visible
+    from beholder.visible import visible
 
     tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
     for row in planned.bad_rows:
