@@ -68,6 +68,12 @@ def test_they_means_both_of_a_joined_pair(text: str, said_of: set[str]) -> None:
     [
         ("Two women stand. One wears a hat, the other wears a scarf.", "woman", ["one", "other"]),
         ("Three cats sleep. One is black.", "cat", ["one"]),
+        (
+            "A tree is tall. A car is red. A road is wet. A hill is green. Three cats sleep."
+            " One is black.",
+            "cat",
+            ["one"],
+        ),
     ],
 )
 def test_one_and_the_other_are_members_of_the_group(
