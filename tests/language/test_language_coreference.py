@@ -6,6 +6,7 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.language import parse, scene_graph
+from toy.graphs import document
 
 CASES = [
     ("A dog lies on a rug. The dog is brown.", "dog dog"),
@@ -67,6 +68,12 @@ def test_they_means_both_of_a_joined_pair(text: str, said_of: set[str]) -> None:
     [
         ("Two women stand. One wears a hat, the other wears a scarf.", "woman", ["one", "other"]),
         ("Three cats sleep. One is black.", "cat", ["one"]),
+        (
+            "A tree is tall. A car is red. A road is wet. A hill is green. Three cats sleep."
+            " One is black.",
+            "cat",
+            ["one"],
+        ),
     ],
 )
 def test_one_and_the_other_are_members_of_the_group(
@@ -132,3 +139,28 @@ def test_none_links_nothing() -> None:
 def test_unknown_coreference_is_refused_with_the_choices() -> None:
     with pytest.raises(ConfigError, match=r"'nearest'.*'builtin'"):
         scene_graph(parse("A dog."), coref="nearest")
+
+
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        # "Max, a dog, sits": the second names the first again; "dogs, cats and a bird" is a list.
+        (
+            "Max/PROPN/NNP/nsubj/6 ,/PUNCT/,/punct/4 a/DET/DT/det/4 dog/NOUN/NN/appos/1"
+            " ,/PUNCT/,/punct/4 sits/VERB/VBZ/ROOT/0",
+            {"Max dog"},
+        ),
+        (
+            "cats/NOUN/NNS/ROOT/0 ,/PUNCT/,/punct/4 a/DET/DT/det/4 dog/NOUN/NN/appos/1"
+            " and/CCONJ/CC/cc/6 birds/NOUN/NNS/conj/1",
+            set(),
+        ),
+        ("cats/NOUN/NNS/ROOT/0 ,/PUNCT/,/punct/3 dogs/NOUN/NNS/appos/1", set()),
+    ],
+)
+def test_an_apposition_names_the_same_thing_and_a_list_does_not(
+    tree: str, expected: set[str]
+) -> None:
+    graph = scene_graph(document(tree))
+    told = {" ".join(m.text for m in e.mentions) for e in graph.entities if len(e.mentions) > 1}
+    assert told == expected

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beholder.language import scene_graph
-from beholder.language.document import Document, Word
-from beholder.language.lemmas import lemma
-from toy.graphs import normal, written
+from toy.graphs import document, normal, written
 
 CASES = {
     "shared object": (
@@ -193,19 +191,6 @@ CASES = {
         "man | plate | hand | man > puts > plate | man > puts with > hand | man > has > hand",
     ),
 }
-
-
-def document(tree: str) -> Document:
-    """A document of words as ``word/pos/tag/relation/head``, heads from 1, 0 for the root."""
-    words: list[Word] = []
-    start = 0
-    for index, entry in enumerate(tree.split()):
-        text, pos, tag, dep, head = entry.split("/")
-        at = int(head) - 1 if head != "0" else index
-        base = lemma(text, pos, tag)
-        words.append(Word(index, text, base, pos, tag, dep, at, start, start + len(text), 0))
-        start += len(text) + 1
-    return Document(" ".join(w.text for w in words), words, [(0, len(words))], "by hand")
 
 
 @pytest.mark.parametrize("name", CASES)
