@@ -13,6 +13,7 @@ from beholder.backends.images import for_model
 from beholder.errors import ItemError, TransientError
 from beholder.judges import Judge
 from beholder.judges.operations import Caption, JudgedFrame
+from beholder.media import inside
 from beholder.records import Frame, ItemFailure
 
 Method: TypeAlias = Literal["captions", "sight"]
@@ -61,7 +62,8 @@ class Sight:
             self._kept.move_to_end(frame.image)
             return self._kept[frame.image]
         try:
-            image = await asyncio.to_thread(for_model, self._root / frame.image, self._max_side)
+            file = inside(self._root, frame.image)
+            image = await asyncio.to_thread(for_model, file, self._max_side)
         except ItemError as error:
             raise ItemError(f"frame {frame.id!r}: {error}") from error
         if frame.image not in self._kept:

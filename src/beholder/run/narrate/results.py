@@ -107,8 +107,8 @@ def write(
             ids=np.array(measures.matrix_frames),
         )
     frames = {f.id: f for narrative in narratives for f in narrative.frames}
-    pictures = ((f.id, None if f.image is None else root / f.image) for f in frames.values())
-    study["unreadable"] = write_thumbs(folder, pictures, THUMB_SIDE)
+    pictures = ((f.id, f.image) for f in frames.values())
+    study["unreadable"] = write_thumbs(folder, root, pictures, THUMB_SIDE)
     text = json.dumps(study, ensure_ascii=False, allow_nan=False)
     files.write_text(folder / STUDY, text)
 
