@@ -94,8 +94,8 @@ def test_requests_of_one_time_go_into_one_batch_at_half_the_price(tmp_path: Path
         judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
         assert run_beside(server, rewrite_all(judge, 30)) == ["a phrase"] * 30
         assert len(server.batches) == 1
-    # 100 prompt tokens each at 1000 per million, half of it.
-    assert budget.spent == pytest.approx(30 * 100 * 1000 / 1e6 / 2)
+    # 100 prompt tokens each at 1000 per million, half of it; and the probe, which is no batch.
+    assert budget.spent == pytest.approx(30 * 100 * 1000 / 1e6 / 2 + 100 * 1000 / 1e6)
     file.close()
 
 

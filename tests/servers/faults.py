@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 from unittest import mock
 
-import httpx2
 import uvicorn
 
 from beholder.backends.openai_http import Connection
@@ -241,13 +240,13 @@ def run_beside(server: Served, work: Coroutine[Any, Any, T]) -> T:
     numbers = itertools.count()
     under_way: set[str] = set()
 
-    async def counted(self: Connection, method: str, path: str, **parts: Any) -> httpx2.Response:
+    async def counted(self: Connection, method: str, path: str, **parts: Any) -> bytes:
         number = str(next(numbers))
         under_way.add(number)
         parts["headers"] = {**parts.get("headers", {}), NUMBER: number}
         try:
-            response: httpx2.Response = await send(self, method, path, **parts)
-            return response
+            body: bytes = await send(self, method, path, **parts)
+            return body
         finally:
             under_way.discard(number)
 

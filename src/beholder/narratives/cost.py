@@ -73,6 +73,22 @@ class Meter:
         """See ``AnswerStore``."""
         self._store.put_fact(name, text)
 
+    def facts(self, prefix: str) -> dict[str, str]:
+        """See ``AnswerStore``."""
+        return self._store.facts(prefix)
+
+    def claim(self, name: str) -> bool:
+        """See ``AnswerStore``."""
+        return self._store.claim(name)
+
+    def release(self, name: str) -> None:
+        """See ``AnswerStore``."""
+        self._store.release(name)
+
+    def put_charge(self, cost: float) -> None:
+        """See ``AnswerStore``."""
+        self._store.put_charge(cost)
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
