@@ -173,12 +173,16 @@ class FaultServer:
 
 
 async def _send(send: Any, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        *more,
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send_answer(send, status, body, [(b"content-type", b"application/json"), *more])
+
+
+async def send_answer(
+    send: Any, status: int, body: bytes, headers: list[tuple[bytes, bytes]]
+) -> None:
+    """Send a whole answer."""
+    length = (b"content-length", str(len(body)).encode())
+    whole = headers if status == 204 else [*headers, length]
+    await send({"type": "http.response.start", "status": status, "headers": whole})
     await send({"type": "http.response.body", "body": body})
 
 

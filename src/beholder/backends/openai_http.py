@@ -129,7 +129,7 @@ class Connection:
 
     def _redirected(self, response: httpx2.Response) -> Exception:
         """No redirect is followed: it would carry the texts to an address that nobody named."""
-        where = public_address(response.headers["location"])
+        where = self._redacted(response.headers["location"].rpartition("@")[2])
         if self._reached:
             return CallFailed(f"HTTP {response.status_code}: a redirect to {where}")
         return ConfigError(
@@ -185,9 +185,22 @@ class Connection:
 
 
 def public_address(base_url: str) -> str:
-    """The address without any user name or password in it."""
-    parts = urlsplit(base_url.rstrip("/"))
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    """The address without any user name or password in it.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        parts = urlsplit(base_url.rstrip("/"))
+        if parts.scheme in ("http", "https") and parts.hostname:
+            host = parts.netloc.rpartition("@")[2]
+            return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    except (ValueError, AttributeError):
+        pass
+    raise ConfigError(
+        f"base_url: {str(base_url).rpartition('@')[2]!r} is no address such as"
+        " http://localhost:8000/v1"
+    )
 
 
 async def _read(response: httpx2.Response, most: int) -> bytes:
