@@ -104,14 +104,15 @@ def test_an_answer_in_a_store_from_before_that_cannot_be_read_is_asked_again(
         assert asyncio.run(judge.ask(Rewrite("man holds cup"))) == SAID
         row = next(iter(file.records()))
         whole = json.loads(row.answer.to_json())
-        for broken in (
+        damaged: tuple[Any, ...] = (
             {**whole, "samples": [{"text": ["parts"], "finish": "stop", "first": None}]},
             {**whole, "samples": [{"text": "x", "finish": ["stop"], "first": None}]},
             {**whole, "usage": {"prompt": "many"}},
             {"samples": 5},
             [],
             None,
-        ):
+        )
+        for broken in damaged:
             with sqlite3.connect(path) as db:
                 db.execute("UPDATE answers SET answer = ?, cost = 0.25", (json.dumps(broken),))
             before = file.cost()
@@ -128,7 +129,7 @@ def test_a_third_of_all_kinds_mixed_ends_every_item_with_a_result_or_a_reason(
     tmp_path: Path,
 ) -> None:
     async def all_of(judge: Judge) -> list[object]:
-        asked = [judge.ask(Rewrite(f"thing {i}")) for i in range(150)]
+        asked: list[Any] = [judge.ask(Rewrite(f"thing {i}")) for i in range(150)]
         asked += [judge.ask(Presence([Question("entity", f"thing {i}")], "t")) for i in range(150)]
         return list(await asyncio.gather(*asked, return_exceptions=True))
 

@@ -31,6 +31,14 @@ def _top(**fields: Any) -> Callable[[Whole], None]:
     return lambda whole: whole.update(fields)
 
 
+def _only(**fields: Any) -> Callable[[Whole], None]:
+    def change(whole: Whole) -> None:
+        whole.clear()
+        whole.update(fields)
+
+    return change
+
+
 def _without(*names: str) -> Callable[[Whole], None]:
     def change(whole: Whole) -> None:
         for name in names:
@@ -138,7 +146,7 @@ CHANGED: dict[str, Callable[[Whole], None]] = {
     "message: null": _choice(message=None),
     "message: text": _choice(message="a phrase"),
     "message: list": _choice(message=["a phrase"]),
-    "error with 200": lambda whole: (whole.clear(), whole.update(error={"message": "no"}))[0],
+    "error with 200": _only(error={"message": "no"}),
 }  # fmt: skip
 
 _JSON = (b"content-type", b"application/json")
