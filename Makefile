@@ -1,9 +1,9 @@
-# make demo | test | check | bench | lock | clean.  Needs Python 3.11+ with pip, nothing else.
+# make demo | test | check | bench | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-hf check bench identity docs lock clean
+.PHONY: demo test test-hf check bench chaos identity docs lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -45,6 +45,10 @@ bench: .venv-bench/.ready
 	    $(BENCH) benchmarks/granular.py && \
 	    $(BENCH) -m benchmarks.dcscore; \
 	fi
+
+# Every engine over a server of odd answers; some minutes (docs/reliability.md tells the figures).
+chaos: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python benchmarks/chaos.py --alone
 
 # What the built-in judge's answers hang on, as signatures name it; a test fails when it is stale.
 identity: $(VENV)/.dev

@@ -13,7 +13,7 @@ import pytest
 
 from beholder.backends import Answer, Image, Message, Request, Sample, Sampling, Usage
 from beholder.errors import RunError
-from beholder.judges.answers import AnswerFile, Answers, Record
+from beholder.judges.answers import AnswerFile, Answers, Record, noted_keys
 from beholder.judges.operations import Rewrite
 from beholder.metrics import Tools
 from beholder.records import Item
@@ -101,6 +101,22 @@ file.close()
     file = AnswerFile(path)
     assert [row["n_answers"] for row in file.stats()] == [150, 150, 150]
     file.close()
+
+
+def test_keys_that_are_looked_up_are_noted_by_whom_they_serve() -> None:
+    answers = Answers()
+
+    async def look(*keys: str) -> set[str]:
+        with noted_keys() as noted:
+            answers.get_answer(keys[0])
+            await asyncio.gather(*(asyncio.to_thread(answers.get_answer, key) for key in keys[1:]))
+        answers.get_answer("after")
+        return noted
+
+    async def both() -> list[set[str]]:
+        return list(await asyncio.gather(look("a", "b", "c"), look("c", "d")))
+
+    assert asyncio.run(both()) == [{"a", "b", "c"}, {"c", "d"}]
 
 
 def test_stats_and_prune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-from beholder.backends.money import Account, Price
+from beholder.backends.money import Account, Price, Usage
 from beholder.errors import ConfigError
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
@@ -147,36 +147,6 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``.
-
-    Where a server tells none, these are the most that there can have been.
-
-    Raises:
-        ValueError: A count is no whole number, or below 0.
-    """
-
-    prompt: int = 0
-    cached: int = 0
-    completion: int = 0
-    image: int = 0
-
-    def __post_init__(self) -> None:
-        for name in Usage.__slots__:
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 10**12:
-                raise ValueError(f"{name}={_short(value)} is no number of tokens")
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt + other.prompt,
-            self.cached + other.cached,
-            self.completion + other.completion,
-            self.image + other.image,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What came back for one request.
 
@@ -192,7 +162,7 @@ class Answer:
     samples: tuple[Sample, ...]
     model: str
     fingerprint: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     price_factor: float = 1.0
 
@@ -370,8 +340,8 @@ class FactsInMemory:
         """There is nothing to give up."""
 
 
-def mark(options: Mapping[str, Any]) -> str:
-    """A short mark for options that change answers; nothing for none."""
+def options_digest(options: Mapping[str, Any]) -> str:
+    """A short digest of options that change answers; nothing for none."""
     if not options:
         return ""
     text = json.dumps(options, sort_keys=True, default=str)

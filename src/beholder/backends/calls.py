@@ -10,17 +10,15 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import aiolimiter
 import stamina
 
 from beholder.backends.adaptive import AdaptiveLimit
+from beholder.backends.money import Usage
 from beholder.backends.per_loop import PerLoop
 from beholder.errors import ConfigError, TransientError
-
-if TYPE_CHECKING:
-    from beholder.backends.base import Usage
 
 T = TypeVar("T")
 

@@ -6,9 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from cachetools import LRUCache
+
 from beholder.backends.base import Image
 from beholder.errors import ItemError
 from beholder.media import check_image, encode_jpeg, file_bytes, inside, load_image
+
+KEPT_BYTES = 256 << 20
+"""Bytes of encoded pictures that one data set keeps."""
 
 _SENT_AS_IS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 
@@ -37,7 +42,7 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
 
 
 class Pictures:
-    """The pictures of a data set.
+    """The pictures of a data set; the last ones read are kept, as several questions show one.
 
     Args:
         folder: What the names of pictures are relative to; None takes the current directory.
@@ -45,6 +50,9 @@ class Pictures:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or Path()
+        self._kept: LRUCache[tuple[Path, int | None], Image] = LRUCache(
+            KEPT_BYTES, getsizeof=lambda image: len(image.data)
+        )
 
     def files(self, names: Sequence[str]) -> list[Path]:
         """The files of pictures as an item names them.
@@ -63,5 +71,12 @@ class Pictures:
         Raises:
             ItemError: A picture is no file, missing or cannot be read.
         """
-        files = self.files(names)
-        return await asyncio.to_thread(lambda: [for_model(file, max_side) for file in files])
+        return [await self._one(file, max_side) for file in self.files(names)]
+
+    async def _one(self, file: Path, max_side: int | None) -> Image:
+        known = self._kept.get((file, max_side))
+        if known is None:
+            known = await asyncio.to_thread(for_model, file, max_side)
+            if len(known.data) <= KEPT_BYTES:
+                self._kept[file, max_side] = known
+        return known

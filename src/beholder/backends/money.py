@@ -16,12 +16,38 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from beholder.errors import BudgetError, ConfigError
 
-if TYPE_CHECKING:
-    from beholder.backends.base import Usage
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``.
+
+    Where a server tells none, these are the most that there can have been.
+
+    Raises:
+        ValueError: A count is no whole number, or below 0.
+    """
+
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    image: int = 0
+
+    def __post_init__(self) -> None:
+        for name in Usage.__slots__:
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 10**12:
+                raise ValueError(f"the count of {name} tokens is no number of tokens")
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt + other.prompt,
+            self.cached + other.cached,
+            self.completion + other.completion,
+            self.image + other.image,
+        )
 
 
 @dataclass(frozen=True, slots=True)

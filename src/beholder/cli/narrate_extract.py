@@ -2,105 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
-import typer
-from rich.console import Console
+from cyclopts import Parameter
 from rich.markup import escape
 from rich.table import Table
 
-from beholder.data import read_frames, read_sequences, with_exif_dates, write_sequences
-from beholder.data.read import _all_bad as bad_rows_error
+from beholder.cli.printing import say, say_left_out, tell_tables
+from beholder.data import read_frames, read_storylines, with_exif_dates, write_storylines
+from beholder.data.read import good_rows
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
-from beholder.narratives.extract import Extraction, Task, extract
+from beholder.narratives.extract import Extracted, Extraction, ExtractionTask, extract
+from beholder.options import DataOptions
 from beholder.records import Frame
+from beholder.run.narrate.config import CollectionOptions
 
 _SHOWN = 10
 
 
-def extract_and_print(
-    pictures: str,
+@Parameter(name="*")
+@dataclass(frozen=True)
+class EndGroup:
+    """What to extract.
+
+    Attributes:
+        k: Pictures of a storyline.
+        source: Id of the first picture.
+        target: Id of the last picture.
+        like: File of sequences whose ends and lengths to take instead.
+    """
+
+    k: Annotated[int | None, Parameter(name="-k")] = None
+    source: str | None = None
+    target: str | None = None
+    like: Path | None = None
+
+
+def extract_and_tell(
+    pictures: CollectionOptions,
     out: Path,
+    ends: EndGroup,
     how: Extraction,
-    *,
-    k: int | None,
-    ends: tuple[str | None, str | None],
-    like: Path | None,
     embedder: str,
-    images: Path | None,
-    columns: Mapping[str, str],
-    year: int | None,
-    skip_bad_rows: bool,
+    rows: DataOptions,
 ) -> None:
-    """Read a collection, extract, write the sequences, print a line for each."""
-    if (k is None) == (like is None):
+    """Read a collection, extract, write the sequences, print a line for each.
+
+    Raises:
+        ConfigError: It is not said what to extract, or how is wrong.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+    """
+    if (ends.k is None) == (ends.like is None):
         raise ConfigError("say what to extract: -k (with --source and --target), or --like FILE")
-    source = Path(pictures)
-    root = images or (source if source.is_dir() else source.parent)
-    frames = _good(
-        read_frames(pictures, columns=columns, year=year, media_root=root), skip_bad_rows
-    )
-    if not frames:
-        raise DataError(pictures, "has no picture")
-    frames = with_exif_dates(frames, root)
+    assert pictures.source is not None
+    source = Path(pictures.source)
+    root = rows.media_root or (source if source.is_dir() else source.parent)
+    bad: list[DataError] = []
+    read = read_frames(source, columns=pictures.columns, year=pictures.year, media_root=root)
+    frames = with_exif_dates(list(good_rows(read, rows, bad, name=str(source))), root)
+    tasks = [ExtractionTask("storyline", ends.k or 0, ends.source, ends.target)]
+    if ends.like is not None:
+        tasks = _tasks_like(ends.like, frames, rows, bad)
+    say_left_out(bad)
     maker = image_embedder(embedder)
     kept, vectors, reasons = usable_frames(maker, frames, root)
-    _say_left_out(reasons)
-    tasks = [Task("storyline", k or 0, *ends)]
-    if like is not None:
-        given = [row for row in read_sequences(like, frames) if not isinstance(row, DataError)]
-        tasks = [Task.like(narrative) for narrative in given]
+    _say_unusable(reasons)
     found = list(extract(kept, vectors, tasks, how))
-    write_sequences(out, (each.narrative for each in found))
+    write_storylines(out, (each.storyline for each in found))
+    _tell(found)
+    if not maker.learned:
+        say(
+            f"beholder: {maker.identity} vectors tell looks, not meaning; clip:NAME or npz:FILE"
+            " brings learned ones"
+        )
+    say(f"{found[0].signature}\nsequences: {out}")
+
+
+def _tasks_like(
+    file: Path, frames: Sequence[Frame], rows: DataOptions, bad: list[DataError]
+) -> list[ExtractionTask]:
+    """A task for each sequence of a file; wrong rows are added to ``bad``."""
+    wrong: list[DataError] = []
+    every = replace(rows, limit=None)
+    given = list(good_rows(read_storylines(file, frames), every, wrong, name=str(file)))
+    bad += wrong
+    return [ExtractionTask.like(storyline) for storyline in given]
+
+
+def _tell(found: Sequence[Extracted]) -> None:
     table = Table("id", "pictures", "weakest link", "mean", "weakest step")
     for each in found:
-        steps, shots = each.storyline.steps, each.narrative.frames
+        steps, shots = each.path.steps, each.storyline.frames
         at = steps.index(min(steps))
         table.add_row(
-            escape(each.narrative.id),
+            escape(each.storyline.id),
             str(len(shots)),
-            f"{each.storyline.weakest:.3f}",
-            f"{each.storyline.mean:.3f}",
+            f"{each.path.weakest:.3f}",
+            f"{each.path.mean:.3f}",
             escape(f"{shots[at].id} → {shots[at + 1].id}"),
         )
-    Console().print(table)
-    for warning in dict.fromkeys(w for each in found for w in each.storyline.warnings):
-        typer.echo(f"beholder: warning: {warning}", err=True)
-    distinct = len({each.storyline.positions for each in found})
+    tell_tables(table)
+    for warning in dict.fromkeys(w for each in found for w in each.path.warnings):
+        say(f"beholder: warning: {warning}")
+    distinct = len({each.path.positions for each in found})
     if distinct < len(found):
-        typer.echo(
+        say(
             f"beholder: {len(found)} storylines, {distinct} of them different; maxmin only varies"
-            " with the order within a date, --alternatives asks for paths that differ",
-            err=True,
+            " with the order within a date, --alternatives asks for paths that differ"
         )
-    if not maker.learned:
-        typer.echo(
-            f"beholder: {maker.identity} vectors tell looks, not meaning; clip:NAME or npz:FILE"
-            " brings learned ones",
-            err=True,
-        )
-    typer.echo(f"{found[0].signature}\nsequences: {out}", err=True)
 
 
-def _good(rows: Iterable[Frame | DataError], skip_bad_rows: bool) -> list[Frame]:
-    frames: list[Frame] = []
-    bad: list[DataError] = []
-    for row in rows:
-        if isinstance(row, DataError):
-            bad.append(row)
-        else:
-            frames.append(row)
-    if bad and not skip_bad_rows:
-        raise bad_rows_error(bad)
-    for error in bad:
-        typer.echo(f"left out: {error}", err=True)
-    return frames
-
-
-def _say_left_out(reasons: list[str]) -> None:
+def _say_unusable(reasons: Sequence[str]) -> None:
     for reason in reasons[:_SHOWN]:
-        typer.echo(f"left out: {reason}", err=True)
+        say(f"left out: {reason}")
     if len(reasons) > _SHOWN:
-        typer.echo(f"left out: {len(reasons) - _SHOWN} more pictures", err=True)
+        say(f"left out: {len(reasons) - _SHOWN} more pictures")

@@ -25,9 +25,11 @@ class ImageEmbedder(ABC):
     Attributes:
         learned: Whether the vectors come from a trained model and can carry meaning. Reports name
             the embedder, and say so when it is not learned.
+        per_process: Whether it may be made anew in every worker process.
     """
 
     learned: ClassVar[bool] = True
+    per_process: ClassVar[bool] = False
 
     @property
     @abstractmethod

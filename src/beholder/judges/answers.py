@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -280,6 +281,23 @@ class AnswerFile:
             ) from error
 
 
+_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noted_keys() -> Iterator[set[str]]:
+    """Collect the key of every answer that is looked up within, also by tasks begun there.
+
+    What was asked for can so be told from what is kept, however often the run was interrupted.
+    """
+    keys: set[str] = set()
+    token = _noted.set(keys)
+    try:
+        yield keys
+    finally:
+        _noted.reset(token)
+
+
 class Answers:
     """A run's own answers, with a shared cache behind them.
 
@@ -296,6 +314,9 @@ class Answers:
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key, from the run or else from the cache."""
+        noted = _noted.get()
+        if noted is not None:
+            noted.add(key)
         answer = self._own.get_answer(key)
         if answer is None and self._shared is not None:
             record = self._shared.get_record(key)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from beholder.errors import ItemError
+from beholder.files import replacing
 from beholder.media import encode_jpeg, inside, load_image
 
 FOLDER = "thumbs"
@@ -41,5 +42,6 @@ def write_thumbs(
         except ItemError as error:
             unreadable.append(f"{name}: {error}")
             continue
-        path.write_bytes(encode_jpeg(picture))
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(encode_jpeg(picture))
     return unreadable

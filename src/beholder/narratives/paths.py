@@ -1,4 +1,4 @@
-"""What an extraction gives."""
+"""Paths through a collection: what an extraction finds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from beholder.narratives.space import Space
 
 
 @dataclass(frozen=True, slots=True)
-class Storyline:
+class StorylinePath:
     """A path through a collection.
 
     Attributes:
@@ -36,13 +36,13 @@ class Storyline:
         return sum(self.steps) / len(self.steps) if self.steps else 1.0
 
 
-def storyline(
+def path_through(
     space: Space, positions: Sequence[int], method: str, warnings: tuple[str, ...] = ()
-) -> Storyline:
-    """A storyline over some positions, with its steps on the scale of the space."""
+) -> StorylinePath:
+    """The path through some positions, with its steps on the scale of the space."""
     order = tuple(int(position) for position in positions)
     steps = tuple(float(step) for step in space.steps(order))
-    return Storyline(order, steps, method, warnings)
+    return StorylinePath(order, steps, method, warnings)
 
 
 def ends(space: Space, source: int | None, target: int | None) -> tuple[int, int]:

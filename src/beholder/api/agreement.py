@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from beholder.api.score import configure
-from beholder.benchmarks.agree import Asked, Report, asked, default_out
+from beholder.benchmarks.agree import MetricValue, Report, asked, default_out
 from beholder.benchmarks.agree import agree as hold_against
-from beholder.benchmarks.load import Judged, load
+from beholder.benchmarks.load import load
 from beholder.benchmarks.protocols import generic, protocol
 from beholder.metrics import Metric
-from beholder.options import Options
+from beholder.options import Options, grouped
+from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress, Quiet
 
 
@@ -51,11 +52,10 @@ def agree(
         DataError: The data cannot be read.
         RunError: The run directory is busy or holds other data.
     """
-    limit = options.pop("limit", None)
-    judged = load(str(source), None if data is None else str(data))
-    if limit is not None:
-        judged = Judged(judged.name, judged.known, judged.items[:limit])
-    config = configure(judged.name, [], out=out or default_out(judged.name), **options)
+    rows, judging, work = grouped(options)
+    judged = load(str(source), None if data is None else str(data), rows)
+    folder = Path(out or default_out(judged.name))
+    config = ScoreConfig(judged.name, (), folder, replace(rows, limit=None), judging, work)
     own_protocol = judged.known and not labels
     measures = (
         protocol(judged.name) if own_protocol else generic(judged.items, list(labels) or None, kind)
@@ -63,7 +63,7 @@ def agree(
     return hold_against(
         judged,
         measures,
-        [asked(m) if isinstance(m, str) else Asked(m) for m in metrics],
+        [asked(m) if isinstance(m, str) else MetricValue(m) for m in metrics],
         config,
         progress or Quiet(),
         control_length=control_length,
