@@ -124,7 +124,7 @@ def _by_sight(file: Path) -> bytes:
 
 
 def _by_thumbnail(file: Path) -> bytes:
-    assert write_thumbs(file.parent, [("a", file)], SIDE) == []
+    assert write_thumbs(file.parent, file.parent, [("a", file.name)], SIDE) == []
     return thumb(file.parent, 0).read_bytes()
 
 

@@ -10,7 +10,7 @@ from cachetools import LRUCache
 
 from beholder.backends.base import Image
 from beholder.errors import ItemError
-from beholder.media import check_image, encode_jpeg, load_image
+from beholder.media import check_image, encode_jpeg, file_bytes, inside, load_image
 
 KEPT_BYTES = 256 << 20
 """Bytes of encoded pictures that one data set keeps."""
@@ -37,7 +37,7 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
     kind = _SENT_AS_IS.get(file.format)
     plain = file.mode in ("RGB", "L") and not file.notes
     if kind and plain and (max_side is None or max(file.width, file.height) <= max_side):
-        return Image(path.read_bytes(), kind)
+        return Image(file_bytes(path), kind)
     return Image(encode_jpeg(image), "image/jpeg")
 
 
@@ -58,12 +58,12 @@ class Pictures:
         """The files of pictures as an item names them.
 
         Raises:
-            ItemError: A picture is named by a web address.
+            ItemError: A picture is named by a web address, or a link leads out of the folder.
         """
         for name in names:
             if "://" in name or name.startswith("data:"):
                 raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
-        return [self._folder / name for name in names]
+        return [inside(self._folder, name) for name in names]
 
     async def read(self, names: Sequence[str], max_side: int | None = None) -> list[Image]:
         """Pictures as models get them, in order; see ``for_model``.

@@ -14,6 +14,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
+from beholder.media import inside
 from beholder.records import Frame
 from beholder.registry import Registry
 
@@ -115,11 +116,11 @@ def frame_file(frame: Frame, root: Path) -> Path:
     """The picture file of a frame.
 
     Raises:
-        ItemError: The frame names none.
+        ItemError: The frame names none, or a link leads out of the root.
     """
     if frame.image is None:
         raise ItemError(f"frame {frame.id!r} has no image")
-    return root / frame.image
+    return inside(root, frame.image)
 
 
 def unit_rows(rows: FloatArray) -> FloatArray:

@@ -97,9 +97,8 @@ def write(config: NarrateConfig, study: dict[str, Any], found: StageFindings) ->
             theta=found.pictures.space.subset(rows).theta().astype(np.float16),
             ids=np.array([found.pictures.frames[row].id for row in rows]),
         )
-    root = config.folder
-    pictures = ((f.id, None if f.image is None else root / f.image) for f in found.inputs.shown)
-    study["unreadable"] = write_thumbs(config.out, pictures, THUMB_SIDE)
+    pictures = ((f.id, f.image) for f in found.inputs.shown)
+    study["unreadable"] = write_thumbs(config.out, config.folder, pictures, THUMB_SIDE)
     text = json.dumps(study, ensure_ascii=False, allow_nan=False)
     files.write_text(config.out / STUDY, text)
 

@@ -153,8 +153,7 @@ def _good(making: Making[S], bad: list[DataError]) -> Iterator[S]:
 def _draw(making: Making[S], session: Session, n: int) -> None:
     shown = islice(session.store.subjects(making.subjects), min(n, MAX_SHOWN))
     pictures = ((making.subjects.id(subject), making.picture(subject)) for _, subject in shown)
-    files = ((name, making.means.folder / file if file else None) for name, file in pictures)
-    write_thumbs(making.folder, files, _THUMB_SIDE)
+    write_thumbs(making.folder, making.means.folder, pictures, _THUMB_SIDE)
 
 
 def _write(making: Making[S], session: Session, n: int) -> Written:
