@@ -12,7 +12,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.attachment import in_order, related
 from beholder.judges.builtin.findings import Finding, find
-from beholder.judges.builtin.settings import settings
+from beholder.judges.builtin.numbers import PRESENT, number, whole
 from beholder.judges.builtin.vectors import vectors
 from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language import graph_statements
@@ -22,22 +22,14 @@ from beholder.language.words import word_set
 from beholder.text import RuleSplitter, frequency
 from beholder.text import words as word_spans
 
-PRESENT = 3.0
-"""Grade from which a unit counts as there."""
-_WORDED = 0.9
-"""Share of a claim's words, by what they say, from which one sentence says it in its words."""
-_SAYS = 0.25
-"""Weight from which a word says something."""
-_NAMESAKE = 0.7
-"""Similarity of words from which a name means the same thing."""
-_SURE = 0.8
-"""Value of a relation from which the text relates its ends by more than the order of words."""
-_UNTOLD = 2.0
-"""Highest grade of a claim whose words are in a text, but not together."""
-_ALIKE = 0.6
-"""Word alignment, of each with the other, below which one statement is no part of the other."""
-_CLOSE = 5
-"""Statements that are looked at more closely for each claim."""
+_EXCLUDED = number("evidence.excluded")
+_WORDED = number("claims.worded")
+_SAYS = number("claims.says")
+_NAMESAKE = number("claims.namesake")
+_SURE = number("claims.sure")
+_UNTOLD = number("claims.untold")
+_ALIKE = number("claims.alike")
+_CLOSE = whole("claims.close")
 _SHOWING = PICTURES | {"shows", "features", "depicts", "displays", "presents"}
 _UNSAID = _SHOWING.union(
     *(word_set("lexicon.txt", name) for name in ("focus adverbs", "negations", "quantifiers")),
@@ -127,14 +119,8 @@ def grade(claim: View, source: Source) -> float:
     sides and relations are not said of other things only: what a wrong parse hides, words still
     tell.
     """
-    found = find(claim, source.view, settings())
-    lowest = min(
-        (
-            settings().grade(unit.kind, finding.value)
-            for unit, finding in zip(claim.units, found, strict=True)
-        ),
-        default=1.0,
-    )
+    found = find(claim, source.view)
+    lowest = min((finding.grade for finding in found), default=1.0)
     told = lowest >= PRESENT and _attached(claim, found, source.view)
     if told and not _beyond_units(claim):
         return lowest
@@ -173,7 +159,7 @@ def _worded(claim: View, source: Source) -> float:
     if not claim.words or not source.view.words:
         return 0.0
     similarity = np.clip(claim.word_vectors @ source.view.word_vectors.T, 0.0, 1.0)
-    lower_excluded(similarity, claim.word_values, source.view.word_values, settings().excluded)
+    lower_excluded(similarity, claim.word_values, source.view.word_values, _EXCLUDED)
     # Words that mean the picture itself ("the image shows") need not be there.
     weights = np.array(
         [0.0 if word in _SHOWING else frequency.weight(word) for word in claim.words]

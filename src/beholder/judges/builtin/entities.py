@@ -12,28 +12,22 @@ from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.classes import exclude
 from beholder.judges.builtin.lexis import says, tie
-from beholder.judges.builtin.settings import Settings
+from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language.graph import Entity
 
-_HEAD_ONLY = 0.95
-"""Similarity of names that share only their last word."""
-_LEAST = {"same": 0.95, "more": 0.9, "less": 0.5}
-"""Least similarity of heads by what is known of them."""
-_SAME_HEAD = 0.7
-"""Most that names have in common which share a head that each of them narrows down otherwise."""
-_OTHER = 0.85
-"""Factor on the similarity of heads that name different kinds of one thing."""
-_IN_ORDER = 0.01
-"""What a counterpart loses for each place that it is named earlier or later among its like."""
-_ALIKE = 0.85
-"""Similarity of names from which two things are called the same."""
-_INTRODUCTION = 3
-"""Most words of "there is a" before a name."""
-_NAMESAKE = 0.9
-"""Similarity of heads from which two things of a text compete for one counterpart."""
-_SECOND_BEST = 0.8
-"""Share of the best similarity from which a thing may take its second-best counterpart."""
+_EXCLUDED = number("evidence.excluded")
+_CONTEXT = number("entities.context")
+_IDENTITY = number("entities.identity")
+_HEAD_ONLY = number("entities.head_only")
+_LEAST = {known: number(f"entities.least_{known}") for known in ("same", "more", "less")}
+_SAME_HEAD = number("entities.same_head")
+_OTHER = number("entities.other")
+_IN_ORDER = number("entities.in_order")
+_ALIKE = number("entities.alike")
+_INTRODUCTION = whole("entities.introduction")
+_NAMESAKE = number("entities.namesake")
+_SECOND_BEST = number("entities.second_best")
 
 
 @dataclass(frozen=True)
@@ -57,16 +51,13 @@ class Counterparts:
     unpaired: npt.NDArray[np.bool_]
 
 
-def counterparts(
-    source: View, target: View, property_agreement: FloatArray, settings: Settings
-) -> Counterparts:
+def counterparts(source: View, target: View, property_agreement: FloatArray) -> Counterparts:
     """Find the counterpart of each entity by name, then by what is said of it.
 
     Args:
         source: The text whose entities are looked for.
         target: The text in which they are looked for.
         property_agreement: (n, m), 0..1, how well what is said of them agrees.
-        settings: The judge's numbers.
     """
     n, m = len(source.graph.entities), len(target.graph.entities)
     if not n or not m:
@@ -75,13 +66,13 @@ def counterparts(
     heads = _HEAD_ONLY * (source.heads @ target.heads.T)
     plain = np.clip(np.maximum(source.names @ target.names.T, heads), 0.0, 1.0)
     similarity = plain.copy()
-    lower_excluded(similarity, source.head_values, target.head_values, settings.excluded)
+    lower_excluded(similarity, source.head_values, target.head_values, _EXCLUDED)
     _apply_ties(source, target, similarity)
-    fit = similarity * (1.0 + settings.context * property_agreement)
+    fit = similarity * (1.0 + _CONTEXT * property_agreement)
     best = np.argmax(fit, axis=1)
     unpaired = _resolve(source, target, fit, similarity, best)
     top = np.maximum(fit[np.arange(n), best], 1e-9)[:, None]
-    strength = np.minimum(fit / top, 1.0) ** settings.identity * np.sqrt(similarity)
+    strength = np.minimum(fit / top, 1.0) ** _IDENTITY * np.sqrt(similarity)
     alike = similarity >= _ALIKE
     _one_to_one(fit, alike)
     return Counterparts(similarity, plain, strength, best, alike, unpaired)

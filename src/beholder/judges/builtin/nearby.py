@@ -9,37 +9,25 @@ import numpy.typing as npt
 
 from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.lexis import content, says
+from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate
 from beholder.judges.builtin.quotes import Quotes
 from beholder.judges.builtin.view import View
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
-QUOTED = 1.0
-"""Value of a unit that stands in the target word by word."""
-ATTACHED = 0.9
-"""Value of a word beside a thing of that name, with nothing else between."""
-SENTENCE = 0.75
-"""Value of a word in the sentence of a thing of that name that is said of nothing else."""
-LOOSE = 0.6
-"""Value of a relation whose words and ends are in the target, but do not stand together."""
+ATTACHED = number("nearby.attached")
+SENTENCE = number("nearby.sentence")
+LOOSE = number("nearby.loose")
 
-_CONTEXT = 2
-"""Words that a quoted unit must have in common with the target besides its own."""
-_LONG = 5
-"""Words of a shared run that is unlikely by chance."""
-_WINDOW = 14
-"""Most words over which a unit is quoted."""
-_BESIDE = 6
-"""Most words between a word and the thing that it is said of."""
-_TOGETHER = 3
-"""Most words between the words of one value."""
-_GOVERNED = 3
-"""Most words from a preposition to its noun."""
-_FAR = 14
-"""Most words between a word and a thing of its sentence."""
-_REACH = 28
-"""Most words between the ends of a relation."""
+_CONTEXT = whole("nearby.context")
+_LONG = whole("nearby.long")
+_WINDOW = whole("nearby.window")
+_BESIDE = whole("nearby.beside")
+_TOGETHER = whole("nearby.together")
+_GOVERNED = whole("nearby.governed")
+_FAR = whole("nearby.far")
+_REACH = whole("nearby.reach")
 _BEARING = frozenset(("", "of", "wear", "in", "on"))
 """Verbs and places that say no more than that two things belong together."""
 

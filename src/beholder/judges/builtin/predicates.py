@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from beholder.judges.builtin.numbers import akin, number
+
 _SAME = {
     "over": "above",
     "on top of": "on",
@@ -58,26 +60,8 @@ _WEAR = frozenset(("dress in", "clothe in", "have on", "clad in"))
 _NO_DIRECTION = frozenset(
     ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
 )
-_AKIN = {
-    frozenset(("next to", "near")): 0.9,
-    frozenset(("on", "above")): 0.7,
-    frozenset(("in", "on")): 0.6,
-    frozenset(("in", "of")): 0.7,
-    frozenset(("on", "of")): 0.6,
-    frozenset(("at", "in")): 0.8,
-    frozenset(("at", "near")): 0.8,
-    frozenset(("at", "next to")): 0.8,
-    frozenset(("at", "on")): 0.7,
-    frozenset(("through", "in")): 0.8,
-    frozenset(("across", "on")): 0.7,
-    frozenset(("along", "on")): 0.8,
-    frozenset(("around", "near")): 0.7,
-    frozenset(("against", "on")): 0.7,
-    frozenset(("against", "next to")): 0.7,
-    frozenset(("in front of", "near")): 0.6,
-    frozenset(("in front of", "next to")): 0.5,
-}
-_OTHER_PLACE = 0.25
+_AKIN = {frozenset(pair.split("|")): likeness for pair, likeness in akin().items()}
+_OTHER_PLACE = number("predicates.other_place")
 OPPOSITE = frozenset(("above", "in front of", "left of"))
 """Places that a pair of things cannot have in both directions."""
 

@@ -7,12 +7,12 @@ from functools import cache
 from importlib import resources
 from itertools import pairwise
 
+from beholder.judges.builtin.numbers import whole
 from beholder.judges.builtin.view import View
 from beholder.language.statements import Statement
 from beholder.language.words import parse
 
-_REACH = 6
-"""Most words that a hedge covers."""
+_REACH = whole("relevance.reach")
 _MARKS = re.compile(r"[.,;:!?()\n]|\b(?:but|while|which|who)\b")
 """What ends the reach of a hedge."""
 _COMPLEMENTS = frozenset(("to", "like", "as"))
