@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from beholder.metrics.posh import PoSh
     from beholder.metrics.vcs import VCS, VCSShort
     from beholder.records import Frame, Item, ItemFailure, ItemScore, MetricResult, Reviews, Unit
+    from beholder.report import show
 
 _HOME = {
     "beholder.api": ("RankingRun", "Run", "agree", "bidirectional", "rank", "score"),
@@ -58,6 +59,7 @@ _HOME = {
         "Reviews",
         "Unit",
     ),
+    "beholder.report": ("show",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -94,6 +96,7 @@ __all__ = [
     "metric",
     "rank",
     "score",
+    "show",
     "stats",
 ]
 
@@ -105,7 +108,14 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'beholder' has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
+    importlib.import_module("beholder.records").ItemScore.notebook_view = _notebook_view
     return value
+
+
+def _notebook_view(score: ItemScore) -> str:
+    from beholder.report import to_html
+
+    return to_html(score)
 
 
 def __dir__() -> list[str]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from beholder.api import score
-from beholder.benchmarks.agree import Asked, agree, asked
+from beholder.benchmarks.agree import MetricValue, agree, asked
 from beholder.benchmarks.leaderboard import leaderboard
-from beholder.benchmarks.load import Judged, load
+from beholder.benchmarks.load import JudgedSet, load
 from beholder.benchmarks.measure import agreement, by_category, collect, scored_items
 from beholder.benchmarks.protocols import Measure, each, generic, n_words, one, protocol
 from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
@@ -157,11 +158,13 @@ ITEMS = tuple(
 
 
 class TestAgree:
-    def run(self, out: Path, progress: Quiet, **options: object) -> object:
-        judged = Judged("own", False, ITEMS)
+    def run(self, out: Path, progress: Quiet, **options: Any) -> object:
+        judged = JudgedSet("own", False, ITEMS)
         config = ScoreConfig(data="own", metrics=(), out=out, work=WorkOptions(workers=1))
         measures = generic(ITEMS, None, "spearman")
-        return agree(judged, measures, [Asked(WordCount(factor=-1))], config, progress, **options)  # type: ignore[arg-type]
+        return agree(
+            judged, measures, [MetricValue(WordCount(factor=-1))], config, progress, **options
+        )
 
     def test_a_second_call_scores_nothing(self, tmp_path: Path) -> None:
         first, second = Counting(), Counting()
@@ -204,7 +207,7 @@ class TestCaparena:
             item(f"{i}", 3, second=1, preferred=1, category="c", model1="long", model2="short")
             for i in range(4)
         )
-        judged = Judged("caparena", True, items)
+        judged = JudgedSet("caparena", True, items)
         config = ScoreConfig(data="c", metrics=(), out=tmp_path, work=WorkOptions(workers=1))
         report = agree(judged, protocol("caparena"), [], config, Quiet(), n_resamples=0)
         assert report.sections[0].rows[0].found.value == 1.0

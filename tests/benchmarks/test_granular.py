@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from beholder.benchmarks.granular import Finding, granular
-from beholder.benchmarks.load import Judged, load
+from beholder.benchmarks.granular import GranularFinding, granular
+from beholder.benchmarks.load import JudgedSet, load
 from beholder.cli.main import app
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
@@ -88,7 +88,9 @@ def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
     return folder
 
 
-def found(folder: Path, *metrics: Digits, rows: list[dict[str, Any]] = ROWS) -> list[Finding]:
+def found(
+    folder: Path, *metrics: Digits, rows: list[dict[str, Any]] = ROWS
+) -> list[GranularFinding]:
     judged = load("docent_granular", str(table(folder / "data", rows)))
     config = ScoreConfig(judged.name, (), folder / "run")
     return list(granular(judged, metrics, config, Quiet(), n_resamples=50).findings)
@@ -178,7 +180,7 @@ def test_intervals_resample_pictures(tmp_path: Path) -> None:
 
 
 def test_a_set_without_marks_is_an_error(tmp_path: Path) -> None:
-    judged = Judged("docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),))
+    judged = JudgedSet("docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),))
     with pytest.raises(ConfigError, match="no item has marked spans"):
         granular(judged, [Digits()], ScoreConfig("d", (), tmp_path / "run"), Quiet())
 

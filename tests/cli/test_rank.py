@@ -357,7 +357,7 @@ def test_review_counts_pictures_that_cannot_be_reviewed(cli: Cli) -> None:
     Path("img/001.png").write_bytes(b"x")
     done = cli("review", "img", "--judge", "reviewer:m")
     assert done.code == 1
-    assert "001, en: img/001.png: not a picture" in done.err
+    assert "failed: 001 (en): img/001.png: not a picture" in done.err
     assert "1 sets of 5 reviews" in done.out
 
 
@@ -393,3 +393,18 @@ def test_help_shows_an_example(cli: Cli, command: str) -> None:
     done = cli(command, "--help")
     assert done.code == 0
     assert f"beholder {command}" in done.out
+
+
+def test_review_counts_beforehand_takes_the_first_and_prints_its_log(cli: Cli) -> None:
+    write_reviews(Path("r.jsonl"), 3)
+    arguments = ("review", "img", "--judge", "reviewer:m", "--limit", "2")
+    planned = cli(*arguments, "--dry-run")
+    assert planned.code == 0, planned.err
+    assert "review(judge='reviewer:m'): 2 to score, 0 done already" in planned.out
+    assert "about 2 judge calls" in planned.out
+    assert not Path("runs").exists()
+    done = cli(*arguments, "--json")
+    log = json.loads(done.out)
+    assert (log["kind"], log["status"], log["data"]["n_items"]) == ("reviews", "complete", 2)
+    again = cli(*arguments)
+    assert "0 made now, 0 failed now, 2 reused" in again.err

@@ -13,13 +13,13 @@ import pytest
 from PIL import Image
 
 from beholder.backends import Scripted
-from beholder.backends.images import Pictures, for_model
+from beholder.backends.images import for_model
 from beholder.errors import ItemError
 from beholder.judges import LLMJudge
 from beholder.metrics import Tools
 from beholder.narratives.views import Sight
 from beholder.records import Frame, Item
-from beholder.run.rows.tasks import Caption
+from beholder.run.rows.askers import Caption
 from beholder.run.thumbs import thumb, write_thumbs
 
 Colour: TypeAlias = tuple[int, int, int]
@@ -112,7 +112,7 @@ def _by_metric(file: Path) -> bytes:
 def _by_caption(file: Path) -> bytes:
     backend = Scripted(lambda request: "A picture.")
     item = Item("a", "", images=(file.name,))
-    asyncio.run(Caption(Pictures(file.parent)).make(item, LLMJudge(backend), "s"))
+    asyncio.run(Caption("j").make(item, LLMJudge(backend), Tools(folder=file.parent)))
     ((image,),) = (request.images for request in backend.requests)
     return image.data
 

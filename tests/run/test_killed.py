@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from toy import killing
+from toy.photos import make_collection
 from toy.reviewer import write_reviews
 
 N_KILLS = 4
+
+_TABLES = ("run.json", "scores.parquet", "thumbs/000000.jpg", "thumbs/000005.jpg")
 
 
 def contents(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
@@ -69,6 +72,34 @@ def test_a_ranking(tmp_path: Path, seed: int) -> None:
         lambda folder: write_reviews(folder / "r.jsonl", 8),
         command,
         ("run.json", "ranking.json", "ranks.csv", "scores.parquet", "report.html"),
+        in_flight=2,
+        seed=seed,
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_captions(tmp_path: Path, seed: int) -> None:
+    judge = "story('steady', log='log')"
+    command = ("caption", "run/img", "--judge", judge, "-o", "run/c.jsonl", "--concurrency", "2")
+    killed_like_calm(
+        tmp_path,
+        lambda folder: make_collection(folder / "run", n=6),
+        command,
+        ("c.jsonl", *(f"c.jsonl.run/{name}" for name in _TABLES)),
+        in_flight=2,
+        seed=seed,
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_reviews(tmp_path: Path, seed: int) -> None:
+    judge = "reviewer('m', log='log')"
+    command = ("review", "data/img", "--judge", judge, "-o", "run", "--concurrency", "2")
+    killed_like_calm(
+        tmp_path,
+        lambda folder: make_collection(folder / "data", n=6),
+        command,
+        ("reviews.jsonl", *_TABLES),
         in_flight=2,
         seed=seed,
     )

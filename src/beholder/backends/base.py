@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from beholder.backends.money import Price
+from beholder.backends.money import Price, Usage
 from beholder.errors import ConfigError
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
@@ -134,16 +134,6 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``."""
-
-    prompt: int = 0
-    cached: int = 0
-    completion: int = 0
-    image: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What came back for one request.
 
@@ -159,7 +149,7 @@ class Answer:
     samples: tuple[Sample, ...]
     model: str
     fingerprint: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     price_factor: float = 1.0
 
@@ -279,8 +269,8 @@ class FactsInMemory:
         self._facts[name] = text
 
 
-def mark(options: Mapping[str, Any]) -> str:
-    """A short mark for options that change answers; nothing for none."""
+def options_digest(options: Mapping[str, Any]) -> str:
+    """A short digest of options that change answers; nothing for none."""
     if not options:
         return ""
     text = json.dumps(options, sort_keys=True, default=str)

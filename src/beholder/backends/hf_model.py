@@ -21,10 +21,10 @@ from beholder.backends.base import (
     Message,
     Request,
     Sample,
-    Usage,
     in_words,
 )
 from beholder.backends.context_window import too_long
+from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError
 
 MOST_LOGPROBS = 20

@@ -16,12 +16,18 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from beholder.errors import BudgetError, ConfigError
 
-if TYPE_CHECKING:
-    from beholder.backends.base import Usage
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``."""
+
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    image: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,11 @@ from beholder.backends.base import (
     Sample,
     ServerFacts,
     Surprisal,
-    Usage,
-    mark,
+    options_digest,
 )
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.context_window import SAYS_TOO_LONG, too_long
-from beholder.backends.money import Price, load_prices, price_of
+from beholder.backends.money import Price, Usage, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
 from beholder.backends.openai_http import HOSTED, Connection, public_address
 from beholder.backends.openai_probe import (
@@ -79,7 +78,7 @@ class OpenAI(Backend):
     ) -> None:
         self.model = model
         self.extra = dict(extra or {})
-        self.variant = mark(self.extra)
+        self.variant = options_digest(self.extra)
         self.context = context
         self.name = f"openai:{model}"
         if base_url is not None:

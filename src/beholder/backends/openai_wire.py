@@ -14,10 +14,10 @@ from beholder.backends.base import (
     Message,
     Request,
     Sample,
-    Usage,
     in_words,
 )
 from beholder.backends.calls import CallFailed
+from beholder.backends.money import Usage
 
 TOOL = "answer"
 

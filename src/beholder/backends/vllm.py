@@ -21,12 +21,11 @@ from beholder.backends.base import (
     Sample,
     Sampling,
     Surprisal,
-    Usage,
-    mark,
+    options_digest,
 )
 from beholder.backends.batching import Batcher
 from beholder.backends.context_window import SAYS_TOO_LONG, too_long
-from beholder.backends.money import Price
+from beholder.backends.money import Price, Usage
 from beholder.backends.openai_wire import to_message
 from beholder.errors import ItemError
 from beholder.optional import require
@@ -60,7 +59,7 @@ class VLLM(Backend):
         self._model = model
         self._engine_options = {"revision": revision, "enable_prefix_caching": True, **engine}
         self._template = {} if thinking is None else {"enable_thinking": thinking}
-        self.variant = mark({**engine, **self._template})
+        self.variant = options_digest({**engine, **self._template})
         self._able = Capabilities(f"{model}@{revision or 'main'}", MOST_LOGPROBS, "schema", images)
         self._engine: Any = None
         # Sorted by their words, prompts that begin alike reach the engine one after the other.

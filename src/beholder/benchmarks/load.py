@@ -18,7 +18,7 @@ LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSet:
     """Items with human judgments.
 
     Attributes:
@@ -32,7 +32,7 @@ class Judged:
     items: tuple[Item, ...]
 
 
-def load(source: str, data: str | None = None) -> Judged:
+def load(source: str, data: str | None = None) -> JudgedSet:
     """Load judged items.
 
     Args:
@@ -47,7 +47,7 @@ def load(source: str, data: str | None = None) -> Judged:
     """
     if source == "long_sxs":
         parts = [load(name, data) for name in LONG_SETS]
-        return Judged(source, True, tuple(_joined(parts)))
+        return JudgedSet(source, True, tuple(_joined(parts)))
     if Path(source).is_file():
         return _from_file(Path(source), None)
     if source not in SETS:
@@ -65,10 +65,10 @@ def load(source: str, data: str | None = None) -> Judged:
     items = tuple(_known_items(known, data))
     if not items:
         raise DataError(data, f"holds no row of {source}; it is published as: {known.where}")
-    return Judged(source, True, items)
+    return JudgedSet(source, True, items)
 
 
-def _joined(parts: Iterable[Judged]) -> Iterator[Item]:
+def _joined(parts: Iterable[JudgedSet]) -> Iterator[Item]:
     for part in parts:
         for item in part.items:
             yield replace(item, id=f"{part.name}/{item.id}", group={"set": part.name})
@@ -94,7 +94,7 @@ def _known_items(known: HumanSet, data: str) -> Iterator[Item]:
         yield from _from_rows(known, _parquet_rows(path))
 
 
-def _from_file(path: Path, name: str | None) -> Judged:
+def _from_file(path: Path, name: str | None) -> JudgedSet:
     items = []
     for item in read_items(path):
         if isinstance(item, DataError):
@@ -110,7 +110,7 @@ def _from_file(path: Path, name: str | None) -> Judged:
             replace(item, video=item.images[0], images=()) if item.images else item
             for item in items
         ]
-    return Judged(name if known else path.name.partition(".")[0], known, tuple(items))
+    return JudgedSet(name if known else path.name.partition(".")[0], known, tuple(items))
 
 
 def _from_hub(known: HumanSet) -> Iterator[Item]:

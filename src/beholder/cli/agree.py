@@ -14,7 +14,7 @@ from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
     from beholder.benchmarks.agree import Report
-    from beholder.benchmarks.load import Judged
+    from beholder.benchmarks.load import JudgedSet
     from beholder.run.scores import ScoreConfig
 
 
@@ -81,7 +81,7 @@ def agree(
     from beholder.api import configure
     from beholder.benchmarks.agree import agree as hold_against
     from beholder.benchmarks.agree import asked, default_out
-    from beholder.benchmarks.load import Judged, load
+    from beholder.benchmarks.load import JudgedSet, load
     from beholder.benchmarks.protocols import generic, protocol
 
     if control not in (None, "length"):
@@ -92,7 +92,7 @@ def agree(
         raise ConfigError(f"--limit must be at least 1, got {limit}")
     judged = load(source, data)
     if limit is not None:
-        judged = Judged(judged.name, judged.known, judged.items[:limit])
+        judged = JudgedSet(judged.name, judged.known, judged.items[:limit])
     own = judged.known and not label
     defaults = {"embedder": embedder} if embedder else {}
     config = configure(
@@ -194,7 +194,7 @@ def _as_json(report: Report) -> dict[str, Any]:
 
 
 def _print_granular(
-    judged: Judged,
+    judged: JudgedSet,
     names: list[str] | None,
     defaults: dict[str, str],
     config: ScoreConfig,

@@ -47,13 +47,13 @@ def bidirectional(
     Example: [bold]beholder bidirectional runs/captions[/bold]
     """
     from beholder.benchmarks.bidirectional.observe import Columns, observe
-    from beholder.benchmarks.bidirectional.study import Settings, study
+    from beholder.benchmarks.bidirectional.study import StudySettings, study
     from beholder.report.bidirectional import write_bidirectional
     from beholder.report.bidirectional.terminal import terminal_tables
 
     columns = Columns(system, category, dataset, language, rating, human_rating)
     pairs = observe(run, columns, metric_name=metric)
-    found = study(pairs, Settings(random, _cuts(cuts)))
+    found = study(pairs, StudySettings(random, _cuts(cuts)))
     folder = out or run / "bidirectional"
     page = write_bidirectional(found, run, folder)
     if as_json:

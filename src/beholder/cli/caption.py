@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from beholder.cli import rows
+from beholder.errors import ConfigError
 
 
 def caption(
@@ -36,6 +37,7 @@ def caption(
     media_root: rows.MediaRoot = None,
     concurrency: rows.Concurrency = 16,
     allow_failed: rows.AllowFailed = 0,
+    as_json: rows.AsJson = False,
     dry_run: rows.DryRun = False,
 ) -> None:
     """Have models describe pictures; run it again to go on after an interruption.
@@ -45,17 +47,18 @@ def caption(
     Example: [bold]beholder caption photos/ --judge openai:gpt-4.1 -o captions.jsonl[/bold]
     """
     given = locals()
-    from beholder.backends.images import Pictures
-    from beholder.run.rows.inputs import root_of, word_limits
-    from beholder.run.rows.tasks import Caption
+    from beholder.data.read import good_rows
+    from beholder.run.rows.askers import Caption, Columns
+    from beholder.run.rows.inputs import read_pictured, word_limits
 
-    items = rows.read(given)
-    task = Caption(
-        Pictures(root_of(data)),
-        language=language,
-        words=word_limits(words, items),
-        context=context,
-        system_column=system_column,
-    )
-    typer.echo(f"captions of {task.words[0]} to {task.words[1]} words in {language}", err=True)
-    rows.carry_out(given, task, items, judge or [])
+    if data == "-" and words == "median":
+        raise ConfigError("--words median reads the data twice; name a file instead of -")
+    taken = rows.data_options(given)
+    read = read_pictured(data, media_root=media_root)
+    limits = word_limits(words, good_rows(read, taken, [], name=data))
+    systems = {
+        name: Caption(spec, language, limits, context)
+        for name, spec in rows.by_system(judge or []).items()
+    }
+    typer.echo(f"captions of {limits[0]} to {limits[1]} words in {language}", err=True)
+    rows.carry_out(given, systems, Columns(system=system_column))

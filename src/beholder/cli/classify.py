@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from beholder.cli import rows
-from beholder.errors import ConfigError, DataError
+from beholder.errors import DataError
 
 
 def classify(
@@ -34,6 +34,7 @@ def classify(
     media_root: rows.MediaRoot = None,
     concurrency: rows.Concurrency = 16,
     allow_failed: rows.AllowFailed = 0,
+    as_json: rows.AsJson = False,
     dry_run: rows.DryRun = False,
 ) -> None:
     """Sort pictures or texts into your categories: at most two each, at most one rated High.
@@ -44,20 +45,14 @@ def classify(
     -o sorted.jsonl[/bold]
     """
     given = locals()
-    from beholder.backends.images import Pictures
-    from beholder.run.rows.inputs import root_of
-    from beholder.run.rows.tasks import Classify
+    from beholder.run.rows.askers import Classify, Columns
 
-    if by not in ("picture", "candidate", "reference"):
-        raise ConfigError(f"--by {by!r}: expected picture, candidate or reference")
-    items = rows.read(given)
-    task = Classify(
-        Pictures(root_of(data)),
-        _categories(categories),
-        by=by,  # type: ignore[arg-type]
-        column=column,
-    )
-    rows.carry_out(given, task, items, [judge] if judge else [])
+    sorts = _categories(categories)
+    systems = {
+        name: Classify(spec, sorts, by)  # type: ignore[arg-type]  # it refuses what it does not know
+        for name, spec in rows.by_system([judge] if judge else []).items()
+    }
+    rows.carry_out(given, systems, Columns(category=column))
 
 
 def _categories(path: Path) -> dict[str, str]:
@@ -68,9 +63,4 @@ def _categories(path: Path) -> dict[str, str]:
     named = isinstance(found, dict) and found
     if not named or not all(isinstance(meaning, str) for meaning in found.values()):
         raise DataError(str(path), 'expected {"name": "what it means", ...}')
-    taken = {"several", "none"} & set(found)
-    if taken:
-        raise DataError(
-            str(path), f"a category may not be called {taken.pop()!r}: it has a meaning"
-        )
     return dict(found)

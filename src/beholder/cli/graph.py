@@ -29,14 +29,15 @@ def graph(
     Example: [bold]beholder graph "A tall man holds a red cup. He smiles."[/bold]
     """
     from beholder.language import parse, scene_graph
+    from beholder.report import graph_svg, graph_text
 
     if rules not in ("fixed", "reference"):
         raise ConfigError(f"--rules {rules!r}: expected fixed or reference")
     document = parse(sys.stdin.read() if text == "-" else text, parser=parser)
     found = scene_graph(document, rules="fixed" if rules == "fixed" else "reference", coref=coref)
     if svg is not None:
-        svg.write_text(found.to_svg(), encoding="utf-8")
+        svg.write_text(graph_svg(found), encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
     else:
-        typer.echo(found.to_text())
+        typer.echo(graph_text(found))

@@ -10,7 +10,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from beholder.judges import Judge
-    from beholder.judges.checkup import Finding
+    from beholder.judges.checkup import CheckFinding
 
 
 def judge_check(
@@ -56,7 +56,7 @@ def print_diagnosis(judge: str, base_url: str | None) -> bool:
     from beholder.judges.checkup import diagnose
     from beholder.report.tables import cell
 
-    findings: list[Finding] = run_sync(diagnose(build(judge, base_url)))
+    findings: list[CheckFinding] = run_sync(diagnose(build(judge, base_url)))
     table = Table("check", "", "found")
     for finding in findings:
         mark = {True: "ok", False: "[red]wrong[/red]", None: ""}[finding.good]

@@ -14,7 +14,7 @@ from beholder.data import read_frames, read_sequences, with_exif_dates, write_se
 from beholder.data.read import _all_bad as bad_rows_error
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
-from beholder.narratives.extract import Extraction, Task, extract
+from beholder.narratives.extract import Extraction, ExtractionTask, extract
 from beholder.records import Frame
 
 _SHOWN = 10
@@ -48,10 +48,10 @@ def extract_and_print(
     maker = image_embedder(embedder)
     kept, vectors, reasons = usable_frames(maker, frames, root)
     _say_left_out(reasons)
-    tasks = [Task("storyline", k or 0, *ends)]
+    tasks = [ExtractionTask("storyline", k or 0, *ends)]
     if like is not None:
         given = [row for row in read_sequences(like, frames) if not isinstance(row, DataError)]
-        tasks = [Task.like(narrative) for narrative in given]
+        tasks = [ExtractionTask.like(narrative) for narrative in given]
     found = list(extract(kept, vectors, tasks, how))
     write_sequences(out, (each.narrative for each in found))
     table = Table("id", "pictures", "weakest link", "mean", "weakest step")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +12,10 @@ import typer
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
-    from beholder.records import Item
-    from beholder.run.rows.engine import RowsConfig
-    from beholder.run.rows.tasks import Task
+    from beholder.cli.progress import TerminalProgress
+    from beholder.options import DataOptions, JudgeOptions, WorkOptions
+    from beholder.run.rows.askers import Columns, RowAsker
+    from beholder.run.rows.engine import Written
 
 Data = Annotated[
     str, typer.Argument(help="A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.")
@@ -41,6 +43,7 @@ MediaRoot = Annotated[
 ]
 Concurrency = Annotated[int, typer.Option(help="Rows that wait for judges at once.")]
 AllowFailed = Annotated[int, typer.Option(help="Failed rows that still count as success.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the run log as JSON on stdout.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check all input and say what would be asked.")
 ]
@@ -48,64 +51,83 @@ DryRun = Annotated[
 _SHOWN = 5
 
 
-def read(given: dict[str, Any]) -> list[Item]:
-    """The rows that the options of a command name; those left out are told."""
-    from beholder.run.rows.inputs import read_pictured
+def data_options(given: dict[str, Any]) -> DataOptions:
+    """Which rows the options of a command take."""
+    from beholder.options import DataOptions
 
-    if given["limit"] is not None and given["limit"] < 1:
-        raise ConfigError(f"--limit must be at least 1, got {given['limit']}")
-    items, bad_rows = read_pictured(
-        given["data"],
-        media_root=given["media_root"],
-        limit=given["limit"],
-        skip=given["skip_bad_rows"],
-    )
-    for row in bad_rows:
-        typer.echo(f"left out: {row}", err=True)
-    return items
+    return DataOptions(given["limit"], given["skip_bad_rows"], given["media_root"])
 
 
-def carry_out(given: dict[str, Any], task: Task, items: Sequence[Item], judges: list[str]) -> None:
-    """Do a task as the options of a command say, and tell what came out."""
-    from beholder.cli.cache import cache_file
+def carry_out(given: dict[str, Any], systems: Mapping[str, RowAsker], columns: Columns) -> None:
+    """Make rows as the options of a command say, and tell what came out."""
     from beholder.cli.progress import TerminalProgress
-    from beholder.cli.score import judge_options
-    from beholder.run.rows import engine
-    from beholder.run.rows.inputs import root_of
+    from beholder.cli.score import print_plan
+    from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 
-    config = engine.RowsConfig(
+    config = RowsConfig(
+        data=given["data"],
         out=given["out"],
-        root=root_of(given["data"]),
-        judges=by_system(judges),
-        judge_options=judge_options(
-            base_url=given["base_url"],
-            temperature=given["temperature"],
-            prompts=given["prompts"],
-            batch=given["batch"],
-        ),
-        concurrency=given["concurrency"],
-        max_cost=given["max_cost"],
-        cache=cache_file(given["cache"]),
+        systems=systems,
+        columns=columns,
+        rows=data_options(given),
+        judging=judge_options(given),
+        work=work_options(given),
     )
     if given["dry_run"]:
-        _print_estimate(config, task, items)
+        print_plan(plan_rows(config), config.run)
         return
     with TerminalProgress() as progress:
-        outcome = engine.carry_out(config, task, items, progress)
-    typer.echo(f"{outcome.n_written} rows written to {config.out}", err=True)
-    if outcome.outside:
+        written = run_rows(config, progress)
+    typer.echo(f"{written.n_written} rows written to {config.out}", err=True)
+    if written.outside:
         typer.echo(
             f"some pictures lie outside {config.out.parent}, so their paths are absolute: score"
             " them with --media-root FOLDER",
             err=True,
         )
-    failures = outcome.failures
-    for item, system, failure in failures[:_SHOWN]:
-        typer.echo(f"failed: {item} ({system}): {failure.message}", err=True)
+    tell(written, config.run, progress, given)
+
+
+def judge_options(given: dict[str, Any]) -> JudgeOptions:
+    """How the options of a command have judges asked."""
+    from beholder.options import JudgeOptions
+
+    return JudgeOptions(given["base_url"], given["temperature"], given["prompts"], given["batch"])
+
+
+def work_options(given: dict[str, Any]) -> WorkOptions:
+    """How much the options of a command have done at once, and what may be spent."""
+    from beholder.cli.cache import cache_file
+    from beholder.options import WorkOptions
+
+    return WorkOptions(
+        concurrency=given["concurrency"],
+        cache=cache_file(given["cache"]),
+        max_cost=given["max_cost"],
+    )
+
+
+def tell(written: Written, run: Path, progress: TerminalProgress, given: dict[str, Any]) -> None:
+    """Say what was left out and what failed; exit code 1 if more failed than is allowed."""
+    from beholder.report.marking import visible
+    from beholder.run import manifest
+
+    for row in written.bad_rows:
+        typer.echo(f"left out: {row}", err=True)
+    if given["as_json"]:
+        typer.echo(json.dumps(manifest.read(run), ensure_ascii=False, indent=2))
+    say = f"{progress.scored_now} made now, {progress.failed_now} failed now"
+    typer.echo(f"{say}, {progress.reused} reused, {progress.seconds:.1f} s", err=True)
+    typer.echo(f"run: {run}", err=True)
+    failures = written.failures
+    for name, system, failure in failures[:_SHOWN]:
+        typer.echo(
+            f"failed: {visible(name)} ({visible(system)}): {visible(failure.message)}", err=True
+        )
     if len(failures) > given["allow_failed"]:
         typer.echo(
-            f"beholder: {len(failures)} rows failed (--allow-failed {given['allow_failed']}); the"
-            " same command asks for them again, and for nothing that was answered",
+            f"beholder: {len(failures)} failed (--allow-failed {given['allow_failed']}); the"
+            f" reasons stand in {run}",
             err=True,
         )
         raise typer.Exit(1)
@@ -130,15 +152,3 @@ def by_system(judges: list[str]) -> dict[str, str]:
             )
         found[name] = made
     return found
-
-
-def _print_estimate(config: RowsConfig, task: Task, items: Sequence[Item]) -> None:
-    from beholder.cli.score import estimate
-    from beholder.run.rows.engine import tally_calls
-
-    tally, lacking = tally_calls(config, task, items)
-    typer.echo(f"{len(items)} rows, {len(config.judges)} judges: {task.operation}")
-    for reason, count in lacking.items():
-        typer.echo(f"  {count} would fail: {reason}")
-    typer.echo(f"  about {estimate(tally)}, answers that are kept already not counted off")
-    typer.echo(f"output: {config.out} (nothing was written)")

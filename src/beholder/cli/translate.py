@@ -29,6 +29,7 @@ def translate(
     media_root: rows.MediaRoot = None,
     concurrency: rows.Concurrency = 16,
     allow_failed: rows.AllowFailed = 0,
+    as_json: rows.AsJson = False,
     dry_run: rows.DryRun = False,
 ) -> None:
     """Translate candidate and references clause by clause, which keeps the shape of speech.
@@ -37,8 +38,10 @@ def translate(
     --judge openai:gpt-4.1 -o english.jsonl[/bold]
     """
     given = locals()
-    from beholder.run.rows.tasks import Translate
+    from beholder.run.rows.askers import Columns, Translate
 
-    items = rows.read(given)
-    task = Translate(source, target, column)
-    rows.carry_out(given, task, items, [judge] if judge else [])
+    systems = {
+        name: Translate(spec, source, target)
+        for name, spec in rows.by_system([judge] if judge else []).items()
+    }
+    rows.carry_out(given, systems, Columns(language=column))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from beholder.data.read import read_rows
+from beholder.data.read import read_rows, records
 from beholder.data.row import RowError, identifier, labels, media_path, plain_text, shorten
 from beholder.dates import PartialDate
 from beholder.errors import DataError, ItemError
@@ -57,22 +57,11 @@ def read_frames(
         yield from _folder_frames(Path(source))
         return
     name = str(source)
-    seen: dict[str, int] = {}
-    for number, row in read_rows(source, name):
-        if isinstance(row, DataError):
-            yield row
-            continue
-        try:
-            frame = _frame(_renamed(row, columns or {}), year=year, media_root=media_root)
-            if frame.id in seen:
-                raise RowError(
-                    f"{frame.id!r} is taken by row {seen[frame.id]}; ids must differ", "id"
-                )
-        except RowError as error:
-            yield DataError(name, error.reason, line=number, field=error.field)
-            continue
-        seen[frame.id] = number
-        yield frame
+
+    def build(row: object, number: str) -> Frame:
+        return _frame(_renamed(row, columns or {}), year=year, media_root=media_root)
+
+    yield from records(read_rows(source, name), build, name=name)
 
 
 def read_sequences(
@@ -97,22 +86,11 @@ def read_sequences(
     """
     known = {frame.id: frame for frame in collection}
     name = "stdin" if str(source) == "-" else str(source)
-    seen: dict[str, int] = {}
-    for number, row in read_rows(source, name):
-        if isinstance(row, DataError):
-            yield row
-            continue
-        try:
-            sequence = _sequence(row, str(number), known, media_root)
-            if sequence.id in seen:
-                raise RowError(
-                    f"{sequence.id!r} is taken by row {seen[sequence.id]}; ids must differ", "id"
-                )
-        except RowError as error:
-            yield DataError(name, error.reason, line=number, field=error.field)
-            continue
-        seen[sequence.id] = number
-        yield sequence
+
+    def build(row: object, number: str) -> Sequence:
+        return _sequence(row, number, known, media_root)
+
+    return records(read_rows(source, name), build, name=name)
 
 
 def with_exif_dates(frames: Sequence_[Frame], root: Path) -> list[Frame]:

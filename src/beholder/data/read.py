@@ -7,8 +7,9 @@ import gzip
 import json
 import lzma
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
@@ -33,7 +34,9 @@ _PACKED = (".gz", ".xz")
 _HUB = "hf:"
 
 
-def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterator[Item | DataError]:
+def read_items(
+    source: str | Path, *, media_root: Path | None = None, textless: bool = False
+) -> Iterator[Item | DataError]:
     """Read a data file.
 
     Args:
@@ -42,6 +45,7 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
             a data set of the Hugging Face hub (extra ``datasets``; the split ``test`` if none is
             named), without columns that hold pictures or sound.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
+        textless: A row may lack the candidate, which is then empty.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -50,22 +54,57 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
         DataError: The file as a whole cannot be read.
     """
     name = "stdin" if str(source) == "-" else str(source)
-    seen: dict[str, int] = {}
-    for number, row in read_rows(source, name):
+
+    def build(row: object, number: str) -> Item:
+        given = _with_candidate(row) if textless else row
+        return from_row(given, default_id=number, media_root=media_root)
+
+    return records(read_rows(source, name), build, name=name)
+
+
+def _with_candidate(row: object) -> object:
+    if not isinstance(row, Mapping):
+        return row
+    names = ("candidate", *ALIASES["candidate"])
+    return row if any(row.get(name) is not None for name in names) else {**row, "candidate": ""}
+
+
+def records(
+    rows: Iterable[Row],
+    build: Callable[[Any, str], T],
+    *,
+    name: str,
+    key: Callable[[T], str] = attrgetter("id"),
+    taken: dict[str, int] | None = None,
+) -> Iterator[T | DataError]:
+    """Make records of rows; no two may have the same key.
+
+    Args:
+        rows: Rows with their numbers, as ``read_rows`` gives them.
+        build: Makes the record of a row and of its number, which can serve as its id. It raises
+            RowError where the row is none.
+        name: What messages call the data.
+        key: What must differ between records.
+        taken: Number of the row by key. Data in several files give the same to each.
+
+    Yields:
+        A record per good row, a DataError (not raised) per bad one, in order.
+    """
+    taken = {} if taken is None else taken
+    for number, row in rows:
         if isinstance(row, DataError):
             yield row
             continue
         try:
-            item = from_row(row, default_id=str(number), media_root=media_root)
-            if item.id in seen:
-                raise RowError(
-                    f"{item.id!r} is taken by row {seen[item.id]}; ids must differ", "id"
-                )
+            record = build(row, str(number))
+            own = key(record)
+            if own in taken:
+                raise RowError(f"{own!r} is taken by row {taken[own]}; ids must differ", "id")
         except RowError as error:
             yield DataError(name, error.reason, line=number, field=error.field)
             continue
-        seen[item.id] = number
-        yield item
+        taken[own] = number
+        yield record
 
 
 def good_rows(

@@ -58,7 +58,7 @@ class Prompt(Generic[T]):
     costly: str = ""
 
 
-class Asker:
+class Questioner:
     """Puts questions to one backend; shared by all questions to a judge.
 
     Args:

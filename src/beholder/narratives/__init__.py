@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from beholder.narratives.timeline import Chronology, chronology
     from beholder.narratives.topics import Topics, spread_dates, spread_labels, topic_clusters
     from beholder.narratives.trails import trail
-    from beholder.narratives.warping import Alignment, dtw
+    from beholder.narratives.warping import WarpedAlignment, dtw
     from beholder.narratives.widest import maxmin
 
 __all__ = [
-    "Alignment",
     "Chronology",
     "Coherence",
     "Space",
     "Storyline",
     "Topics",
+    "WarpedAlignment",
     "chronology",
     "coherence",
     "dtw",
@@ -42,7 +42,7 @@ __all__ = [
 _HOME = {
     "timeline": ("Chronology", "chronology"),
     "strength": ("Coherence", "coherence"),
-    "warping": ("Alignment", "dtw"),
+    "warping": ("WarpedAlignment", "dtw"),
     "maps": ("narrative_map",),
     "widest": ("maxmin",),
     "sample": ("random_storyline",),

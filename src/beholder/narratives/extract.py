@@ -26,7 +26,7 @@ METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ExtractionTask:
     """The ends and the length of storylines to extract.
 
     Attributes:
@@ -42,7 +42,7 @@ class Task:
     target: str | None = None
 
     @classmethod
-    def like(cls, narrative: Narrative) -> Task:
+    def like(cls, narrative: Narrative) -> ExtractionTask:
         """Ends and length of a given narrative."""
         frames = narrative.frames
         return cls(narrative.id, len(frames), frames[0].id, frames[-1].id)
@@ -104,7 +104,7 @@ class Extracted:
 
 
 def extract(
-    frames: Sequence[Frame], embeddings: ArrayLike, tasks: Sequence[Task], how: Extraction
+    frames: Sequence[Frame], embeddings: ArrayLike, tasks: Sequence[ExtractionTask], how: Extraction
 ) -> Iterator[Extracted]:
     """Extract storylines from a collection.
 
@@ -174,7 +174,7 @@ def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
 
 def _storylines(
     space: Space,
-    task: Task,
+    task: ExtractionTask,
     how: Extraction,
     *,
     ends: tuple[int | None, int | None],

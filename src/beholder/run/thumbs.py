@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from beholder.errors import ItemError
+from beholder.files import replacing
 from beholder.media import encode_jpeg, load_image
 
 FOLDER = "thumbs"
@@ -38,5 +39,6 @@ def write_thumbs(run: Path, pictures: Iterable[tuple[str, Path | None]], side: i
         except ItemError as error:
             unreadable.append(f"{name}: {error}")
             continue
-        path.write_bytes(encode_jpeg(picture))
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(encode_jpeg(picture))
     return unreadable

@@ -16,22 +16,12 @@ import beholder
 from beholder.backends import Answer, Request, Sample, Scripted
 from beholder.cli.main import app
 from beholder.errors import ConfigError
-from beholder.judges import Judge, LLMJudge
+from beholder.judges import LLMJudge
 from beholder.metrics import Tools, metric
 from beholder.records import Item, ItemFailure
+from toy.tools import OneJudge
 
 GRADES = {"reason": "Wrong colour.", "overall": 3, "mistakes": 2, "omissions": 5}
-
-
-class OneJudge(Tools):
-    """Tools whose only judge is this one."""
-
-    def __init__(self, judge: Judge, folder: Path | None = None) -> None:
-        super().__init__(folder=folder)
-        self._judge = judge
-
-    def judge(self, spec: str) -> Judge:
-        return self._judge
 
 
 def scripted(answer: Any, **options: Any) -> tuple[LLMJudge, Scripted]:

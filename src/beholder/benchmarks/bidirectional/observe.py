@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from beholder.benchmarks.bidirectional.pairs import Direction, Fact, Pair
+from beholder.benchmarks.bidirectional.pairs import Direction, Fact, TextPair
 from beholder.errors import ConfigError
 from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit
@@ -40,7 +40,7 @@ class Columns:
 
 def observe(
     run: Path, columns: Columns | None = None, *, metric_name: str | None = None
-) -> list[Pair]:
+) -> list[TextPair]:
     """Read a run.
 
     Args:
@@ -94,12 +94,12 @@ def _chosen(log: Mapping[str, Any], run: Path, name: str | None) -> str:
     return name or both[0]
 
 
-def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) -> Pair | None:
+def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) -> TextPair | None:
     found = store.score(name, position)
     if found is None:
         return None  # the run was interrupted before this item
     group = item.group
-    pair = Pair(
+    pair = TextPair(
         id=item.id,
         image=_image(item),
         system=group.get(columns.system, store.folder.name),
@@ -184,7 +184,7 @@ def _ratings(item: Item, label: str) -> tuple[float, ...]:
     return tuple(float(v) for v in values)
 
 
-def _with_swapped(pairs: list[Pair], others: Mapping[str, str]) -> list[Pair]:
+def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[TextPair]:
     """Other metrics in the direction MAR: people's text against the model's.
 
     Made only for rated people's texts, and with metrics that cost nothing.

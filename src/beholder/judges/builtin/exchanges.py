@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.relations import alike_predicates
-from beholder.judges.builtin.view import View
 
 _SAME = number("decide.same")
 _NAMED = number("exchanges.named")
@@ -36,7 +36,11 @@ class _Displaced:
 
 
 def exchanged(
-    source: View, target: View, pairs: Counterparts, places: Sequence[int], similarity: FloatArray
+    source: AnalysedText,
+    target: AnalysedText,
+    pairs: Counterparts,
+    places: Sequence[int],
+    similarity: FloatArray,
 ) -> dict[int, int]:
     """Units that the target says of the counterpart of another thing, and not of their own.
 
@@ -84,7 +88,7 @@ def exchanged(
     }
 
 
-def _known_counterparts(source: View, pairs: Counterparts) -> dict[int, int]:
+def _known_counterparts(source: AnalysedText, pairs: Counterparts) -> dict[int, int]:
     """The counterparts of named, affirmed things that are surely called the same."""
     return {
         entity.index: other
@@ -98,7 +102,7 @@ def _known_counterparts(source: View, pairs: Counterparts) -> dict[int, int]:
 
 
 def _attribute_owners(
-    source: View, target: View, places: Sequence[int], similarity: FloatArray
+    source: AnalysedText, target: AnalysedText, places: Sequence[int], similarity: FloatArray
 ) -> Iterable[tuple[int, set[int]]]:
     """For each attribute the entities of the target that have it."""
     for row, place in enumerate(places):
@@ -108,7 +112,7 @@ def _attribute_owners(
 
 
 def _relation_owners(
-    source: View, target: View, pairs: Counterparts
+    source: AnalysedText, target: AnalysedText, pairs: Counterparts
 ) -> Iterable[tuple[int, set[int]]]:
     """For each relation the entities of the target that stand so to its object."""
     columns, subjects, objects = target.relation_ends
@@ -130,7 +134,7 @@ def _relation_owners(
         yield place, owners
 
 
-def _has(source: View, index: int, place: int) -> bool:
+def _has(source: AnalysedText, index: int, place: int) -> bool:
     """Whether the source says a unit of another of its entities, too."""
     asked = source.units[place]
     heads = source.graph.entities
@@ -147,7 +151,7 @@ def _has(source: View, index: int, place: int) -> bool:
     )
 
 
-def _called_alike(source: View, a: int, b: int) -> bool:
+def _called_alike(source: AnalysedText, a: int, b: int) -> bool:
     """Whether two single things of the source have one name."""
     first, second = source.graph.entities[a], source.graph.entities[b]
     if first.plural or second.plural:

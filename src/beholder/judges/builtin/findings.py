@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.decide import contradicted, value
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import numbers
-from beholder.judges.builtin.view import View
 from beholder.records import Span
 
 
@@ -28,7 +28,7 @@ class Finding:
     where: tuple[Span, ...] = ()
 
 
-def find(source: View, target: View) -> tuple[Finding, ...]:
+def find(source: AnalysedText, target: AnalysedText) -> tuple[Finding, ...]:
     """Look for every unit of the source in the target.
 
     Returns:

@@ -11,6 +11,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount_value
+from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
@@ -19,7 +20,6 @@ from beholder.judges.builtin.lexis import content, named_further, said_in
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import Seen, related
-from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language.units import GraphUnit
 
 _EXCLUDED = number("evidence.excluded")
@@ -27,7 +27,7 @@ _STATE = number("evidence.state")
 _CLOSER = number("evidence.closer")
 
 
-def gather(source: View, target: View, numbers: Numbers) -> tuple[Evidence, ...]:
+def gather(source: AnalysedText, target: AnalysedText, numbers: Numbers) -> tuple[Evidence, ...]:
     """The evidence on each unit of the source, in order.
 
     Args:
@@ -41,7 +41,7 @@ def gather(source: View, target: View, numbers: Numbers) -> tuple[Evidence, ...]
 class _Gathering:
     """One pass over the units: entities first, since what is said of them hangs on them."""
 
-    def __init__(self, source: View, target: View, numbers: Numbers) -> None:
+    def __init__(self, source: AnalysedText, target: AnalysedText, numbers: Numbers) -> None:
         self._source, self._target, self._numbers = source, target, numbers
         self._coverage = _coverage(source, target)
         self._agreement = _property_agreement(source, target)
@@ -194,7 +194,7 @@ class _Gathering:
         )
 
 
-def _coverage(source: View, target: View) -> FloatArray:
+def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(units,), how near the words of each unit come to any words of the target, 0..1."""
     words, owner = source.unit_words
     if not words or not target.words:
@@ -221,7 +221,7 @@ class _Agreement:
     excluded: dict[int, list[int]]
 
 
-def _property_agreement(source: View, target: View) -> _Agreement:
+def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreement:
     units = source.units
     places = [p for p, u in enumerate(units) if u.kind == "attribute" and not u.quantity]
     by_place = {place: row for row, place in enumerate(places)}
@@ -243,7 +243,7 @@ def _property_agreement(source: View, target: View) -> _Agreement:
     return _Agreement(places, similarity, best, excluded)
 
 
-def _by_entity(source: View, target: View, best: FloatArray) -> FloatArray:
+def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> FloatArray:
     """(n, m), agreement of each entity's attributes and amount with each other entity."""
     said = [u for u in source.units if u.kind == "attribute" and not u.quantity]
     owners = [unit.subject for unit in said]

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import OPPOSITE, Predicate, place_similarity
-from beholder.judges.builtin.view import View
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
@@ -64,7 +64,11 @@ class Seen:
 
 
 def related(
-    source: View, target: View, pairs: Counterparts, nearby: Nearby, wrong: Collection[int]
+    source: AnalysedText,
+    target: AnalysedText,
+    pairs: Counterparts,
+    nearby: Nearby,
+    wrong: Collection[int],
 ) -> dict[int, Seen]:
     """What the target says of each relation of the source, by the place of its unit.
 
@@ -122,7 +126,7 @@ def _look(
     unit: GraphUnit,
     predicate: Predicate,
     verbs: FloatArray,
-    target: View,
+    target: AnalysedText,
     pairs: Counterparts,
 ) -> _Look:
     """Compare one relation with all of the target."""
@@ -182,7 +186,7 @@ def _placed(a: Predicate, b: Predicate, straight: float, crossed: float) -> tupl
     return along, against if opposed else 0.0
 
 
-def _told(target: View, at: int) -> str:
+def _told(target: AnalysedText, at: int) -> str:
     """A relation of the target in words."""
     unit = target.relations[at][1]
     entities = target.graph.entities

@@ -11,7 +11,7 @@ from beholder.embed.images import image_embedder, usable_frames
 from beholder.narratives.space import Floats, Space
 from beholder.narratives.strength import Coherence, coherence_of
 from beholder.narratives.topics import topics_by
-from beholder.narratives.warping import Alignment, dtw
+from beholder.narratives.warping import WarpedAlignment, dtw
 from beholder.records import Frame, ItemFailure
 from beholder.records import Sequence as Narrative
 from beholder.run.narrate.config import NarrateConfig
@@ -41,7 +41,7 @@ class Measures:
     embedder: str
     learned: bool
     coherence: dict[int, Coherence | ItemFailure] = field(default_factory=dict)
-    nearest: dict[int, tuple[int, Alignment]] = field(default_factory=dict)
+    nearest: dict[int, tuple[int, WarpedAlignment]] = field(default_factory=dict)
     matrix: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     matrix_frames: tuple[str, ...] = ()
     matrix_order: str = "in order of the file"

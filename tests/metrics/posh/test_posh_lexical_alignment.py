@@ -12,15 +12,16 @@ import pytest
 
 from beholder import PoSh
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin import wording as module
-from beholder.judges.builtin.reading import view
+from beholder.judges.builtin import lexical_alignment as module
+from beholder.judges.builtin.reading import analysed
 from beholder.judges.builtin.vectors import vectors
 from beholder.judges.grades import rule_grade
 from beholder.judges.operations import LexicalAlignment
 from beholder.metrics import Tools
 from beholder.metrics.posh.plan import Plan, fixed_asks
-from beholder.metrics.posh.scoring import beside_peers
+from beholder.metrics.posh.scoring import peer_adjusted_recall
 from beholder.records import Item
+from beholder.report import show, to_html
 
 Rule = Literal["peers", "best", "mean"]
 
@@ -47,7 +48,7 @@ def _fresh() -> None:
 
 @pytest.fixture
 def letters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "view", lambda text: Letters(tuple(text.split())))
+    monkeypatch.setattr(module, "analysed", lambda text: Letters(tuple(text.split())))
 
 
 @pytest.mark.usefixtures("letters")
@@ -101,13 +102,13 @@ def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_
     # r / (r + q (1 - r)) by hand
     [(0.5, 1.0, 0.5), (0.5, 0.5, 2 / 3), (0.7, 0.4, 0.7 / 0.82), (0.0, 0.0, 0.0), (1.0, 0.2, 1.0)],
 )
-def test_recall_beside_peers(recall: float, peers: float, expected: float) -> None:
-    assert beside_peers(recall, peers) == pytest.approx(expected)
+def test_recall_peer_adjusted_recall(recall: float, peers: float, expected: float) -> None:
+    assert peer_adjusted_recall(recall, peers) == pytest.approx(expected)
 
 
 PLAN = Plan(
-    view("A dog.").graph,
-    (view("A dog.").graph, view("A cat.").graph),
+    analysed("A dog.").graph,
+    (analysed("A dog.").graph, analysed("A cat.").graph),
     LexicalAlignment(0.9, (0.8, 0.4), 0.5),
 )
 # One unit a text: the dog is found in the first reference (5) and not in the second (1).
@@ -141,7 +142,7 @@ def test_without_words_peers_is_the_best_reference() -> None:
 
 def words_of(judge: str) -> LexicalAlignment | None:
     item = Item("i", "A dog sleeps.", ("A dog runs.",))
-    return asyncio.run(PoSh(judge=judge).gather(item, Tools())).plan.wording
+    return asyncio.run(PoSh(judge=judge).gather(item, Tools())).plan.lexical_alignment
 
 
 def test_a_judge_that_aligns_words_does_so_however_it_is_spelled_and_a_model_does_not(
@@ -182,12 +183,12 @@ def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
 ) -> None:
     hostile = "A red cup stands on a table. <script>alert(1)</script>"
     score = PoSh().score_text(hostile, "A blue cup stands on a table near a dog.")
-    score.show()
+    show(score)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     shown = {(row[1], row[3], row[-1]) for row in rows if len(row) >= 6 and row[0] in "✗∅"}
     assert ("mistake", "attribute", "red") in shown
     assert ("omission", "attribute", "blue") in shown
-    html = score._repr_html_()
+    html = to_html(score)
     assert "<script" not in html
     assert "&lt;" in html
     assert "contradiction: blue" in html

@@ -15,22 +15,22 @@ from itertools import combinations
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.judges.builtin.analysed import AnalysedText, Ints, lower_excluded
 from beholder.judges.builtin.numbers import number, whole
-from beholder.judges.builtin.reading import view
-from beholder.judges.builtin.view import Ints, View, lower_excluded
+from beholder.judges.builtin.reading import analysed
 from beholder.judges.operations.align import LexicalAlignment
 from beholder.text import frequency
 
 _EXCLUDED = number("evidence.excluded")
-_IN_ORDER = number("wording.in_order")
-_CONTENT = number("wording.content")
-_APART = whole("wording.apart")
+_IN_ORDER = number("lexical_alignment.in_order")
+_CONTENT = number("lexical_alignment.content")
+_APART = whole("lexical_alignment.apart")
 _SETS_KEPT = 512
 
 
 def align_words(candidate: str, references: Sequence[str]) -> LexicalAlignment:
     """Align the words of a candidate with those of each reference."""
-    own, others = view(candidate), [view(text) for text in references]
+    own, others = analysed(candidate), [analysed(text) for text in references]
     pairs = [_align(own, other) for other in others]
     return LexicalAlignment(
         _value([forward for forward, _ in pairs], own),
@@ -44,8 +44,8 @@ def _peers(references: tuple[str, ...]) -> float:
     """How much the references recall of one another, over all ordered pairs."""
     found = []
     for first, second in combinations(references, 2):
-        forward, back = _align(view(first), view(second))
-        found += [_value([forward], view(first)), _value([back], view(second))]
+        forward, back = _align(analysed(first), analysed(second))
+        found += [_value([forward], analysed(first)), _value([back], analysed(second))]
     return float(np.mean(found)) if found else 1.0
 
 
@@ -60,7 +60,7 @@ class _Matches:
     neighbours: FloatArray
 
 
-def _align(a: View, b: View) -> tuple[_Matches, _Matches]:
+def _align(a: AnalysedText, b: AnalysedText) -> tuple[_Matches, _Matches]:
     """The words of the first text in the second, and of the second in the first."""
     if not a.words or not b.words:
         nothing = np.zeros(0)
@@ -95,7 +95,7 @@ def _in_order(similarity: FloatArray) -> FloatArray:
     return found
 
 
-def _value(matches: Sequence[_Matches], text: View) -> float:
+def _value(matches: Sequence[_Matches], text: AnalysedText) -> float:
     """The value of a text whose words are looked for in several others, each at its best."""
     weights = _weights(text)
     if not len(weights) or not matches:
@@ -109,10 +109,10 @@ def _value(matches: Sequence[_Matches], text: View) -> float:
     return value + _IN_ORDER * (float(neighbours) - value)
 
 
-def _weights(text: View) -> FloatArray:
+def _weights(text: AnalysedText) -> FloatArray:
     return np.array([frequency.weight(word) for word in text.words])
 
 
-def _content(text: View) -> Ints:
+def _content(text: AnalysedText) -> Ints:
     """Places of the content words."""
     return np.flatnonzero(_weights(text) > _CONTENT)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api.run import Run
-from beholder.data import from_row
-from beholder.data.row import RowError
+from beholder.data import from_row, records
 from beholder.errors import DataError
 from beholder.metrics import Metric, metric
 from beholder.options import Options, grouped
@@ -93,14 +92,7 @@ def configure(
 
 
 def _from_python(rows: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item | DataError]:
-    seen = set()
-    for number, row in enumerate(rows, start=1):
-        try:
-            item = row if isinstance(row, Item) else from_row(row, default_id=str(number))
-            if item.id in seen:
-                raise RowError(f"{item.id!r} is taken; ids must differ", "id")
-        except RowError as error:
-            yield DataError("items", error.reason, line=number, field=error.field)
-            continue
-        seen.add(item.id)
-        yield item
+    def build(row: object, number: str) -> Item:
+        return row if isinstance(row, Item) else from_row(row, default_id=number)
+
+    return records(enumerate(rows, start=1), build, name="items")

@@ -42,8 +42,8 @@ class _Box:
     height: float
 
 
-def draw(graph: SceneGraph) -> str:
-    """A scene graph as a stand-alone SVG document.
+def graph_svg(graph: SceneGraph) -> str:
+    """A scene graph as a stand-alone SVG document, readable up to about 60 entities.
 
     Boxes are placed by a force layout that is the same at every call. Denied facts are struck
     through; entities of the picture itself have a dashed frame.

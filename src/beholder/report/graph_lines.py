@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
 
 
-def lines(graph: SceneGraph) -> Iterator[str]:
-    """One line per entity with its attributes, and one below it per relation that begins there."""
+def graph_text(graph: SceneGraph) -> str:
+    """A line per entity with its attributes, and one below it per relation that begins there."""
+    return "\n".join(_lines(graph))
+
+
+def _lines(graph: SceneGraph) -> Iterator[str]:
     for entity in graph.entities:
         attributes = ", ".join(_attribute(a) for a in graph.attributes_of(entity.index))
         yield _entity(entity) + (f": {attributes}" if attributes else "")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api.run import RankingRun
-from beholder.data import reviews_from_row
-from beholder.data.row import RowError
+from beholder.data import records, reviews_from_row
 from beholder.errors import DataError
 from beholder.metrics import Metric
 from beholder.metrics.irr.rankers import ByMetric, Ranker
@@ -81,8 +81,7 @@ def _ranker(given: str | Ranker | Metric[Any], defaults: Mapping[str, str]) -> R
 
 
 def _from_python(rows: Iterable[Reviews | Mapping[str, Any]]) -> Iterator[Reviews | DataError]:
-    for number, row in enumerate(rows, start=1):
-        try:
-            yield row if isinstance(row, Reviews) else reviews_from_row(row, default_id=str(number))
-        except RowError as error:
-            yield DataError("sets", error.reason, line=number, field=error.field)
+    def build(row: object, number: str) -> Reviews:
+        return row if isinstance(row, Reviews) else reviews_from_row(row, default_id=number)
+
+    return records(enumerate(rows, start=1), build, name="sets", key=attrgetter("full_id"))

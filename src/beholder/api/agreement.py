@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from beholder.api.score import configure
-from beholder.benchmarks.agree import Asked, Report, asked, default_out
+from beholder.api.scoring import configure
+from beholder.benchmarks.agree import MetricValue, Report, asked, default_out
 from beholder.benchmarks.agree import agree as hold_against
-from beholder.benchmarks.load import Judged, load
+from beholder.benchmarks.load import JudgedSet, load
 from beholder.benchmarks.protocols import generic, protocol
 from beholder.metrics import Metric
 from beholder.options import Options
@@ -54,7 +54,7 @@ def agree(
     limit = options.pop("limit", None)
     judged = load(str(source), None if data is None else str(data))
     if limit is not None:
-        judged = Judged(judged.name, judged.known, judged.items[:limit])
+        judged = JudgedSet(judged.name, judged.known, judged.items[:limit])
     config = configure(judged.name, [], out=out or default_out(judged.name), **options)
     own_protocol = judged.known and not labels
     measures = (
@@ -63,7 +63,7 @@ def agree(
     return hold_against(
         judged,
         measures,
-        [asked(m) if isinstance(m, str) else Asked(m) for m in metrics],
+        [asked(m) if isinstance(m, str) else MetricValue(m) for m in metrics],
         config,
         progress or Quiet(),
         control_length=control_length,

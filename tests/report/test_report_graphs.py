@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import json
 import xml.etree.ElementTree as ElementTree
-from importlib.util import find_spec
 from itertools import combinations
 
 import pytest
 
-from beholder.errors import MissingExtraError
 from beholder.language import Attribute, Entity, Mention, Relation, SceneGraph, parse, scene_graph
+from beholder.report import graph_svg, graph_text
 
 TEXT = "A tall man holds a red cup. There are no dogs. A <b>cat</b> sits & waits."
 
@@ -35,7 +33,7 @@ def boxes(svg: str) -> list[tuple[float, float, float, float]]:
 
 @pytest.mark.parametrize("n", [1, 2, 30, 60])
 def test_boxes_do_not_overlap(n: int) -> None:
-    drawn = boxes(big(n).to_svg())
+    drawn = boxes(graph_svg(big(n)))
     assert len(drawn) == n
     for (x, y, w, h), (x2, y2, w2, h2) in combinations(drawn, 2):
         assert x + w <= x2 + 1 or x2 + w2 <= x + 1 or y + h <= y2 + 1 or y2 + h2 <= y + 1
@@ -43,38 +41,20 @@ def test_boxes_do_not_overlap(n: int) -> None:
 
 def test_drawing_is_well_formed_escaped_and_repeatable() -> None:
     graph = scene_graph(parse(TEXT))
-    svg = graph.to_svg()
-    assert svg == graph.to_svg()
+    svg = graph_svg(graph)
+    assert svg == graph_svg(graph)
     words = " ".join(ElementTree.fromstring(svg).itertext())
     for word in ("tall", "man", "holds", "red", "cup", "dogs"):
         assert word in words
 
 
 def test_empty_graph_is_drawn() -> None:
-    assert boxes(SceneGraph("", (), (), ()).to_svg()) == []
-
-
-def test_dict_is_json() -> None:
-    made = scene_graph(parse(TEXT)).to_dict()
-    assert json.loads(json.dumps(made))["entities"][0]["name"] == "man"
+    assert boxes(graph_svg(SceneGraph("", (), (), ()))) == []
 
 
 def test_text_shows_entities_attributes_and_relations() -> None:
-    assert scene_graph(parse("A tall man holds no cup.")).to_text().splitlines() == [
+    assert graph_text(scene_graph(parse("A tall man holds no cup."))).splitlines() == [
         "man [0]: tall",
         "    not holds -> cup [1]",
         "cup [1] (not there)",
     ]
-
-
-@pytest.mark.skipif(find_spec("networkx") is not None, reason="networkx is installed")
-def test_networkx_is_asked_for_when_absent() -> None:
-    with pytest.raises(MissingExtraError, match="networkx"):
-        scene_graph(parse("A dog.")).to_networkx()
-
-
-@pytest.mark.skipif(find_spec("networkx") is None, reason="networkx is not installed")
-def test_networkx_graph_has_the_same_parts() -> None:
-    made = scene_graph(parse("A tall man holds a cup.")).to_networkx()
-    assert [made.nodes[i]["name"] for i in made.nodes] == ["man", "cup"]
-    assert [d["predicate"] for _, _, d in made.edges(data=True)] == ["hold"]

@@ -46,7 +46,7 @@ class Property:
     polarity: bool = True
 
 
-class View:
+class AnalysedText:
     """One text, ready to be aligned with others.
 
     Attributes:

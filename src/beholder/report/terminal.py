@@ -23,22 +23,23 @@ MAX_NOTABLE = 20
 """Notable units that are listed; the texts show all."""
 
 
-def show(item: Item, score: ItemScore, console: Console | None = None) -> None:
-    """Print a score.
+def show(score: ItemScore, console: Console | None = None) -> None:
+    """Print a score: both texts with their units marked, the values, and what to look at.
+
+    In a notebook, leave the score as the last expression of a cell instead.
 
     Args:
-        item: The item that was scored.
-        score: What a metric found.
+        score: What a metric found. Without its ``item`` there are no texts to print.
         console: Where to print; standard output if None. Colours appear on a terminal only.
     """
     console = console or Console()
-    if item.candidate or item.references:  # a score read from a run has no texts at hand
-        console.print(_texts(item, score, console.width))
+    if score.item is not None:
+        console.print(_texts(score.item, score, console.width))
     console.print(_legend(score.units))
     console.print(_values(score))
     findings = notable(score.units)
     if findings:
-        console.print(_units(findings, item))
+        console.print(_units(findings, score.item))
     if score.signature:
         console.print(Text(visible(score.signature), style="dim"))
 
@@ -86,7 +87,7 @@ def _values(score: ItemScore) -> Table:
     return table
 
 
-def _units(units: list[Unit], item: Item) -> Table:
+def _units(units: list[Unit], item: Item | None) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("verdict", "in", "kind"):
         table.add_column(column, no_wrap=True)
@@ -106,7 +107,7 @@ def _units(units: list[Unit], item: Item) -> Table:
     return table
 
 
-def _place(unit: Unit, item: Item) -> str:
-    if unit.side == "candidate" or len(item.references) < 2:
+def _place(unit: Unit, item: Item | None) -> str:
+    if unit.side == "candidate" or item is None or len(item.references) < 2:
         return unit.side
     return f"reference {(unit.reference_index or 0) + 1}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from beholder.api.run import Run
 from beholder.benchmarks.bidirectional.observe import Columns, observe
-from beholder.benchmarks.bidirectional.study import Settings, Study, study
+from beholder.benchmarks.bidirectional.study import Study, StudySettings, study
 
 
 def bidirectional(
@@ -14,7 +14,7 @@ def bidirectional(
     *,
     metric: str | None = None,
     columns: Columns | None = None,
-    settings: Settings | None = None,
+    settings: StudySettings | None = None,
 ) -> Study:
     """Compare what people and models make up, leave out and choose to say; asks nobody.
 
@@ -32,4 +32,4 @@ def bidirectional(
         RunError: The folder holds no run of scores.
     """
     folder = run.path if isinstance(run, Run) else Path(run)
-    return study(observe(folder, columns, metric_name=metric), settings or Settings())
+    return study(observe(folder, columns, metric_name=metric), settings or StudySettings())
