@@ -13,7 +13,7 @@ from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number
-from beholder.judges.builtin.relations import alike_predicates
+from beholder.judges.builtin.predicates import alike_predicates
 
 _SAME = number("decide.same")
 _NAMED = number("exchanges.named")

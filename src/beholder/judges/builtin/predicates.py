@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.numbers import akin, number
 
 _SAME = {
@@ -62,6 +63,12 @@ _NO_DIRECTION = frozenset(
 )
 _AKIN = {frozenset(pair.split("|")): likeness for pair, likeness in akin().items()}
 _OTHER_PLACE = number("predicates.other_place")
+_EXCLUDED = number("evidence.excluded")
+_RELATED = number("decide.related")
+_ONE_SIDED = number("predicates.one_sided")
+_WEARS_OF = number("predicates.wears_of")
+_NO_PLACE = number("predicates.no_place")
+_ALIKE = number("predicates.alike")
 OPPOSITE = frozenset(("above", "in front of", "left of"))
 """Places that a pair of things cannot have in both directions."""
 
@@ -114,6 +121,60 @@ def normal(predicate: str, verb: bool, passive: bool = False) -> Predicate:
 def place_similarity(a: str, b: str) -> float:
     """How near two places in normal form are, 0..1."""
     return 1.0 if a == b else _AKIN.get(frozenset((a, b)), _OTHER_PLACE)
+
+
+def alike_predicates(a: Predicate, b: Predicate, similarity: float) -> tuple[bool, bool]:
+    """Whether two predicates say the same of their ends as they stand, and exchanged.
+
+    Args:
+        a: A predicate.
+        b: Another.
+        similarity: Of their verbs' vectors.
+    """
+    verb = verb_likeness(a, b, similarity)
+    return (
+        likeness(a, b, verb, 1.0, 0.0)[0] >= _ALIKE,
+        likeness(a, b, verb, 0.0, 1.0)[0] >= _ALIKE,
+    )
+
+
+def verb_likeness(a: Predicate, b: Predicate, similarity: float) -> float:
+    """How far two verbs say the same, by the similarity of their vectors and by their classes."""
+    if a.verb == b.verb:
+        return 1.0
+    return similarity * _EXCLUDED if exclude(values(a.verb), values(b.verb)) else similarity
+
+
+def likeness(
+    a: Predicate, b: Predicate, verb: float, straight: float, crossed: float
+) -> tuple[float, float]:
+    """How far two relations say the same, and how far they do with the ends exchanged."""
+    if a.verb and b.verb:
+        same = a.verb_turned == b.verb_turned
+        right = verb * (straight if same else crossed)
+        wrong = verb * (crossed if same else straight) if verb >= _RELATED else 0.0
+        if a.place and b.place:
+            along, against = _placed(a, b, straight, crossed)
+            return 0.5 * (right + along), max(against, wrong if not b.place else 0.0)
+        return (right if a.place == b.place else _ONE_SIDED * right), wrong
+    if a.place and b.place:
+        along, against = _placed(a, b, straight, crossed)
+        return (along if a.verb == b.verb else _ONE_SIDED * along), against
+    bare = {a.place, b.place} - {""}
+    if "wear" in (a.verb, b.verb) and bare <= {"of", "in", "with"}:
+        return _WEARS_OF * max(straight, crossed), 0.0
+    return _NO_PLACE * max(straight, crossed), 0.0
+
+
+def _placed(a: Predicate, b: Predicate, straight: float, crossed: float) -> tuple[float, float]:
+    likeness = place_similarity(a.place, b.place)
+    if not a.directed or not b.directed:
+        return likeness * max(straight, crossed), 0.0
+    same = a.place_turned == b.place_turned
+    along = likeness * (straight if same else crossed)
+    against = crossed if same else straight
+    opposed = a.place == b.place and a.place in OPPOSITE
+    return along, against if opposed else 0.0
 
 
 def _place(name: str) -> tuple[str, bool]:

@@ -9,23 +9,17 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.analysed import AnalysedText
-from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import number
-from beholder.judges.builtin.predicates import OPPOSITE, Predicate, place_similarity
+from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
-_ONE_SIDED = number("relations.one_sided")
-_WEARS_OF = number("relations.wears_of")
-_NO_PLACE = number("relations.no_place")
 _SAME = number("decide.related")
 _ENDS = number("decide.ends")
 _SHOWN = number("relations.shown")
 _OTHER_VERB = number("decide.other_verb")
-_EXCLUDED = number("evidence.excluded")
-_ALIKE = number("relations.alike")
 
 
 @dataclass
@@ -107,21 +101,6 @@ def related(
     return found
 
 
-def alike_predicates(a: Predicate, b: Predicate, similarity: float) -> tuple[bool, bool]:
-    """Whether two predicates say the same of their ends as they stand, and exchanged.
-
-    Args:
-        a: A predicate.
-        b: Another.
-        similarity: Of their verbs' vectors.
-    """
-    verb = _verb(a, b, similarity)
-    return (
-        _likeness(a, b, verb, 1.0, 0.0)[0] >= _ALIKE,
-        _likeness(a, b, verb, 0.0, 1.0)[0] >= _ALIKE,
-    )
-
-
 def _look(
     unit: GraphUnit,
     predicate: Predicate,
@@ -143,47 +122,9 @@ def _look(
         known = ends <= seen.reverse or ends < _ENDS
         if not known or ends > min(seen.best, seen.ends):
             said = target.relations[column][2]
-            verb = _verb(predicate, said, float(verbs[column]))
-            seen.take(column, *_likeness(predicate, said, verb, *both), ends)
+            verb = verb_likeness(predicate, said, float(verbs[column]))
+            seen.take(column, *likeness(predicate, said, verb, *both), ends)
     return seen
-
-
-def _verb(a: Predicate, b: Predicate, similarity: float) -> float:
-    if a.verb == b.verb:
-        return 1.0
-    return similarity * _EXCLUDED if exclude(values(a.verb), values(b.verb)) else similarity
-
-
-def _likeness(
-    a: Predicate, b: Predicate, verb: float, straight: float, crossed: float
-) -> tuple[float, float]:
-    """How far two relations say the same, and how far they do with the ends exchanged."""
-    if a.verb and b.verb:
-        same = a.verb_turned == b.verb_turned
-        right = verb * (straight if same else crossed)
-        wrong = verb * (crossed if same else straight) if verb >= _SAME else 0.0
-        if a.place and b.place:
-            along, against = _placed(a, b, straight, crossed)
-            return 0.5 * (right + along), max(against, wrong if not b.place else 0.0)
-        return (right if a.place == b.place else _ONE_SIDED * right), wrong
-    if a.place and b.place:
-        along, against = _placed(a, b, straight, crossed)
-        return (along if a.verb == b.verb else _ONE_SIDED * along), against
-    bare = {a.place, b.place} - {""}
-    if "wear" in (a.verb, b.verb) and bare <= {"of", "in", "with"}:
-        return _WEARS_OF * max(straight, crossed), 0.0
-    return _NO_PLACE * max(straight, crossed), 0.0
-
-
-def _placed(a: Predicate, b: Predicate, straight: float, crossed: float) -> tuple[float, float]:
-    likeness = place_similarity(a.place, b.place)
-    if not a.directed or not b.directed:
-        return likeness * max(straight, crossed), 0.0
-    same = a.place_turned == b.place_turned
-    along = likeness * (straight if same else crossed)
-    against = crossed if same else straight
-    opposed = a.place == b.place and a.place in OPPOSITE
-    return along, against if opposed else 0.0
 
 
 def _told(target: AnalysedText, at: int) -> str:
