@@ -110,7 +110,7 @@ class MentionSpan:
         return self.is_person or self.head in ANIMALS
 
     def set_apart_from(self, other: Mention) -> bool:
-        """Whether each is told from its like by something else: "the man in the cap", "... hat"."""
+        """Whether each is told from its like otherwise: "the man in the cap", "... hat"."""
         mine, yours = self.restricting, other.restricting
         return bool(mine - yours) and bool(yours - mine)
 

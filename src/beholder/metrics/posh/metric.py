@@ -30,6 +30,7 @@ from beholder.metrics.posh.scoring import (
     fixed_recall,
     peer_adjusted_recall,
     published_side,
+    rates,
 )
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Side
@@ -218,6 +219,7 @@ class PoSh(Metric[PoShEvidence]):
             "recall": r,
             "unit_precision": precision.value,
             "unit_recall": recall.value,
+            **rates(precision.units, recall.units),
         }
         units = (*precision.units, *recall.units)
         return ItemScore(values, units, self.signature(), graphs_detail(plan, units))
