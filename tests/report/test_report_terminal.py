@@ -59,7 +59,7 @@ def test_show_prints_texts_values_and_notable_units_in_plain_text() -> None:
         "candidate",
         "attribute",
         "0.100",
-        *"red (there: black)".split(),
+        *["red", "(there:", "black)"],
     ] in rows
     assert ["∅", "omission", "reference", "entity", "0.200", "mat"] in rows
     assert ["✓", "match", "candidate"] not in [row[:3] for row in rows]  # nothing to look at

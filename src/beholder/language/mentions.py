@@ -109,7 +109,7 @@ class MentionSpan:
         """Whether it is a person or animal by its noun or pronoun."""
         return self.is_person or self.head in ANIMALS
 
-    def set_apart_from(self, other: Mention) -> bool:
+    def set_apart_from(self, other: MentionSpan) -> bool:
         """Whether each is told from its like otherwise: "the man in the cap", "... hat"."""
         mine, yours = self.restricting, other.restricting
         return bool(mine - yours) and bool(yours - mine)

@@ -117,7 +117,7 @@ def _verify(asked: Verify) -> list[bool]:
             "the built-in judge does not see pictures, and verify shows them here; choose a model"
             " that can (judge='openai:MODEL'), or verify by a reference text alone"
         )
-    return supported(analysed_claims.of(asked.claims), analysed(asked.reference))
+    return supported(asked.claims, asked.reference)
 
 
 _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any], Any]] = {

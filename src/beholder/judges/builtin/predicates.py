@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -35,8 +36,12 @@ _SAME = {
     "beneath": "under",
     "underneath": "under",
     "in back of": "behind",
+    "before": "in front of",
+    "in middle of": "in center of",
+    "at center of": "in center of",
     "'s": "with",
 }
+_SIDE = re.compile(r"^(?:on|at|in|to) (left|right)(?:-hand)? side of$")
 _INVERSE = {
     "under": "above",
     "behind": "in front of",
@@ -178,5 +183,6 @@ def _placed(a: Predicate, b: Predicate, straight: float, crossed: float) -> tupl
 
 
 def _place(name: str) -> tuple[str, bool]:
+    name = _SIDE.sub(r"\1 of", name)
     name = _SAME.get(name, name)
     return (_INVERSE[name], True) if name in _INVERSE else (name, False)
