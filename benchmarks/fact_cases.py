@@ -1,7 +1,8 @@
 """True and false statements about texts, made by rule: for measuring and for silver data.
 
 False ones are *altered* (one word replaced by another of its kind), *swapped* (what is said of one
-thing put on another of the same text) or *foreign* (of another text).
+thing put on another of the same text), *foreign* (of another text) or *bent* (a relation with
+another thing of the text at its end).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["true", "altered", "swapped", "foreign"]
+Kind: TypeAlias = Literal["true", "altered", "swapped", "foreign", "bent"]
 
 KINDS: Sequence[Sequence[str]] = (
     ("red", "blue", "green", "yellow", "black", "white", "brown", "gray", "orange", "purple"),

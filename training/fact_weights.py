@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from benchmarks.dcscore import bent_relations
 from benchmarks.fact_cases import Statement, cases
 from scipy.optimize import minimize
 
@@ -117,6 +118,11 @@ def silver(data: Path, n: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
         for text in texts
     ]
     made = cases(texts, own, SEED)
+    for place, text in enumerate(texts):
+        bent = list(bent_relations(text, rng))
+        made[place] += [
+            Statement(statement, "bent", place) for statement in rng.sample(bent, min(6, len(bent)))
+        ]
     true = np.array([statement.kind == "true" for some in made for statement in some])
     return evidence([disguised(text, rng) for text in texts], made), true
 

@@ -87,6 +87,7 @@ class StatementEvidence:
     Attributes:
         grade: See ``grade``, as 0..1.
         attribute: Lowest value of its attributes, 0..1; 1 where it has none.
+        attached: 1 if the text gives its relations their own ends.
         together: How near to each other its words stand in a sentence, 0..1: two of its words count
             by how many things are named between them.
         worded: How near its words come to those of one sentence, 0..1.
@@ -96,6 +97,7 @@ class StatementEvidence:
 
     grade: float
     attribute: float
+    attached: float
     together: float
     worded: float
     consistent: float
@@ -114,6 +116,7 @@ def statement_evidence(claim: AnalysedText, source: Source) -> StatementEvidence
     return StatementEvidence(
         grade=(looked.grade - 1.0) / 4.0,
         attribute=min(attributes, default=1.0),
+        attached=float(looked.attached),
         together=_together(claim, source.text),
         worded=looked.worded,
         consistent=float(not any(finding.contradiction for finding in found)),

@@ -69,10 +69,9 @@ def _attribute(found: Evidence, n: Numbers) -> float:
         made = max(made, found.stated)
     if contradicted(found, n):
         return min(made, n.contradicted)
-    if found.named >= n.known and found.on_counterpart >= n.same:
-        return max(made, found.order)
-    if found.order >= n.attached:
-        return max(made, found.order)
+    on_own = found.named >= n.known and found.on_counterpart >= n.same
+    if on_own or found.order >= n.attached:
+        return max(made, found.order, found.on_alike)
     if not found.affirmed:  # "not red" holds where nothing says red
         return 1.0 - n.anywhere * found.on_counterpart
     if found.elsewhere and found.named >= n.known:

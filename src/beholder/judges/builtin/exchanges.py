@@ -76,7 +76,7 @@ def exchanged(
             continue
         rivals = {rival: other for other in owners for rival in claimed.get(other, ())}
         if set(rivals.values()) == owners and not any(
-            rival == index or _has(source, rival, place) for rival in rivals
+            rival == index or _has(source, pairs, rival, place) for rival in rivals
         ):
             moved.append(_Displaced(place, index, rivals))
     both = {(found.owner, rival) for found in moved for rival in found.rivals}
@@ -120,7 +120,7 @@ def _relation_owners(
     for row, (place, unit, predicate) in enumerate(source.relations):
         if unit.object is None or not unit.polarity:
             continue
-        named = pairs.similarity[unit.object] >= _NAMED
+        named = pairs.alike[unit.object]  # each its own where both texts have as many
         owners: set[int] = set()
         for column, first, second in zip(columns, subjects.tolist(), objects.tolist(), strict=True):
             if not (named[first] or named[second]):
@@ -134,10 +134,12 @@ def _relation_owners(
         yield place, owners
 
 
-def _has(source: AnalysedText, index: int, place: int) -> bool:
-    """Whether the source says a unit of another of its entities, too."""
+def _has(source: AnalysedText, pairs: Counterparts, index: int, place: int) -> bool:
+    """Whether the source says a unit of another of its entities, too, as far as the target tells.
+
+    "In a dress" of two women is the same unit, unless the target has a dress for each.
+    """
     asked = source.units[place]
-    heads = source.graph.entities
     return any(
         unit.subject == index
         and unit.kind == asked.kind
@@ -145,7 +147,7 @@ def _has(source: AnalysedText, index: int, place: int) -> bool:
         and (
             unit.object is None
             or asked.object is None
-            or heads[unit.object].head == heads[asked.object].head
+            or pairs.best[unit.object] == pairs.best[asked.object]
         )
         for unit in source.units
     )
