@@ -142,8 +142,9 @@ def fit(found: Floats, true: npt.NDArray[np.bool_]) -> Floats:
 
     start = np.r_[0.0, np.full(found.shape[1], 0.1)]
     bounds = [(None, None)] + [(0.0, None)] * found.shape[1]
-    best = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
-    return np.r_[best[0], best[1:] / scale]
+    best: Floats = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    weights: Floats = np.r_[best[0], best[1:] / scale]
+    return weights
 
 
 def write(weights: Floats) -> None:

@@ -169,7 +169,8 @@ def test_more_support_never_lowers_the_value(kind: str, against: str) -> None:
     for levels in product(STEPS[::2], repeat=len(SUPPORT[kind])):
         base = dict(zip(SUPPORT[kind], levels, strict=True))
         for name in SUPPORT[kind]:
-            values = [value(replace(start, **{**base, name: step}), N) for step in STEPS]
+            steps = [replace(start, **{**base, name: step}) for step in STEPS]  # type: ignore[arg-type]
+            values = [value(step, N) for step in steps]
             assert values == sorted(values), (kind, against, base, name)
 
 

@@ -98,6 +98,21 @@ class PoSh(Metric[PoShEvidence]):
             "unit_precision", "precision by units alone, without the share of word alignment"
         ),
         ValueInfo("unit_recall", "recall by units alone, without the share of word alignment"),
+        ValueInfo(
+            "contradicted_rate",
+            "share of the candidate's units that the reference contradicts",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "unstated_rate",
+            "share of the candidate's units that the reference does not state",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "omission_rate",
+            "share of the references' units that the candidate does not state",
+            higher_is_better=False,
+        ),
     )
 
     def __post_init__(self) -> None:
