@@ -107,7 +107,7 @@ def by_units(score: ItemScore, side: Side, text: str) -> TokenSpans:
     spans = [
         span
         for unit in score.units
-        if unit.side == side and unit.verdict in ("mistake", "omission")
+        if unit.side == side and unit.verdict in ("contradicted", "unstated", "omission")
         for span in unit.spans
     ]
     return trimmed(text, tokens(text, spans))

@@ -131,7 +131,7 @@ class Unit:
         side: Which text it stands in.
         spans: Character ranges in that text.
         score: Its granular score, or None when it has none.
-        verdict: One word for people, such as ``match``, ``mistake`` or ``omission``.
+        verdict: One word for people, such as ``match``, ``contradicted`` or ``omission``.
         reference_index: Which reference it stands in, for units of the reference side.
         detail: What else the metric says of it; JSON values only.
     """

@@ -78,7 +78,7 @@ def test_page_lists_wrong_attributes_and_missing_entities(report: Path) -> None:
 
 
 def test_findings_count_once_per_item_and_by_group() -> None:
-    wrong = Unit("attribute", "Red", "candidate", (), 0.1, "mistake", detail={"of": "car"})
+    wrong = Unit("attribute", "Red", "candidate", (), 0.1, "contradicted", detail={"of": "car"})
     right = Unit("attribute", "old", "candidate", (), 0.9, "match")
     scores = [(i, ItemScore({}, (wrong, wrong, right))) for i in range(3)]
     (found,) = frequent(scores, {"system": ["x", "y", "x"]})

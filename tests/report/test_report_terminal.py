@@ -53,7 +53,14 @@ def test_show_prints_texts_values_and_notable_units_in_plain_text() -> None:
     assert "A black cat sits on a mat." in text
     rows = [line.split() for line in text.splitlines()]
     assert ["f1", "0.500"] in rows
-    assert ["✗", "mistake", "candidate", "attribute", "0.100", "red"] in rows
+    assert [
+        "✗",
+        "mistake",
+        "candidate",
+        "attribute",
+        "0.100",
+        *["red", "(there:", "black)"],
+    ] in rows
     assert ["∅", "omission", "reference", "entity", "0.200", "mat"] in rows
     assert ["✓", "match", "candidate"] not in [row[:3] for row in rows]  # nothing to look at
     assert "\x1b" not in text

@@ -37,7 +37,7 @@ SIDES: tuple[tuple[Label, Side], ...] = (("mistakes", "candidate"), ("omissions"
 SEED = 12345
 LEVEL = 0.95
 RANDOM = "random scores"
-_BAD = ("mistake", "omission", "unmatched")
+_BAD = ("contradicted", "unstated", "mistake", "omission", "unmatched")
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,7 @@ class _Resolver:
         heads = {m.head for m in nouns}
         if mention.head not in heads or thing.is_plural != mention.plural:
             return False
-        if any(mention.contradicts(m) for m in nouns):
+        if any(mention.contradicts(m) or mention.set_apart_from(m) for m in nouns):
             return False
         if not mention.definite or self.document.child(mention.word, "nmod:poss"):
             return mention.describing == nouns[0].describing and self._owner(

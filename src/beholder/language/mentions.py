@@ -28,6 +28,7 @@ _DEFINITE = frozenset(
 _OTHER = frozenset(
     ["other", "another", "second", "third", "next", "additional", "further", "more", "different"]
 )
+_RESTRICTING = frozenset(["with", "in", "wearing"])
 _CONTRASTS = (
     COLOURS,
     frozenset(["large", "small", "big", "little", "tiny", "huge", "tall", "short"]),
@@ -63,6 +64,7 @@ class MentionSpan:
         pronoun: The pronoun it is resolved as, or None.
         names: Words of the name in base form, head last.
         describing: Adjectives and numbers before the head.
+        restricting: What tells it from its like after the head: "with a red hat", "in the blue".
         definite: Whether it points at something known: "the", "this", a possessor, a name.
         other: Whether it says that it means another one.
         plural: Whether it means several.
@@ -73,6 +75,7 @@ class MentionSpan:
     pronoun: str | None
     names: tuple[str, ...]
     describing: frozenset[str]
+    restricting: frozenset[str]
     definite: bool
     other: bool
     plural: bool
@@ -105,6 +108,11 @@ class MentionSpan:
     def is_alive(self) -> bool:
         """Whether it is a person or animal by its noun or pronoun."""
         return self.is_person or self.head in ANIMALS
+
+    def set_apart_from(self, other: MentionSpan) -> bool:
+        """Whether each is told from its like otherwise: "the man in the cap", "... hat"."""
+        mine, yours = self.restricting, other.restricting
+        return bool(mine - yours) and bool(yours - mine)
 
     def contradicts(self, other: MentionSpan) -> bool:
         """Whether two descriptions exclude each other: "the green house", "the blue house"."""
@@ -152,7 +160,25 @@ def _mention(
         pronoun=pronoun,
         names=tuple(names),
         describing=frozenset(describing),
+        restricting=_restricting(document, word),
         definite=definite,
         other=bool(describing & _OTHER) or "another" in determiners,
         plural=plural or pronoun in ("they", "we"),
+    )
+
+
+def _restricting(document: Document, word: Word) -> frozenset[str]:
+    """What follows a noun at once after "with", "in" or "wearing", with its adjectives."""
+    after = document.words[word.index + 1] if word.index + 1 < len(document.words) else None
+    if after is None or after.lower not in _RESTRICTING:
+        return frozenset()
+    ends = [
+        end
+        for end in document.children(word, "nmod")
+        if any(case.index == after.index for case in document.children(end, "case"))
+    ]
+    if after.head == word.index:
+        ends += document.children(after, "obj")
+    return frozenset(
+        part.lemma for end in ends for part in (end, *document.children(end, "amod", "compound"))
     )

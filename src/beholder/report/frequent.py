@@ -32,7 +32,7 @@ class Frequent:
 
 
 _LISTS = (
-    ("Most frequent wrong attributes", "attribute", "mistake"),
+    ("Most frequent wrong attributes", "attribute", "contradicted"),
     ("Most frequent missing entities", "entity", "omission"),
 )
 

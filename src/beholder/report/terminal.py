@@ -101,11 +101,23 @@ def _units(units: list[Unit], item: Item | None) -> Table:
             _place(unit, item),
             Text(visible(unit.kind)),
             "" if unit.score is None else show_number(unit.score),
-            Text(visible(unit.text)),
+            Text(visible(_told(unit))),
         )
     if len(units) > MAX_NOTABLE:
         table.caption = f"and {len(units) - MAX_NOTABLE} more"
     return table
+
+
+def _told(unit: Unit) -> str:
+    """A unit's words, what the other text says in its place, and how many units are under it."""
+    held, instead = unit.detail.get("holds"), unit.detail.get("contradiction")
+    return "".join(
+        (
+            unit.text,
+            f" (there: {instead})" if isinstance(instead, str) else "",
+            f" (and {held} more of it)" if held else "",
+        )
+    )
 
 
 def _place(unit: Unit, item: Item | None) -> str:

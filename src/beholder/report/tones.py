@@ -37,15 +37,17 @@ class Tone:
 GOOD = Tone("good", "✓", "cyan", (0, 114, 178), "solid", notable=False)
 WRONG = Tone("wrong", "✗", "bold red", (213, 94, 0), "double")
 MISSING = Tone("missing", "∅", "yellow", (200, 138, 0), "dashed")
+UNSTATED = Tone("unstated", "?", "dark_orange", (150, 110, 90), "dotted")
 MOVED = Tone("moved", "↕", "magenta", (170, 80, 140), "dotted")
 OTHER = Tone("other", "•", "green", (0, 128, 98), "solid", notable=False)
 
-TONES = (WRONG, MISSING, MOVED, OTHER, GOOD)
+TONES = (WRONG, UNSTATED, MISSING, MOVED, OTHER, GOOD)
 """In the order in which people should look."""
 
 _BY_VERDICT: Mapping[str, Tone] = {
     **dict.fromkeys(("match", "present", "supported", "correct", "covered"), GOOD),
-    **dict.fromkeys(("mistake", "unmatched", "unsupported", "contradiction", "wrong"), WRONG),
+    **dict.fromkeys(("mistake", "unmatched", "unsupported", "contradicted", "wrong"), WRONG),
+    "unstated": UNSTATED,
     **dict.fromkeys(("omission", "missing", "absent"), MISSING),
     **dict.fromkeys(("out_of_order", "moved"), MOVED),
 }
@@ -62,8 +64,8 @@ def by_tone(verdicts: Iterable[str | None]) -> list[str | None]:
 
 
 def notable(units: Iterable[Unit]) -> list[Unit]:
-    """The units to look at, by verdict."""
-    found = [unit for unit in units if tone(unit.verdict).notable]
+    """The units to look at, by verdict; what is under another unit is told with that."""
+    found = [unit for unit in units if tone(unit.verdict).notable and "under" not in unit.detail]
     order = by_tone(unit.verdict for unit in found)
     return sorted(found, key=lambda unit: order.index(unit.verdict))
 

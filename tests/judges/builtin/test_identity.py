@@ -26,9 +26,9 @@ def test_the_manifest_names_what_answers_hang_on() -> None:
         "embed/static_model/config.json",  # revision of the vectors
         "embed/static_model/model.safetensors",
         "embed/static_model/tokenizer.json",
-        "judges/builtin/calibration.json",
         "judges/builtin/classes.txt",
         "judges/builtin/inference.txt",
+        "judges/builtin/numbers.json",
         "language/english.model.gz",  # weights of the parser
         "language/lemmas.txt",
         "language/lexicon.txt",

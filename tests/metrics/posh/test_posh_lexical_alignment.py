@@ -185,8 +185,8 @@ def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
     score = PoSh().score_text(hostile, "A blue cup stands on a table near a dog.")
     show(score)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    shown = {(row[1], row[3], row[-1]) for row in rows if len(row) >= 6 and row[0] in "✗∅"}
-    assert ("mistake", "attribute", "red") in shown
+    shown = {(row[1], row[3], row[5]) for row in rows if len(row) >= 6 and row[0] in "✗∅"}
+    assert ("contradicted", "attribute", "red") in shown
     assert ("omission", "attribute", "blue") in shown
     html = to_html(score)
     assert "<script" not in html

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from beholder.text import words as word_spans
 
 Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
+_JOINING = frozenset(("and", "or"))
 _SENTENCE_END = re.compile(r"[.!?\n]")
 
 
@@ -116,6 +118,24 @@ class AnalysedText:
     def named_at(self) -> dict[int, int]:
         """The entity whose mention ends at a word, by word."""
         return {b - 1: i for i, found in enumerate(self.mentions) for _, b in found}
+
+    @cached_property
+    def listed(self) -> dict[int, set[int]]:
+        """Entities that one list without articles names, by entity: "chrome grill and rims"."""
+        found: dict[int, set[int]] = defaultdict(set)
+        ends = sorted((b, a, i) for i, spans in enumerate(self.mentions) for a, b in spans)
+        for (end, _, first), (_, start, second) in pairwise(ends):
+            between = [w for w in self.words[end:start] if w not in _JOINING]
+            bare = all(place in self.said_of for place in range(start - len(between), start))
+            if first == second or start < end or not bare or "the" in between:
+                continue
+            joint = self.graph.text[self._spans[end - 1][1] : self._spans[start][0]].lstrip()
+            if joint.startswith((",", "and ", "or ", "& ")):
+                found[first].add(second)
+                found[second] |= found[first] - {second} | {first}
+                for other in found[second]:
+                    found[other].add(second)
+        return found
 
     @cached_property
     def said_of(self) -> dict[int, list[GraphUnit]]:

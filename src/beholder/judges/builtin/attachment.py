@@ -6,21 +6,18 @@ from collections.abc import Sequence
 
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.lexis import content, says, tie
+from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
-_NAMESAKE = 0.8
-"""Cosine of heads from which two things are called the same."""
-_AFTER = 6
-"""Most words from a predicate to the end that it governs."""
-_REACH = 24
-"""Most words from a thing to its predicate."""
+_NAMESAKE = number("attachment.namesake")
+_AFTER = whole("attachment.after")
+_REACH = whole("attachment.reach")
 _OWNING = frozenset(("", "of", "with", "in", "on"))
 """Places that do no more than say what belongs to what."""
 _POSSESSIVE = frozenset(("its", "his", "her", "their"))
-_BESIDE = 3
-"""Most words between two things of which one belongs to the other."""
+_BESIDE = whole("attachment.beside")
 
 
 def related(claim: AnalysedText, unit: GraphUnit, text: AnalysedText) -> bool:

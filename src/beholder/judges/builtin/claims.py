@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,7 +15,10 @@ from beholder.embed.base import FloatArray
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.attachment import in_order, related
 from beholder.judges.builtin.findings import Finding, find
-from beholder.judges.builtin.settings import settings
+from beholder.judges.builtin.lexis import says
+from beholder.judges.builtin.numbers import PRESENT, number, table, whole
+from beholder.judges.builtin.reading import analysed, analysed_claims
+from beholder.judges.builtin.spelling import respelt
 from beholder.judges.builtin.vectors import vectors
 from beholder.language import graph_statements
 from beholder.language.lexicon import PICTURES
@@ -22,22 +27,14 @@ from beholder.language.words import word_set
 from beholder.text import RuleSplitter, frequency
 from beholder.text import words as word_spans
 
-PRESENT = 3.0
-"""Grade from which a unit counts as there."""
-_WORDED = 0.9
-"""Share of a claim's words, by what they say, from which one sentence says it in its words."""
-_SAYS = 0.25
-"""Weight from which a word says something."""
-_NAMESAKE = 0.7
-"""Similarity of words from which a name means the same thing."""
-_SURE = 0.8
-"""Value of a relation from which the text relates its ends by more than the order of words."""
-_UNTOLD = 2.0
-"""Highest grade of a claim whose words are in a text, but not together."""
-_ALIKE = 0.6
-"""Word alignment, of each with the other, below which one statement is no part of the other."""
-_CLOSE = 5
-"""Statements that are looked at more closely for each claim."""
+_EXCLUDED = number("evidence.excluded")
+_WORDED = number("claims.worded")
+_SAYS = number("claims.says")
+_NAMESAKE = number("claims.namesake")
+_SURE = number("claims.sure")
+_UNTOLD = number("claims.untold")
+_ALIKE = number("claims.alike")
+_CLOSE = whole("claims.close")
 _SHOWING = PICTURES | {"shows", "features", "depicts", "displays", "presents"}
 _UNSAID = _SHOWING.union(
     *(word_set("lexicon.txt", name) for name in ("focus adverbs", "negations", "quantifiers")),
@@ -46,6 +43,13 @@ _UNSAID = _SHOWING.union(
 )
 """Words of a claim that need not be in the text beside what the claim says."""
 _SPLITTER = RuleSplitter()
+_VERBATIM = number("facts.verbatim")
+_TRUE = number("facts.true")
+_WEIGHTS = {
+    name.removeprefix("facts.weight_"): number(name)
+    for name in table()
+    if name.startswith("facts.weight_")
+}
 
 
 @dataclass(frozen=True)
@@ -76,13 +80,76 @@ class Source:
         return {_plain(statement.text) for statement in graph_statements(self.text.graph)}
 
 
-def supported(claims: Sequence[AnalysedText], text: AnalysedText) -> list[bool]:
-    """Whether a text says all of each claim: as one of its own statements, or in other words."""
-    source = Source(text)
+@dataclass(frozen=True, slots=True)
+class StatementEvidence:
+    """What a text says of one statement; the more of each, the likelier the statement is true.
+
+    Attributes:
+        grade: See ``grade``, as 0..1.
+        attribute: Lowest value of its attributes, 0..1; 1 where it has none.
+        attached: 1 if the text gives its relations their own ends.
+        together: How near to each other its words stand in a sentence, 0..1: two of its words count
+            by how many things are named between them.
+        worded: How near its words come to those of one sentence, 0..1.
+        consistent: 1 unless the text contradicts a unit.
+        unowned: 1 unless the text says its colours, sides and relations of other things only.
+    """
+
+    grade: float
+    attribute: float
+    attached: float
+    together: float
+    worded: float
+    consistent: float
+    unowned: float
+
+
+def statement_evidence(claim: AnalysedText, source: Source) -> StatementEvidence:
+    """The evidence on one statement."""
+    found = find(claim, source.text)
+    looked = _Looked(claim, source, found)
+    attributes = (
+        finding.value
+        for finding, unit in zip(found, claim.units, strict=True)
+        if unit.kind == "attribute"
+    )
+    return StatementEvidence(
+        grade=(looked.grade - 1.0) / 4.0,
+        attribute=min(attributes, default=1.0),
+        attached=float(looked.attached),
+        together=_together(claim, source.text),
+        worded=looked.worded,
+        consistent=float(not any(finding.contradiction for finding in found)),
+        unowned=float(not looked.of_others),
+    )
+
+
+def probabilities(statements: Sequence[str], text: str) -> list[float]:
+    """For each statement the probability that it is true of what the text describes.
+
+    Calibrated on statements of descriptions and on false ones made of them, half and half.
+    """
+    source = Source(analysed(text))
+    there = source.text.places.keys()
+    claims = analysed_claims.of([respelt(statement, there) for statement in statements])
     return [
-        _plain(claim.graph.text) in source.said or grade(claim, source) >= PRESENT
+        _VERBATIM
+        if _plain(claim.graph.text) in source.said
+        else _probability(statement_evidence(claim, source))
         for claim in claims
     ]
+
+
+def _probability(evidence: StatementEvidence) -> float:
+    total = _WEIGHTS["bias"] + sum(
+        _WEIGHTS[field.name] * getattr(evidence, field.name) for field in fields(evidence)
+    )
+    return 1.0 / (1.0 + math.exp(-total))
+
+
+def supported(statements: Sequence[str], text: str) -> list[bool]:
+    """Whether a text makes each statement more likely true than not."""
+    return [value >= _TRUE for value in probabilities(statements, text)]
 
 
 def matches(claims: Sequence[AnalysedText], references: Sequence[AnalysedText]) -> list[int | None]:
@@ -92,9 +159,9 @@ def matches(claims: Sequence[AnalysedText], references: Sequence[AnalysedText]) 
     the nearest that says the claim is taken. What denies something must be said by the claim, too:
     "there are cats" does not say that there are no dogs.
     """
-    written = {_plain(text.graph.text): i for i, text in reversed(list(enumerate(references)))}
+    written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
     alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
-    sources = [Source(text, whole=True) for text in references]
+    sources = [Source(view, whole=True) for view in references]
     found: list[int | None] = []
     for claim, row in zip(claims, alike, strict=True):
         same = written.get(_plain(claim.graph.text))
@@ -127,23 +194,47 @@ def grade(claim: AnalysedText, source: Source) -> float:
     sides and relations are not said of other things only: what a wrong parse hides, words still
     tell.
     """
-    found = find(claim, source.text, settings())
-    lowest = min(
-        (
-            settings().grade(unit.kind, finding.value)
-            for unit, finding in zip(claim.units, found, strict=True)
-        ),
-        default=1.0,
-    )
-    told = lowest >= PRESENT and _attached(claim, found, source.text)
-    if told and not _beyond_units(claim):
-        return lowest
-    if _worded(claim, source) < _WORDED:
-        return min(lowest, _UNTOLD)
-    if told:
-        return lowest
-    denied = any(f.contradiction for f in found) or not all(unit.polarity for unit in claim.units)
-    return min(lowest, _UNTOLD) if denied or _of_others(claim, source.text) else PRESENT
+    return _Looked(claim, source, find(claim, source.text)).grade
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """A claim that was looked for in a text; each part is worked out when it is asked for."""
+
+    claim: AnalysedText
+    source: Source
+    found: Sequence[Finding]
+
+    @cached_property
+    def grade(self) -> float:
+        lowest = min((finding.grade for finding in self.found), default=1.0)
+        told = lowest >= PRESENT and self.attached
+        if told and not self.beyond:
+            return lowest
+        if self.worded < _WORDED:
+            return min(lowest, _UNTOLD)
+        if told:
+            return lowest
+        denied = any(f.contradiction for f in self.found) or not all(
+            unit.polarity for unit in self.claim.units
+        )
+        return min(lowest, _UNTOLD) if denied or self.of_others else PRESENT
+
+    @cached_property
+    def attached(self) -> bool:
+        return _attached(self.claim, self.found, self.source.text)
+
+    @cached_property
+    def beyond(self) -> bool:
+        return _beyond_units(self.claim)
+
+    @cached_property
+    def worded(self) -> float:
+        return _worded(self.claim, self.source)
+
+    @cached_property
+    def of_others(self) -> bool:
+        return _of_others(self.claim, self.source.text)
 
 
 def _attached(claim: AnalysedText, found: Sequence[Finding], text: AnalysedText) -> bool:
@@ -173,7 +264,7 @@ def _worded(claim: AnalysedText, source: Source) -> float:
     if not claim.words or not source.text.words:
         return 0.0
     similarity = np.clip(claim.word_vectors @ source.text.word_vectors.T, 0.0, 1.0)
-    lower_excluded(similarity, claim.word_values, source.text.word_values, settings().excluded)
+    lower_excluded(similarity, claim.word_values, source.text.word_values, _EXCLUDED)
     # Words that mean the picture itself ("the image shows") need not be there.
     weights = np.array(
         [0.0 if word in _SHOWING else frequency.weight(word) for word in claim.words]
@@ -184,6 +275,30 @@ def _worded(claim: AnalysedText, source: Source) -> float:
         if part.start < part.stop
     ]
     return max(best, default=0.0) / max(float(weights.sum()), 1e-9)
+
+
+def _together(claim: AnalysedText, text: AnalysedText) -> float:
+    """How near to each other a text has each two neighbours among a claim's telling words."""
+    words = [word for word in _telling(claim.words) if word not in _UNSAID]
+    places = [
+        [p for other, at in text.places.items() if says(word, other) for p in at] for word in words
+    ]
+    if len(words) < 2:
+        return float(all(places))
+    things = np.zeros(len(text.words) + 1)
+    things[[place + 1 for place in text.named_at]] = 1.0
+    before = np.cumsum(things)  # things named before each word
+    total = 0.0
+    for first, second in pairwise(places):
+        best = 0.0
+        for a in first:
+            for b in second:
+                if a != b and text.sentences[a] == text.sentences[b]:
+                    low, high = min(a, b), max(a, b)
+                    between = before[high] - before[low + 1]
+                    best = max(best, 1.0 / (1.0 + between))
+        total += best
+    return total / (len(words) - 1)
 
 
 def _of_others(claim: AnalysedText, text: AnalysedText) -> bool:
@@ -228,26 +343,26 @@ def _telling(words: Sequence[str]) -> list[str]:
     return [word for word in words if frequency.weight(word) > _SAYS]
 
 
-def _alignment(texts: Sequence[AnalysedText], others: Sequence[AnalysedText]) -> FloatArray:
-    """(texts, others): how near the words of the one's units come to any word of the other."""
-    rows, columns = _units(texts), _units(others)
+def _alignment(views: Sequence[AnalysedText], others: Sequence[AnalysedText]) -> FloatArray:
+    """(views, others): how near the words of the one's units come to any word of the other."""
+    rows, columns = _units(views), _units(others)
     if not len(rows[0]) or not len(columns[0]):
-        return np.zeros((len(texts), len(others)))
+        return np.zeros((len(views), len(others)))
     near = np.maximum.reduceat(rows[0] @ columns[0].T, columns[2], axis=1)
     total = np.add.reduceat(np.clip(near, 0.0, 1.0) * rows[1][:, None], rows[2], axis=0)
-    found = np.zeros((len(texts), len(others)))
+    found = np.zeros((len(views), len(others)))
     found[np.ix_(rows[3], columns[3])] = total / np.add.reduceat(rows[1], rows[2])[:, None]
     return found
 
 
-def _units(texts: Sequence[AnalysedText]) -> tuple[FloatArray, FloatArray, list[int], list[int]]:
-    """Vectors and weights of all words; where each text's begin, and which texts have any."""
-    filled = [i for i, text in enumerate(texts) if text.words]
+def _units(views: Sequence[AnalysedText]) -> tuple[FloatArray, FloatArray, list[int], list[int]]:
+    """Vectors and weights of all words; where each view's begin, and which views have any."""
+    filled = [i for i, view in enumerate(views) if view.words]
     if not filled:
         return np.zeros((0, 0)), np.zeros(0), [], []
-    starts = [0, *np.cumsum([len(texts[i].words) for i in filled])[:-1].tolist()]
-    found = np.concatenate([texts[i].word_vectors for i in filled])
-    weights = [frequency.weight(word) + 1e-9 for i in filled for word in texts[i].words]
+    starts = [0, *np.cumsum([len(views[i].words) for i in filled])[:-1].tolist()]
+    found = np.concatenate([views[i].word_vectors for i in filled])
+    weights = [frequency.weight(word) + 1e-9 for i in filled for word in views[i].words]
     return found, np.array(weights), starts, filled
 
 

@@ -21,7 +21,10 @@ def values(text: str) -> Values:
     table = _table()
     found: set[tuple[str, int]] = set()
     for word in text.split():
-        found |= table.get(word, frozenset())
+        if word in table or "-" not in word:
+            found |= table.get(word, frozenset())
+        else:  # "purple-black" has both colours, "upper-right" both sides
+            found.update(*(table.get(part, frozenset()) for part in word.split("-")))
     return frozenset(found)
 
 

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
+from beholder.judges.builtin.actors import relation_agreement
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.classes import exclude
 from beholder.judges.builtin.lexis import says, tie
-from beholder.judges.builtin.settings import Settings
+from beholder.judges.builtin.numbers import number, whole
 from beholder.language.graph import Entity
 
-_HEAD_ONLY = 0.95
-"""Similarity of names that share only their last word."""
-_LEAST = {"same": 0.95, "more": 0.9, "less": 0.5}
-"""Least similarity of heads by what is known of them."""
-_SAME_HEAD = 0.7
-"""Most that names have in common which share a head that each of them narrows down otherwise."""
-_OTHER = 0.85
-"""Factor on the similarity of heads that name different kinds of one thing."""
-_IN_ORDER = 0.01
-"""What a counterpart loses for each place that it is named earlier or later among its like."""
-_ALIKE = 0.85
-"""Similarity of names from which two things are called the same."""
-_INTRODUCTION = 3
-"""Most words of "there is a" before a name."""
-_NAMESAKE = 0.9
-"""Similarity of heads from which two things of a text compete for one counterpart."""
-_SECOND_BEST = 0.8
-"""Share of the best similarity from which a thing may take its second-best counterpart."""
+_EXCLUDED = number("evidence.excluded")
+_CONTEXT = number("entities.context")
+_IDENTITY = number("entities.identity")
+_HEAD_ONLY = number("entities.head_only")
+_LEAST = {known: number(f"entities.least_{known}") for known in ("same", "more", "less")}
+_SAME_HEAD = number("entities.same_head")
+_OTHER = number("entities.other")
+_IN_ORDER = number("entities.in_order")
+_ALIKE = number("entities.alike")
+_INTRODUCTION = whole("entities.introduction")
+_NAMESAKE = number("entities.namesake")
+_SECOND_BEST = number("entities.second_best")
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ class Counterparts:
 
 
 def counterparts(
-    source: AnalysedText, target: AnalysedText, property_agreement: FloatArray, settings: Settings
+    source: AnalysedText, target: AnalysedText, property_agreement: FloatArray
 ) -> Counterparts:
     """Find the counterpart of each entity by name, then by what is said of it.
 
@@ -66,7 +63,6 @@ def counterparts(
         source: The text whose entities are looked for.
         target: The text in which they are looked for.
         property_agreement: (n, m), 0..1, how well what is said of them agrees.
-        settings: The judge's numbers.
     """
     n, m = len(source.graph.entities), len(target.graph.entities)
     if not n or not m:
@@ -75,15 +71,19 @@ def counterparts(
     heads = _HEAD_ONLY * (source.heads @ target.heads.T)
     plain = np.clip(np.maximum(source.names @ target.names.T, heads), 0.0, 1.0)
     similarity = plain.copy()
-    lower_excluded(similarity, source.head_values, target.head_values, settings.excluded)
+    lower_excluded(similarity, source.head_values, target.head_values, _EXCLUDED)
     _apply_ties(source, target, similarity)
-    fit = similarity * (1.0 + settings.context * property_agreement)
+    groups = _like_groups(similarity >= _ALIKE)
+    agreement = property_agreement + relation_agreement(
+        source, target, similarity * (1.0 + property_agreement) / 2.0, groups
+    )
+    fit = similarity * (1.0 + _CONTEXT * agreement)
     best = np.argmax(fit, axis=1)
     unpaired = _resolve(source, target, fit, similarity, best)
     top = np.maximum(fit[np.arange(n), best], 1e-9)[:, None]
-    strength = np.minimum(fit / top, 1.0) ** settings.identity * np.sqrt(similarity)
+    strength = np.minimum(fit / top, 1.0) ** _IDENTITY * np.sqrt(similarity)
     alike = similarity >= _ALIKE
-    _one_to_one(fit, alike)
+    _assign(groups, fit, alike, best, unpaired)
     return Counterparts(similarity, plain, strength, best, alike, unpaired)
 
 
@@ -93,27 +93,48 @@ def _named_apart(asked: str, said: str) -> bool:
     return bool(first and second) and not any(says(a, b) for a in first for b in second)
 
 
-def _one_to_one(fit: FloatArray, alike: npt.NDArray[np.bool_]) -> None:
-    """Where both texts have as many things of one name, each has one counterpart; in place.
+Group: TypeAlias = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+"""Several things of the source, and several of the target, that are all called the same."""
 
-    Between counterparts that fit as well, the order in which they are named decides.
-    """
+
+def _like_groups(alike: npt.NDArray[np.bool_]) -> list[Group]:
+    found = []
     seen: set[bytes] = set()
     for row in alike:
-        key = row.tobytes()
         columns = np.flatnonzero(row)
-        if len(columns) < 2 or key in seen:
+        if len(columns) < 2 or row.tobytes() in seen:
             continue
-        seen.add(key)
+        seen.add(row.tobytes())
         rows = np.flatnonzero((alike == row).all(axis=1))
-        if len(rows) != len(columns) or alike[:, columns].any(axis=1).sum() != len(rows):
-            continue
-        from scipy.optimize import linear_sum_assignment
+        if len(rows) > 1:
+            found.append((rows, columns))
+    return found
 
-        order = -_IN_ORDER * np.abs(np.subtract.outer(np.arange(len(rows)), np.arange(len(rows))))
-        chosen = linear_sum_assignment(-(fit[np.ix_(rows, columns)] + order))[1]
-        alike[np.ix_(rows, columns)] = False
-        alike[rows, columns[chosen]] = True
+
+def _assign(
+    groups: Sequence[Group],
+    fit: FloatArray,
+    alike: npt.NDArray[np.bool_],
+    best: npt.NDArray[np.intp],
+    unpaired: npt.NDArray[np.bool_],
+) -> None:
+    """Give things of one name counterparts by all that they have and do; in place.
+
+    Between counterparts that fit as well, the order in which they are named decides. Where both
+    texts have as many, each is alike with its counterpart only.
+    """
+    for rows, columns in groups:
+        from scipy.optimize import linear_sum_assignment  # here: loading is slow
+
+        places = np.subtract.outer(np.arange(len(rows)), np.arange(len(columns)))
+        order = -_IN_ORDER * np.abs(places)
+        taken, chosen = linear_sum_assignment(-(fit[np.ix_(rows, columns)] + order))
+        for row, column in zip(rows[taken].tolist(), columns[chosen].tolist(), strict=True):
+            if not unpaired[row]:
+                best[row] = column
+        if len(rows) == len(columns) and alike[:, columns].any(axis=1).sum() == len(rows):
+            alike[np.ix_(rows, columns)] = False
+            alike[rows, columns[chosen]] = True
 
 
 def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArray) -> None:

@@ -11,10 +11,10 @@ from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexical_alignment import align_words
+from beholder.judges.builtin.numbers import identity
 from beholder.judges.builtin.phrases import question_graph
 from beholder.judges.builtin.reading import analysed, analysed_claims
 from beholder.judges.builtin.relevance import seen
-from beholder.judges.builtin.settings import identity, settings
 from beholder.judges.grades import Grade, rule_grade
 from beholder.judges.operations import (
     AlignWords,
@@ -73,21 +73,17 @@ def _presence(asked: Presence) -> list[Grade]:
     whole target; any other by aligning its own words.
     """
     there = analysed(asked.target)
-    known: dict[tuple[str, tuple[int, ...]], tuple[Finding, float]] = {}
+    known: dict[tuple[str, tuple[int, ...]], Finding] = {}
     if asked.source is not None:
         about = analysed(asked.source)
-        findings = find(about, there, settings())
         known = {
-            (unit.kind, unit.place(about.graph)): (
-                finding,
-                settings().grade(unit.kind, finding.value),
-            )
-            for unit, finding in zip(about.units, findings, strict=True)
+            (unit.kind, unit.place(about.graph)): finding
+            for unit, finding in zip(about.units, find(about, there), strict=True)
         }
     answers = []
     for question in asked.questions:
-        finding, grade = known.get((question.kind, question.place)) or _phrase(question, there)
-        answers.append(rule_grade(grade, finding.contradiction, finding.where))
+        found = known.get((question.kind, question.place)) or _phrase(question, there)
+        answers.append(rule_grade(found.grade, found.contradiction, found.where))
     return answers
 
 
@@ -121,7 +117,7 @@ def _verify(asked: Verify) -> list[bool]:
             "the built-in judge does not see pictures, and verify shows them here; choose a model"
             " that can (judge='openai:MODEL'), or verify by a reference text alone"
         )
-    return supported(analysed_claims.of(asked.claims), analysed(asked.reference))
+    return supported(asked.claims, asked.reference)
 
 
 _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any], Any]] = {
@@ -142,16 +138,10 @@ def _check_language(language: str | None) -> None:
         )
 
 
-def _phrase(question: Question, target: AnalysedText) -> tuple[Finding, float]:
+def _phrase(question: Question, target: AnalysedText) -> Finding:
     """Answer a question from its own words; the worst of its parts decides."""
     asked = AnalysedText(question_graph(question))
-    findings = find(asked, target, settings())
-    graded = [
-        (settings().grade(unit.kind, finding.value), place, finding)
-        for place, (unit, finding) in enumerate(zip(asked.units, findings, strict=True))
-    ]
-    if not graded:
-        return Finding(0.0), settings().grade(question.kind, 0.0)
-    own = [entry for entry in graded if asked.units[entry[1]].kind == question.kind]
-    grade, _, finding = min(own if question.kind != "entity" and own else graded)
-    return finding, grade
+    found = list(zip(asked.units, find(asked, target), strict=True))
+    own = [pair for pair in found if pair[0].kind == question.kind]
+    parts = own if question.kind != "entity" and own else found
+    return min((finding for _, finding in parts), key=lambda f: f.grade, default=Finding(0.0, 1.0))

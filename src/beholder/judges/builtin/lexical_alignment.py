@@ -16,17 +16,15 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.analysed import AnalysedText, Ints, lower_excluded
+from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.reading import analysed
-from beholder.judges.builtin.settings import settings
 from beholder.judges.operations.align import LexicalAlignment
 from beholder.text import frequency
 
-_IN_ORDER = 0.2
-"""Share of neighbours in a text's value."""
-_CONTENT = 0.3
-"""Weight above which a word is a content word; "the", "with" and "in" are below."""
-_APART = 2
-"""How far apart, in content words, the counterparts of two neighbours may stand."""
+_EXCLUDED = number("evidence.excluded")
+_IN_ORDER = number("lexical_alignment.in_order")
+_CONTENT = number("lexical_alignment.content")
+_APART = whole("lexical_alignment.apart")
 _SETS_KEPT = 512
 
 
@@ -71,7 +69,7 @@ def _align(a: AnalysedText, b: AnalysedText) -> tuple[_Matches, _Matches]:
             _Matches(np.zeros(len(b.words)), nothing),
         )
     similarity = np.clip(a.word_vectors @ b.word_vectors.T, 0.0, 1.0)
-    lower_excluded(similarity, a.word_values, b.word_values, settings().excluded)
+    lower_excluded(similarity, a.word_values, b.word_values, _EXCLUDED)
     similarity **= 2  # a word that is a little like many says little
     content = similarity[np.ix_(_content(a), _content(b))]
     return (

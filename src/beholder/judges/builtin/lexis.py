@@ -10,6 +10,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import exclude, values
+from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.words import word_set
 from beholder.text.kinds import covered, derived, general, meanings, senses
@@ -24,10 +25,8 @@ _LIGHT = word_set("lexicon.txt", "degrees") | frozenset((*_FUNCTION_WORDS.split(
 """Words that an attribute may have or lack: "on the left side", "very dark"."""
 _SHADES = word_set("lexicon.txt", "shades")
 """Words that make another value finer: "light brown"."""
-_LEAST_COSINE = 0.15
-"""Cosine of words below which none says the other."""
-_OUT_OF_CLASS = 0.7
-"""Factor on the cosine of a word of a class with a word that is none of it."""
+_LEAST_COSINE = number("lexis.least_cosine")
+_OUT_OF_CLASS = number("lexis.out_of_class")
 _PARTS: tuple[Part, ...] = ("n", "v", "a")
 
 

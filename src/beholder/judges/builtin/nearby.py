@@ -10,36 +10,24 @@ import numpy.typing as npt
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.lexis import content, says
+from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate
 from beholder.judges.builtin.quotes import Quotes
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
-QUOTED = 1.0
-"""Value of a unit that stands in the target word by word."""
-ATTACHED = 0.9
-"""Value of a word beside a thing of that name, with nothing else between."""
-SENTENCE = 0.75
-"""Value of a word in the sentence of a thing of that name that is said of nothing else."""
-LOOSE = 0.6
-"""Value of a relation whose words and ends are in the target, but do not stand together."""
+ATTACHED = number("nearby.attached")
+SENTENCE = number("nearby.sentence")
+LOOSE = number("nearby.loose")
 
-_CONTEXT = 2
-"""Words that a quoted unit must have in common with the target besides its own."""
-_LONG = 5
-"""Words of a shared run that is unlikely by chance."""
-_WINDOW = 14
-"""Most words over which a unit is quoted."""
-_BESIDE = 6
-"""Most words between a word and the thing that it is said of."""
-_TOGETHER = 3
-"""Most words between the words of one value."""
-_GOVERNED = 3
-"""Most words from a preposition to its noun."""
-_FAR = 14
-"""Most words between a word and a thing of its sentence."""
-_REACH = 28
-"""Most words between the ends of a relation."""
+_CONTEXT = whole("nearby.context")
+_LONG = whole("nearby.long")
+_WINDOW = whole("nearby.window")
+_BESIDE = whole("nearby.beside")
+_TOGETHER = whole("nearby.together")
+_GOVERNED = whole("nearby.governed")
+_FAR = whole("nearby.far")
+_REACH = whole("nearby.reach")
 _BEARING = frozenset(("", "of", "wear", "in", "on"))
 """Verbs and places that say no more than that two things belong together."""
 
@@ -94,20 +82,25 @@ class Nearby:
         if not found or not all(found):
             return 0.0
         owners = np.flatnonzero(self._alike[unit.subject])
-        mentions = [mention for owner in owners for mention in target.mentions[owner]]
+        mentions = [
+            (first, last, owner)
+            for owner in owners.tolist()
+            for first, last in target.mentions[owner]
+        ]
+        mates = set().union(*(target.listed.get(owner, ()) for owner in owners.tolist()))
         best = 0.0
         for place in found[-1]:
-            if self._taken(place, unit):
+            if self._taken(place, unit, mates):
                 continue
             if any(all(abs(place - p) > _TOGETHER for p in others) for others in found[:-1]):
                 continue
-            for first, last in mentions:
+            for first, last, owner in mentions:
                 if target.sentences[place] != target.sentences[first]:
                     continue
                 gap = first - place if place < first else place - last + 1
                 if gap > _FAR:
                     continue
-                if gap <= _BESIDE and not self._between(place, first, last):
+                if gap <= _BESIDE and not self._between(place, first, last, owner):
                     return ATTACHED
                 best = SENTENCE
         return best
@@ -190,8 +183,11 @@ class Nearby:
             self._like[word] = [p for other, at in places.items() if says(word, other) for p in at]
         return self._like[word]
 
-    def _taken(self, place: int, unit: GraphUnit) -> bool:
-        """Whether the target says a word of something else, or denies it."""
+    def _taken(self, place: int, unit: GraphUnit, mates: set[int]) -> bool:
+        """Whether the target says a word of something else, or denies it.
+
+        What is said of a thing is free for those that are listed with it (``mates``).
+        """
         said = self._target.said_of.get(place, ())
         if not said:
             return False
@@ -199,16 +195,21 @@ class Nearby:
         for _, there, _said in self._target.relations:  # a fence of orange mesh is orange
             if there.value == "of" and own[there.subject] and there.object is not None:
                 own[there.object] = True
+        own[list(mates)] = True
         return not any(own[u.subject] and u.polarity == unit.polarity for u in said)
 
-    def _between(self, place: int, first: int, last: int) -> bool:
-        """Whether another thing is named between a word and a mention.
+    def _between(self, place: int, first: int, last: int, owner: int) -> bool:
+        """Whether another thing, not of the same list, is named between a word and a mention.
 
         Words of a class ("gray") are no things here, even where the parse makes them some.
         """
         between = range(place + 1, first) if place < first else range(last, place)
         target = self._target
-        return any(p in target.named_at and not values(target.words[p]) for p in between)
+        mates = target.listed.get(owner, ())
+        return any(
+            p in target.named_at and target.named_at[p] not in mates and not values(target.words[p])
+            for p in between
+        )
 
 
 def _apart(a: Span, b: Span) -> int:

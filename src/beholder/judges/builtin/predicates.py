@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
+
+from beholder.judges.builtin.classes import exclude, values
+from beholder.judges.builtin.numbers import akin, number
 
 _SAME = {
     "over": "above",
@@ -32,8 +36,12 @@ _SAME = {
     "beneath": "under",
     "underneath": "under",
     "in back of": "behind",
+    "before": "in front of",
+    "in middle of": "in center of",
+    "at center of": "in center of",
     "'s": "with",
 }
+_SIDE = re.compile(r"^(?:on|at|in|to) (left|right)(?:-hand)? side of$")
 _INVERSE = {
     "under": "above",
     "behind": "in front of",
@@ -58,26 +66,14 @@ _WEAR = frozenset(("dress in", "clothe in", "have on", "clad in"))
 _NO_DIRECTION = frozenset(
     ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
 )
-_AKIN = {
-    frozenset(("next to", "near")): 0.9,
-    frozenset(("on", "above")): 0.7,
-    frozenset(("in", "on")): 0.6,
-    frozenset(("in", "of")): 0.7,
-    frozenset(("on", "of")): 0.6,
-    frozenset(("at", "in")): 0.8,
-    frozenset(("at", "near")): 0.8,
-    frozenset(("at", "next to")): 0.8,
-    frozenset(("at", "on")): 0.7,
-    frozenset(("through", "in")): 0.8,
-    frozenset(("across", "on")): 0.7,
-    frozenset(("along", "on")): 0.8,
-    frozenset(("around", "near")): 0.7,
-    frozenset(("against", "on")): 0.7,
-    frozenset(("against", "next to")): 0.7,
-    frozenset(("in front of", "near")): 0.6,
-    frozenset(("in front of", "next to")): 0.5,
-}
-_OTHER_PLACE = 0.25
+_AKIN = {frozenset(pair.split("|")): likeness for pair, likeness in akin().items()}
+_OTHER_PLACE = number("predicates.other_place")
+_EXCLUDED = number("evidence.excluded")
+_RELATED = number("decide.related")
+_ONE_SIDED = number("predicates.one_sided")
+_WEARS_OF = number("predicates.wears_of")
+_NO_PLACE = number("predicates.no_place")
+_ALIKE = number("predicates.alike")
 OPPOSITE = frozenset(("above", "in front of", "left of"))
 """Places that a pair of things cannot have in both directions."""
 
@@ -132,6 +128,61 @@ def place_similarity(a: str, b: str) -> float:
     return 1.0 if a == b else _AKIN.get(frozenset((a, b)), _OTHER_PLACE)
 
 
+def alike_predicates(a: Predicate, b: Predicate, similarity: float) -> tuple[bool, bool]:
+    """Whether two predicates say the same of their ends as they stand, and exchanged.
+
+    Args:
+        a: A predicate.
+        b: Another.
+        similarity: Of their verbs' vectors.
+    """
+    verb = verb_likeness(a, b, similarity)
+    return (
+        likeness(a, b, verb, 1.0, 0.0)[0] >= _ALIKE,
+        likeness(a, b, verb, 0.0, 1.0)[0] >= _ALIKE,
+    )
+
+
+def verb_likeness(a: Predicate, b: Predicate, similarity: float) -> float:
+    """How far two verbs say the same, by the similarity of their vectors and by their classes."""
+    if a.verb == b.verb:
+        return 1.0
+    return similarity * _EXCLUDED if exclude(values(a.verb), values(b.verb)) else similarity
+
+
+def likeness(
+    a: Predicate, b: Predicate, verb: float, straight: float, crossed: float
+) -> tuple[float, float]:
+    """How far two relations say the same, and how far they do with the ends exchanged."""
+    if a.verb and b.verb:
+        same = a.verb_turned == b.verb_turned
+        right = verb * (straight if same else crossed)
+        wrong = verb * (crossed if same else straight) if verb >= _RELATED else 0.0
+        if a.place and b.place:
+            along, against = _placed(a, b, straight, crossed)
+            return 0.5 * (right + along), max(against, wrong if not b.place else 0.0)
+        return (right if a.place == b.place else _ONE_SIDED * right), wrong
+    if a.place and b.place:
+        along, against = _placed(a, b, straight, crossed)
+        return (along if a.verb == b.verb else _ONE_SIDED * along), against
+    bare = {a.place, b.place} - {""}
+    if "wear" in (a.verb, b.verb) and bare <= {"of", "in", "with"}:
+        return _WEARS_OF * max(straight, crossed), 0.0
+    return _NO_PLACE * max(straight, crossed), 0.0
+
+
+def _placed(a: Predicate, b: Predicate, straight: float, crossed: float) -> tuple[float, float]:
+    likeness = place_similarity(a.place, b.place)
+    if not a.directed or not b.directed:
+        return likeness * max(straight, crossed), 0.0
+    same = a.place_turned == b.place_turned
+    along = likeness * (straight if same else crossed)
+    against = crossed if same else straight
+    opposed = a.place == b.place and a.place in OPPOSITE
+    return along, against if opposed else 0.0
+
+
 def _place(name: str) -> tuple[str, bool]:
+    name = _SIDE.sub(r"\1 of", name)
     name = _SAME.get(name, name)
     return (_INVERSE[name], True) if name in _INVERSE else (name, False)

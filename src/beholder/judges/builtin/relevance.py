@@ -8,11 +8,11 @@ from importlib import resources
 from itertools import pairwise
 
 from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.numbers import whole
 from beholder.language.statements import Statement
 from beholder.language.words import parse
 
-_REACH = 6
-"""Most words that a hedge covers."""
+_REACH = whole("relevance.reach")
 _MARKS = re.compile(r"[.,;:!?()\n]|\b(?:but|while|which|who)\b")
 """What ends the reach of a hedge."""
 _COMPLEMENTS = frozenset(("to", "like", "as"))

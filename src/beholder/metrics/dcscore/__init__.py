@@ -5,6 +5,15 @@ from __future__ import annotations
 from beholder.metrics.dcscore.evidence import DCScoreEvidence, Pairing
 from beholder.metrics.dcscore.metric import DCScore
 from beholder.metrics.dcscore.places import without_marks
+from beholder.metrics.dcscore.probabilities import fact_probabilities
 from beholder.metrics.dcscore.scoring import score_trials, score_units
 
-__all__ = ["DCScore", "DCScoreEvidence", "Pairing", "score_trials", "score_units", "without_marks"]
+__all__ = [
+    "DCScore",
+    "DCScoreEvidence",
+    "Pairing",
+    "fact_probabilities",
+    "score_trials",
+    "score_units",
+    "without_marks",
+]

@@ -30,6 +30,7 @@ from beholder.metrics.posh.scoring import (
     fixed_recall,
     peer_adjusted_recall,
     published_side,
+    rates,
 )
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Side
@@ -97,6 +98,21 @@ class PoSh(Metric[PoShEvidence]):
             "unit_precision", "precision by units alone, without the share of word alignment"
         ),
         ValueInfo("unit_recall", "recall by units alone, without the share of word alignment"),
+        ValueInfo(
+            "contradicted_rate",
+            "share of the candidate's units that the reference contradicts",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "unstated_rate",
+            "share of the candidate's units that the reference does not state",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "omission_rate",
+            "share of the references' units that the candidate does not state",
+            higher_is_better=False,
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -218,6 +234,7 @@ class PoSh(Metric[PoShEvidence]):
             "recall": r,
             "unit_precision": precision.value,
             "unit_recall": recall.value,
+            **rates(precision.units, recall.units),
         }
         units = (*precision.units, *recall.units)
         return ItemScore(values, units, self.signature(), graphs_detail(plan, units))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -69,7 +70,8 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing, threshold: f
         units.append(_unit(unit, "candidate", question.subject, grade, threshold))
         units[-1] = replace(units[-1], detail={**units[-1].detail, "reference": best})
         weights.append(weighing.of(unit.kind, unit.value))
-    return Judged(_mean(units, weights, empty=0.0), tuple(units))
+    parts = [unit for unit, _ in plan.questions[0]]
+    return Judged(_mean(units, weights, empty=0.0), tuple(_folded(units, parts)))
 
 
 def fixed_recall(
@@ -91,7 +93,7 @@ def fixed_recall(
             weights.append(weighing.of(unit.kind, unit.value))
         if own:
             values.append(_mean(own, weights, empty=0.0))
-        units += own
+        units += _folded(own, [unit for unit, _ in questions])
     if not values:
         raise ItemError(
             "no reference names anything that could be looked for; the first begins "
@@ -143,10 +145,49 @@ def _unit(
         detail["of"] = subject
     if grade.contradiction and not present:
         detail["contradiction"] = grade.contradiction
-    missing = "mistake" if side == "candidate" else "omission"
     score = (grade.value - _LOW) / (_HIGH - _LOW)
-    verdict = "match" if present else missing
+    verdict = "match" if present else "omission" if side == "reference" else "unstated"
+    if verdict == "unstated" and grade.contradiction:
+        verdict = "contradicted"
     return Unit(part.kind, part.text, side, part.spans, score, verdict, None, detail)
+
+
+def rates(candidate: Sequence[Unit], reference: Sequence[Unit]) -> dict[str, float]:
+    """Shares of the units of a text, each counting alike; 0 where a text has none."""
+
+    def share(units: Sequence[Unit], verdict: str) -> float:
+        return sum(unit.verdict == verdict for unit in units) / len(units) if units else 0.0
+
+    return {
+        "contradicted_rate": share(candidate, "contradicted"),
+        "unstated_rate": share(candidate, "unstated"),
+        "omission_rate": share(reference, "omission"),
+    }
+
+
+def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
+    """The units of one text, with what is said of an absent thing put under it for readers.
+
+    Such a unit gets ``detail["under"]``, the name of the thing, and the thing ``detail["holds"]``,
+    how many are under it. What the other text contradicts stands for itself.
+    """
+    absent = {
+        part.subject: place
+        for place, (unit, part) in enumerate(zip(units, parts, strict=True))
+        if part.kind == "entity" and part.polarity and unit.verdict in ("unstated", "omission")
+    }
+    found, held = list(units), Counter[int]()
+    for place, (unit, part) in enumerate(zip(units, parts, strict=True)):
+        if part.kind == "entity" or unit.verdict not in ("unstated", "omission"):
+            continue
+        ends = (part.subject,) if part.object is None else (part.subject, part.object)
+        owner = next((absent[end] for end in ends if end in absent), None)
+        if owner is not None:
+            found[place] = replace(unit, detail={**unit.detail, "under": units[owner].text})
+            held[owner] += 1
+    for owner, n in held.items():
+        found[owner] = replace(found[owner], detail={**found[owner].detail, "holds": n})
+    return found
 
 
 def _component(component: Component, side: Side, reference: int, threshold: float) -> Unit:

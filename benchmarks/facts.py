@@ -1,0 +1,113 @@
+"""Probabilities of the built-in judge that a fact is true, against human facts of a caption.
+
+    python -m benchmarks.facts [--captions 40] [--data DIR] [--show 20]
+
+True ones are human-written facts of the caption (DeCapBench, dev half); false ones are made by rule
+(``benchmarks/fact_cases.py``). Prints areas under the curve by kind with intervals over captions,
+what a threshold of a half calls wrong, and the reliability diagram with the expected calibration
+error, true and false ones counting alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+from beholder.metrics.dcscore import fact_probabilities
+from benchmarks.fact_cases import Statement, cases
+from benchmarks.oracle_statements import cleaned, read
+
+DATA = Path(__file__).parents[1] / "../shared/data"
+SEED = 1
+BINS = 10
+
+Floats = npt.NDArray[np.float64]
+
+
+def area(true: Floats, false: Floats) -> float:
+    """Probability that a true one is above a false one, ties half."""
+    ranks = rankdata(np.r_[true, false])
+    return float(
+        (ranks[: len(true)].sum() - len(true) * (len(true) + 1) / 2) / (len(true) * len(false))
+    )
+
+
+def reliability(p: Floats, true: npt.NDArray[np.bool_]) -> Iterator[tuple[int, float, float]]:
+    """Per tenth: statements, mean probability, share of true ones; both kinds count alike."""
+    weight = np.where(true, 0.5 / true.sum(), 0.5 / (~true).sum())
+    bins = np.minimum((p * BINS).astype(int), BINS - 1)
+    for b in range(BINS):
+        here = bins == b
+        if here.any():
+            w = weight[here]
+            yield (
+                int(here.sum()),
+                float(np.average(p[here], weights=w)),
+                float(np.average(true[here], weights=w)),
+            )
+
+
+def calibration_error(p: Floats, true: npt.NDArray[np.bool_]) -> float:
+    """Mean distance of probability and share of true ones over tenths, by weight."""
+    weight = np.where(true, 0.5 / true.sum(), 0.5 / (~true).sum())
+    bins = np.minimum((p * BINS).astype(int), BINS - 1)
+    return float(sum(abs(float((weight * (p - true))[bins == b].sum())) for b in range(BINS)))
+
+
+def lines(found: Sequence[Statement], p: Floats) -> Iterator[str]:
+    kinds = np.array([statement.kind for statement in found])
+    groups = np.array([statement.group for statement in found])
+    true = kinds == "true"
+    for kind in ("altered", "swapped", "foreign"):
+        yield f"{kind:8} {(kinds == kind).sum():5d}  AUC {area(p[true], p[kinds == kind]):.3f}"
+    rng = np.random.default_rng(0)
+    draws = []
+    for _ in range(200):
+        rows = np.concatenate(
+            [np.flatnonzero(groups == g) for g in rng.choice(groups.max() + 1, groups.max() + 1)]
+        )
+        draws.append(area(p[rows][true[rows]], p[rows][~true[rows]]))
+    low, high = np.percentile(draws, [2.5, 97.5])
+    yield f"all      {len(p):5d}  AUC {area(p[true], p[~true]):.3f} [{low:.3f}, {high:.3f}]"
+    below = p < 0.5
+    yield f"below a half: true ones {below[true].mean():.3f}, wrong ones {below[~true].mean():.3f}"
+    cut = np.quantile(p[true], 0.1)
+    yield f"below {cut:.3f} (a tenth of true ones): wrong ones {(p[~true] < cut).mean():.3f}"
+    yield f"expected calibration error {calibration_error(p, true):.3f}"
+    for n, mean, share in reliability(p, true):
+        yield f"    {n:5d}  said {mean:.2f}  true {share:.2f}  {'#' * round(40 * share)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--captions", type=int, default=40)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--show", type=int, default=0, help="wrong calls to print, of each kind")
+    given = parser.parse_args()
+    rows = read(given.data / "oracle_facts.jsonl")
+    random.Random(SEED).shuffle(rows)
+    rows = rows[: given.captions]
+    texts = [text for text, _ in rows]
+    made = cases(texts, [[cleaned(fact) for fact in facts] for _, facts in rows], SEED)
+    p = [
+        fact_probabilities([statement.text for statement in own], text)
+        for text, own in zip(texts, made, strict=True)
+    ]
+    found = [statement for own in made for statement in own]
+    values = np.array([value for some in p for value in some])
+    print("\n".join(lines(found, values)))
+    for kind in ("true", "altered", "swapped") if given.show else ():
+        called = (values < 0.5) == (kind == "true")
+        wrong = [i for i, s in enumerate(found) if s.kind == kind and called[i]]
+        for i in random.Random(0).sample(wrong, min(given.show, len(wrong))):
+            print(f"{kind:8} {values[i]:.2f} {found[i].group:3d} {found[i].text}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""From evidence to a value: one pure function, that never falls with what speaks for a unit."""
+
+from __future__ import annotations
+
+from beholder.judges.builtin.evidence import Evidence
+from beholder.judges.builtin.numbers import Numbers
+
+
+def value(found: Evidence, n: Numbers) -> float:
+    """How far the target says a unit, 0 (nothing like it) .. 1 (says so).
+
+    What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``order``,
+    ``quoted``, ``spared``) never lowers the value; what speaks against it never raises it.
+    """
+    if found.kind == "amount":
+        return found.stated * found.named
+    if found.kind == "entity":
+        return _entity(found, n)
+    made = _attribute(found, n) if found.kind == "attribute" else _relation(found, n)
+    if found.spared and not contradicted(found, n):
+        made = max(made, n.present)
+    if found.quoted:
+        made = n.quoted
+    return min(made, n.contradicted) if found.exchanged else made
+
+
+def contradicted(found: Evidence, n: Numbers) -> bool:
+    """Whether the target says otherwise; that it is silent is no contradiction."""
+    if found.exchanged:
+        return True
+    if found.quoted:
+        return False
+    if found.kind == "entity":
+        if not found.affirmed:  # "no people" against people
+            return found.named >= n.same and not found.denied
+        return (found.denied and found.named >= n.same) or (found.excluded and found.named < n.same)
+    if found.kind == "amount":
+        return found.excluded and found.named >= n.known
+    if found.kind == "relation":
+        return _reversed(found, n) or (found.denied and found.stated >= n.ends)
+    if found.named < n.known:
+        return False
+    if found.on_counterpart >= n.same:
+        return found.denied
+    return found.excluded and found.affirmed and found.order < n.attached
+
+
+def _entity(found: Evidence, n: Numbers) -> float:
+    passing = n.passing * found.coverage  # named only in passing
+    made = _mixed(found.coverage, max(found.named, passing), n.entity_anywhere)
+    if found.named >= n.same:  # what it is called decides, not the rest of its name
+        made = max(made, min(found.named, n.narrower) if found.narrower else found.named)
+    if not found.affirmed:  # "no people" holds where nothing speaks of people
+        if found.denied and found.named >= n.same:
+            return max(made, n.same)
+        if found.named >= n.same:
+            return min(1.0 - made, n.contradicted)
+        return 1.0 if found.counterpart else 1.0 - made
+    if found.denied and found.named >= n.same:
+        return min(made, n.contradicted)
+    return min(made, n.unpaired) if found.crowded else made
+
+
+def _attribute(found: Evidence, n: Numbers) -> float:
+    if not found.counterpart:
+        return n.anywhere * found.coverage
+    made = _mixed(found.coverage, found.stated, n.anywhere)
+    if found.stated >= n.certain:
+        made = max(made, found.stated)
+    if contradicted(found, n):
+        return min(made, n.contradicted)
+    on_own = found.named >= n.known and found.on_counterpart >= n.same
+    if on_own or found.order >= n.attached:
+        return max(made, found.order, found.on_alike)
+    if not found.affirmed:  # "not red" holds where nothing says red
+        return 1.0 - n.anywhere * found.on_counterpart
+    if found.elsewhere and found.named >= n.known:
+        made *= n.elsewhere
+    return max(made, found.order, found.on_alike)
+
+
+def _relation(found: Evidence, n: Numbers) -> float:
+    near = n.relation_anywhere * found.coverage
+    made = near + (1 - n.relation_anywhere) * found.stated
+    if found.stated >= n.certain:  # "her coffee" says "has" without the word
+        made = max(made, found.stated)
+    if contradicted(found, n):
+        return min(made, n.contradicted)
+    if found.affirmed:
+        made = max(made, found.order)
+    if (
+        found.between >= n.related
+        and found.stated < n.other_verb
+        and not (found.order or found.spared)
+    ):
+        return min(made, near)
+    return made
+
+
+def _mixed(coverage: float, stated: float, share: float) -> float:
+    return share * coverage + (1 - share) * stated
+
+
+def _reversed(found: Evidence, n: Numbers) -> bool:
+    return found.turned >= n.ends > found.stated

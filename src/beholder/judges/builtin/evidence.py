@@ -1,0 +1,66 @@
+"""What a target says of one unit, as features: the same for units of texts and of statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from beholder.records import Span
+
+Kind: TypeAlias = Literal["entity", "attribute", "amount", "relation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a target says of one unit.
+
+    Similarities are 0..1. The counterpart is the thing of the target that the unit's entity, or the
+    entity that has it, is taken to be.
+
+    Attributes:
+        kind: ``amount`` is an attribute that says how many.
+        affirmed: False if the unit denies something.
+        counterpart: Whether the target names anything.
+        coverage: How near the unit's words come to any words of the target.
+        named: Similarity of the names of entity and counterpart.
+        stated: How well the target says the unit of the counterpart, weighed by how likely that is
+            meant; of an amount how well the two fit.
+        on_counterpart: Attribute: best similarity to what is said of the counterpart.
+        on_alike: Attribute: the same over all things of that name.
+        order: Value by the order of the target's words alone, 0 if they do not stand together.
+        between: Relation: strength of both ends of the likest relation, whatever it says.
+        turned: Relation: how well the target says it with its ends exchanged.
+        quoted: Whether it stands in the target word by word.
+        spared: Whether it belongs to a thing that is wrong itself, and is right of what stands in
+            its place.
+        narrower: Entity: whether its name says more than the counterpart's.
+        crowded: Entity: whether its like have taken all counterparts.
+        denied: Whether the target says it with the other polarity.
+        excluded: Whether the target says of the counterpart what excludes the unit.
+        elsewhere: Attribute: whether the target says it, and of another thing only.
+        exchanged: Whether the target says it of a thing that is another one's counterpart.
+        told: What the target says in its place, for people to read.
+        where: Characters of what the target says.
+    """
+
+    kind: Kind
+    affirmed: bool = True
+    counterpart: bool = True
+    coverage: float = 0.0
+    named: float = 0.0
+    stated: float = 0.0
+    on_counterpart: float = 0.0
+    on_alike: float = 0.0
+    order: float = 0.0
+    between: float = 0.0
+    turned: float = 0.0
+    quoted: bool = False
+    spared: bool = False
+    narrower: bool = False
+    crowded: bool = False
+    denied: bool = False
+    excluded: bool = False
+    elsewhere: bool = False
+    exchanged: bool = False
+    told: str = ""
+    where: tuple[Span, ...] = ()

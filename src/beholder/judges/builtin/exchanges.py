@@ -1,0 +1,163 @@
+"""Who does what, exchanged: what the target says of a thing that is another one's counterpart."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.entities import Counterparts
+from beholder.judges.builtin.lexis import tie
+from beholder.judges.builtin.numbers import number
+from beholder.judges.builtin.predicates import alike_predicates
+
+_SAME = number("decide.same")
+_NAMED = number("exchanges.named")
+_LIKE = number("exchanges.like")
+
+
+@dataclass(frozen=True, slots=True)
+class _Displaced:
+    """A unit that the target says of other things only.
+
+    Attributes:
+        place: The unit.
+        owner: The entity of the source that has it.
+        rivals: The entities of the source whose counterparts have it, with these counterparts.
+    """
+
+    place: int
+    owner: int
+    rivals: dict[int, int]
+
+
+def exchanged(
+    source: AnalysedText,
+    target: AnalysedText,
+    pairs: Counterparts,
+    places: Sequence[int],
+    similarity: FloatArray,
+) -> dict[int, int]:
+    """Units that the target says of the counterpart of another thing, and not of their own.
+
+    Between things of one name it is enough that one unit has moved; between things of two names, as
+    paraphrases shift what is said from a whole to its part, another must have moved the other way.
+
+    Args:
+        source: The text whose units are looked for.
+        target: The text in which they are looked for.
+        pairs: The counterparts.
+        places: The units that are attributes.
+        similarity: (attributes, properties of the target), how far they say the same.
+
+    Returns:
+        The entity of the target that has it, by the place of the unit.
+    """
+    if min(len(source.graph.entities), len(target.graph.entities)) < 2:
+        return {}
+    counterpart_of = _known_counterparts(source, pairs)
+    if len(counterpart_of) < 2:
+        return {}
+    claimed: dict[int, list[int]] = defaultdict(list)
+    for index, other in counterpart_of.items():
+        claimed[other].append(index)
+    moved = []
+    for place, owners in (
+        *_attribute_owners(source, target, places, similarity),
+        *_relation_owners(source, target, pairs),
+    ):
+        index = source.units[place].subject
+        own = counterpart_of.get(index)
+        if own is None or own in owners or not owners:
+            continue
+        rivals = {rival: other for other in owners for rival in claimed.get(other, ())}
+        if set(rivals.values()) == owners and not any(
+            rival == index or _has(source, pairs, rival, place) for rival in rivals
+        ):
+            moved.append(_Displaced(place, index, rivals))
+    both = {(found.owner, rival) for found in moved for rival in found.rivals}
+    return {
+        found.place: other
+        for found in moved
+        for rival, other in found.rivals.items()
+        if (rival, found.owner) in both or _called_alike(source, found.owner, rival)
+    }
+
+
+def _known_counterparts(source: AnalysedText, pairs: Counterparts) -> dict[int, int]:
+    """The counterparts of named, affirmed things that are surely called the same."""
+    return {
+        entity.index: other
+        for entity in source.graph.entities
+        if entity.kind == "thing"
+        and entity.polarity
+        and (other := int(pairs.best[entity.index])) >= 0
+        and pairs.similarity[entity.index, other] >= _NAMED
+        and not pairs.unpaired[entity.index]
+    }
+
+
+def _attribute_owners(
+    source: AnalysedText, target: AnalysedText, places: Sequence[int], similarity: FloatArray
+) -> Iterable[tuple[int, set[int]]]:
+    """For each attribute the entities of the target that have it."""
+    for row, place in enumerate(places):
+        if source.units[place].polarity:
+            columns = np.flatnonzero(similarity[row] >= _SAME)
+            yield place, {target.properties[c].entity for c in columns.tolist()}
+
+
+def _relation_owners(
+    source: AnalysedText, target: AnalysedText, pairs: Counterparts
+) -> Iterable[tuple[int, set[int]]]:
+    """For each relation the entities of the target that stand so to its object."""
+    columns, subjects, objects = target.relation_ends
+    verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
+    for row, (place, unit, predicate) in enumerate(source.relations):
+        if unit.object is None or not unit.polarity:
+            continue
+        named = pairs.alike[unit.object]  # each its own where both texts have as many
+        owners: set[int] = set()
+        for column, first, second in zip(columns, subjects.tolist(), objects.tolist(), strict=True):
+            if not (named[first] or named[second]):
+                continue
+            said = target.relations[column]
+            straight, crossed = alike_predicates(predicate, said[2], float(verbs[row, column]))
+            if said[1].polarity and straight and named[second]:
+                owners.add(first)
+            if said[1].polarity and crossed and named[first]:
+                owners.add(second)
+        yield place, owners
+
+
+def _has(source: AnalysedText, pairs: Counterparts, index: int, place: int) -> bool:
+    """Whether the source says a unit of another of its entities, too, as far as the target tells.
+
+    "In a dress" of two women is the same unit, unless the target has a dress for each.
+    """
+    asked = source.units[place]
+    return any(
+        unit.subject == index
+        and unit.kind == asked.kind
+        and unit.value == asked.value
+        and (
+            unit.object is None
+            or asked.object is None
+            or pairs.best[unit.object] == pairs.best[asked.object]
+        )
+        for unit in source.units
+    )
+
+
+def _called_alike(source: AnalysedText, a: int, b: int) -> bool:
+    """Whether two single things of the source have one name."""
+    first, second = source.graph.entities[a], source.graph.entities[b]
+    if first.plural or second.plural:
+        return False
+    known = tie(first.head.lower(), second.head.lower())
+    near = float(source.heads[a] @ source.heads[b]) >= _LIKE
+    return known == "same" or (near and known != "other")

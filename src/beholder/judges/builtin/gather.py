@@ -1,0 +1,259 @@
+"""Collects the evidence on the units of a source, once; ``decide`` makes values of it.
+
+The same evidence serves units of texts (PoSh) and units of statements (DCScore).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.judges.builtin.amounts import amount_value
+from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
+from beholder.judges.builtin.decide import value
+from beholder.judges.builtin.entities import counterparts
+from beholder.judges.builtin.evidence import Evidence
+from beholder.judges.builtin.exchanges import exchanged
+from beholder.judges.builtin.lexis import content, named_further, said_in
+from beholder.judges.builtin.nearby import Nearby
+from beholder.judges.builtin.numbers import Numbers, number
+from beholder.judges.builtin.relations import Seen, related
+from beholder.language.units import GraphUnit
+
+_EXCLUDED = number("evidence.excluded")
+_STATE = number("evidence.state")
+_CLOSER = number("evidence.closer")
+
+
+def gather(source: AnalysedText, target: AnalysedText, numbers: Numbers) -> tuple[Evidence, ...]:
+    """The evidence on each unit of the source, in order.
+
+    Args:
+        source: The text, or statement, whose units are looked for.
+        target: The text in which they are looked for.
+        numbers: Tells which things are wrong, so that what is said of them is no further mistake.
+    """
+    return _Gathering(source, target, numbers).all()
+
+
+class _Gathering:
+    """One pass over the units: entities first, since what is said of them hangs on them."""
+
+    def __init__(self, source: AnalysedText, target: AnalysedText, numbers: Numbers) -> None:
+        self._source, self._target, self._numbers = source, target, numbers
+        self._coverage = _coverage(source, target)
+        self._agreement = _property_agreement(source, target)
+        agreed = _by_entity(source, target, self._agreement.best)
+        self._pairs = counterparts(source, target, agreed)
+        self._nearby = Nearby(source, target, self._pairs.alike)
+
+    def all(self) -> tuple[Evidence, ...]:
+        """The evidence on each unit."""
+        units = self._source.units
+        found: dict[int, Evidence] = {}
+        for place, unit in enumerate(units):
+            if unit.kind == "entity":
+                found[place] = self._entity(place, unit)
+            elif unit.quantity:
+                found[place] = self._amount(unit)
+        least = self._numbers.present
+        wrong = {
+            unit.subject
+            for place, unit in enumerate(units)
+            if unit.kind == "entity"
+            and unit.polarity
+            and value(found[place], self._numbers) < least
+        }
+        for row, place in enumerate(self._agreement.places):
+            found[place] = self._attribute(row, units[place], place, wrong)
+        for place, seen in related(
+            self._source, self._target, self._pairs, self._nearby, wrong
+        ).items():
+            found[place] = self._relation(units[place], place, seen)
+        for place, unit in enumerate(units):
+            if unit.kind != "entity":
+                known = found[place]
+                against = bool(known.told) or known.excluded or known.denied
+                found[place] = replace(known, quoted=self._nearby.quoted(unit, against))
+        for place, owner in exchanged(
+            self._source,
+            self._target,
+            self._pairs,
+            self._agreement.places,
+            self._agreement.similarity,
+        ).items():
+            found[place] = replace(
+                found[place],
+                exchanged=True,
+                told=self._target.graph.entities[owner].mentions[0].text,
+                where=(self._target.graph.entities[owner].mentions[0].span,),
+            )
+        return tuple(found[place] for place in range(len(units)))
+
+    def _entity(self, place: int, unit: GraphUnit) -> Evidence:
+        index, pairs = unit.subject, self._pairs
+        other = int(pairs.best[index])
+        made = Evidence("entity", unit.polarity, coverage=float(self._coverage[place]))
+        if other < 0:
+            return replace(made, counterpart=False)
+        named, twin = float(pairs.similarity[index, other]), self._target.graph.entities[other]
+        same = self._numbers.same
+        said, where = twin.mentions[0].text, (twin.mentions[0].span,)
+        closest = int(np.argmax(pairs.plain[index]))
+        excluded = bool(
+            named < same
+            and pairs.plain[index, closest] > _CLOSER * pairs.similarity[index, closest]
+        )
+        if excluded and unit.polarity:
+            said = self._target.graph.entities[closest].mentions[0].text
+        elif not twin.polarity:
+            said = f"no {said}"
+        shown = named >= (self._numbers.known if unit.polarity else same)
+        return replace(
+            made,
+            named=named,
+            stated=named,
+            narrower=named >= same
+            and named_further(self._source.graph.entities[index].name, twin.name),
+            crowded=bool(pairs.unpaired[index]),
+            denied=not twin.polarity,
+            excluded=excluded,
+            told=said,
+            where=where if shown else (),
+        )
+
+    def _amount(self, unit: GraphUnit) -> Evidence:
+        index, pairs = unit.subject, self._pairs
+        other = int(pairs.best[index])
+        if other < 0:
+            return Evidence("amount", counterpart=False)
+        twin = self._target.graph.entities[other]
+        fit, excluded = amount_value(self._source.graph.entities[index], twin)
+        return Evidence(
+            "amount",
+            named=float(pairs.similarity[index, other]),
+            stated=fit,
+            excluded=excluded,
+            told=(twin.quantity or "one") if excluded else "",
+            where=(twin.mentions[0].span,),
+        )
+
+    def _attribute(self, row: int, unit: GraphUnit, place: int, wrong: set[int]) -> Evidence:
+        pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
+        index, other = unit.subject, int(pairs.best[unit.subject])
+        made = Evidence("attribute", unit.polarity, coverage=float(self._coverage[place]))
+        if other < 0:
+            return replace(made, counterpart=False)
+        similarity, owners = agreement.similarity[row], target.property_owners
+        stated = float(np.max(pairs.strength[index] * agreement.best[row]))
+        own = np.flatnonzero(owners == other)
+        best = int(own[np.argmax(similarity[own])])  # its name, at least, is said of a thing
+        on_own = float(similarity[best])
+        against = [j for j in agreement.excluded.get(row, ()) if owners[j] == other]
+        told, where = "", target.properties[best].spans if on_own >= n.known else ()
+        said = target.properties[best]
+        denied = on_own >= n.same and said.polarity != unit.polarity
+        if denied:
+            told = said.text if said.polarity else f"not {said.text}"
+        elif on_own < n.same and against:
+            told, where = target.properties[against[0]].text, target.properties[against[0]].spans
+        return replace(
+            made,
+            named=float(pairs.similarity[index, other]),
+            stated=stated,
+            on_counterpart=on_own,
+            on_alike=float(similarity[pairs.alike[index, owners]].max(initial=0.0)),
+            order=self._nearby.attribute(unit) if unit.polarity else 0.0,
+            spared=index in wrong and on_own >= n.same,
+            denied=denied,
+            excluded=bool(against),
+            elsewhere=bool(similarity.max() >= n.same > stated),
+            told=told,
+            where=where,
+        )
+
+    def _relation(self, unit: GraphUnit, place: int, seen: Seen) -> Evidence:
+        pairs = self._pairs
+        other = int(pairs.best[unit.subject])
+        return Evidence(
+            "relation",
+            unit.polarity,
+            other >= 0,
+            coverage=float(self._coverage[place]),
+            named=float(pairs.similarity[unit.subject, other]) if other >= 0 else 0.0,
+            stated=seen.stated,
+            order=seen.order,
+            between=seen.between,
+            turned=seen.turned,
+            spared=seen.spared,
+            denied=seen.denied,
+            told=seen.told,
+            where=seen.where,
+        )
+
+
+def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
+    """(units,), how near the words of each unit come to any words of the target, 0..1."""
+    words, owner = source.unit_words
+    if not words or not target.words:
+        return np.zeros(len(source.units))
+    similarity = np.clip(source.unit_word_vectors @ target.word_vectors.T, 0.0, 1.0)
+    lower_excluded(similarity, source.unit_word_values, target.word_values, _EXCLUDED)
+    weights = source.unit_word_weights
+    n = len(source.units)
+    total = np.bincount(owner, similarity.max(axis=1) * weights, n)
+    return total / np.maximum(np.bincount(owner, weights, n), 1e-9)
+
+
+@dataclass(frozen=True)
+class _Agreement:
+    """How attributes of the source stand to what the target says of its entities.
+
+    ``places`` are the units of the attributes; ``similarity`` is (attributes, properties), ``best``
+    (attributes, entities of the target); ``excluded`` are pairs that exclude each other.
+    """
+
+    places: list[int]
+    similarity: FloatArray
+    best: FloatArray
+    excluded: dict[int, list[int]]
+
+
+def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreement:
+    units = source.units
+    places = [p for p, u in enumerate(units) if u.kind == "attribute" and not u.quantity]
+    by_place = {place: row for row, place in enumerate(places)}
+    # Attributes come first among the properties, in the order of the units.
+    attributes = [p for p, u in enumerate(units) if u.kind == "attribute"]
+    rows = [row for row, place in enumerate(attributes) if place in by_place]
+    asked = [source.properties[row].value for row in rows]
+    similarity = said_in(asked, [p.value for p in target.properties], _EXCLUDED)
+    whole = np.clip(source.property_vectors[rows] @ target.property_vectors.T, 0.0, 1.0)
+    single = [row for row, value in enumerate(asked) if len(content(value)) == 1]
+    similarity[single] = np.maximum(similarity[single], whole[single])
+    chosen = {row: place for place, row in enumerate(rows)}
+    values = [(chosen[row], v) for row, v in source.property_values if row in chosen]
+    excluded: dict[int, list[int]] = {}
+    for row, column in lower_excluded(similarity, values, target.property_values, _EXCLUDED):
+        excluded.setdefault(row, []).append(column)
+    best = np.zeros((len(places), len(target.graph.entities)))
+    np.maximum.at(best.T, target.property_owners, similarity.T)
+    return _Agreement(places, similarity, best, excluded)
+
+
+def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> FloatArray:
+    """(n, m), agreement of each entity's attributes and amount with each other entity."""
+    said = [u for u in source.units if u.kind == "attribute" and not u.quantity]
+    owners = [unit.subject for unit in said]
+    weights = np.array([_STATE if source.is_state(unit) else 1.0 for unit in said])
+    total = np.zeros((len(source.graph.entities), best.shape[1]))
+    np.add.at(total, owners, best * weights[:, None])
+    counts = np.bincount(owners, weights, len(total)) if owners else np.zeros(len(total))
+    total /= np.maximum(counts, _STATE)[:, None]
+    for entity in source.graph.entities:
+        if entity.quantity is not None:
+            fits = [amount_value(entity, other)[0] for other in target.graph.entities]
+            total[entity.index] += fits
+    return total

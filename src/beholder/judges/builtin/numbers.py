@@ -1,0 +1,90 @@
+"""All numbers of the built-in judge, from ``numbers.json``: value, meaning, how it was set."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib import resources
+from typing import Any, Self
+
+import numpy as np
+
+PRESENT = 3.0
+"""Grade from which a unit counts as there."""
+
+
+@cache
+def table() -> Mapping[str, Mapping[str, Any]]:
+    """The table as it is written, by name."""
+    text = resources.files(__package__).joinpath("numbers.json").read_text(encoding="utf-8")
+    found: Mapping[str, Mapping[str, Any]] = json.loads(text)
+    return found
+
+
+def number(name: str) -> float:
+    """A number of the table."""
+    return float(table()[name]["value"])
+
+
+def whole(name: str) -> int:
+    """A whole number of the table."""
+    return int(table()[name]["value"])
+
+
+def akin() -> Mapping[str, float]:
+    """How like two places are, by their names."""
+    found: Mapping[str, float] = table()["predicates.akin"]["value"]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What turns evidence into values and grades; see the table, names beginning ``decide``."""
+
+    anywhere: float
+    entity_anywhere: float
+    relation_anywhere: float
+    same: float
+    certain: float
+    known: float
+    narrower: float
+    passing: float
+    contradicted: float
+    elsewhere: float
+    unpaired: float
+    ends: float
+    related: float
+    other_verb: float
+    quoted: float
+    attached: float
+    points: Sequence[tuple[float, float]]
+
+    @classmethod
+    def shipped(cls) -> Self:
+        """Those of the table."""
+        return cls(**{f.name: table()[f"decide.{f.name}"]["value"] for f in fields(cls)})
+
+    def grade(self, value: float) -> float:
+        """The grade, 1..5, of a value 0..1: a line that never falls."""
+        return float(np.interp(value, [x for x, _ in self.points], [y for _, y in self.points]))
+
+    @property
+    def present(self) -> float:
+        """The least value whose grade says that a unit is there."""
+        return float(np.interp(PRESENT, [y for _, y in self.points], [x for x, _ in self.points]))
+
+
+@cache
+def numbers() -> Numbers:
+    """The numbers that ship with the package."""
+    return Numbers.shipped()
+
+
+@cache
+def identity() -> str:
+    """What fixes the answers: a digest of ``manifest.json``, which holds those of code and data."""
+    manifest = resources.files(__package__).joinpath("manifest.json").read_bytes()
+    return f"builtin@{hashlib.sha256(manifest).hexdigest()[:12]}"

@@ -1,0 +1,189 @@
+"""Evidence to value: every branch by a case whose value is worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from beholder.judges.builtin.decide import contradicted, value
+from beholder.judges.builtin.evidence import Evidence
+from beholder.judges.builtin.numbers import Numbers, numbers, table
+
+N = Numbers(
+    anywhere=0.25,
+    entity_anywhere=0.5,
+    relation_anywhere=0.25,
+    same=0.8,
+    certain=0.9,
+    known=0.5,
+    narrower=0.7,
+    passing=0.5,
+    contradicted=0.2,
+    elsewhere=0.5,
+    unpaired=0.4,
+    ends=0.6,
+    related=0.8,
+    other_verb=0.45,
+    quoted=1.0,
+    attached=0.9,
+    points=((0.0, 1.0), (0.5, 3.0), (1.0, 5.0)),
+)
+
+
+def entity(**given: object) -> Evidence:
+    return replace(Evidence("entity"), **given)  # type: ignore[arg-type]
+
+
+def attribute(**given: object) -> Evidence:
+    return replace(Evidence("attribute", named=1.0), **given)  # type: ignore[arg-type]
+
+
+def relation(**given: object) -> Evidence:
+    return replace(Evidence("relation", named=1.0), **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        # half of the coverage, half of the name, or of half the coverage where that is more
+        (entity(coverage=0.4, named=0.6), 0.5),
+        (entity(coverage=0.8, named=0.2), 0.6),
+        # a name that says the same decides
+        (entity(coverage=0.2, named=0.9), 0.9),
+        (entity(coverage=0.2, named=0.9, narrower=True), 0.7),
+        (entity(coverage=0.9, named=0.9, narrower=True), 0.9),
+        # fewer things in the target than in the source
+        (entity(coverage=1.0, named=1.0, crowded=True), 0.4),
+        # "a man" against "no man"; a denied other thing says nothing
+        (entity(coverage=1.0, named=1.0, denied=True), 0.2),
+        (entity(coverage=0.4, named=0.6, denied=True), 0.5),
+        # "no man": against a man, against "no man", against nothing of that name, against nothing
+        (entity(affirmed=False, coverage=1.0, named=1.0), 0.0),
+        (entity(affirmed=False, coverage=0.0, named=0.8), 0.2),
+        (entity(affirmed=False, coverage=0.0, named=0.8, denied=True), 0.8),
+        (entity(affirmed=False, coverage=0.6, named=0.4), 1.0),
+        (entity(affirmed=False, counterpart=False, coverage=0.4), 0.7),
+        # an amount is as sure as the thing
+        (Evidence("amount", stated=0.5, named=0.8), 0.4),
+        # a quarter of the coverage, the rest what is said of the counterpart
+        (attribute(coverage=0.8, stated=0.4), 0.5),
+        (attribute(coverage=0.8, counterpart=False), 0.2),
+        (attribute(coverage=0.0, stated=0.9), 0.9),
+        (attribute(coverage=0.0, stated=0.8), 0.6),
+        # said of the counterpart: never below the order of words
+        (attribute(stated=0.8, on_counterpart=0.8), 0.6),
+        (attribute(stated=0.8, on_counterpart=0.8, order=0.7), 0.7),
+        (attribute(stated=1.0, on_counterpart=1.0, denied=True), 0.2),
+        # what excludes it, unless it stands beside a thing of that name, or the thing is another
+        (attribute(coverage=0.4, stated=0.6, excluded=True), 0.2),
+        (attribute(coverage=0.4, stated=0.6, excluded=True, order=0.9), 0.9),
+        (attribute(coverage=0.4, stated=0.6, excluded=True, order=0.8), 0.2),
+        (attribute(coverage=0.4, stated=0.6, excluded=True, named=0.4), 0.55),
+        # "not red"
+        (attribute(affirmed=False, on_counterpart=0.4), 0.9),
+        (attribute(affirmed=False, on_counterpart=0.4, excluded=True), 0.9),
+        # said of another thing
+        (attribute(coverage=0.4, stated=0.6, elsewhere=True), 0.275),
+        (attribute(coverage=0.4, stated=0.6, elsewhere=True, named=0.4), 0.55),
+        (attribute(coverage=0.4, stated=0.6, elsewhere=True, on_alike=0.7), 0.7),
+        (attribute(coverage=0.4, stated=0.6, elsewhere=True, order=0.6), 0.6),
+        # a quarter of the coverage, the rest of the likest relation
+        (relation(coverage=0.8, stated=0.4), 0.5),
+        (relation(coverage=0.0, stated=0.9), 0.9),
+        (relation(coverage=0.0, stated=0.8), 0.6),
+        (relation(stated=0.4, order=0.75), 0.75),
+        (relation(affirmed=False, stated=0.4, order=0.75), 0.3),
+        (relation(coverage=1.0, stated=0.6, denied=True), 0.2),
+        (relation(coverage=1.0, stated=0.4, denied=True), 0.55),
+        (relation(coverage=1.0, stated=0.4, turned=0.6), 0.2),
+        (relation(coverage=1.0, stated=0.6, turned=0.6), 0.7),
+        # the same two things, related otherwise
+        (relation(coverage=0.8, stated=0.4, between=0.8), 0.2),
+        (relation(coverage=0.8, stated=0.48, between=0.8), 0.56),
+        (relation(coverage=0.8, stated=0.4, between=0.7), 0.5),
+        (relation(coverage=0.8, stated=0.4, between=0.8, order=0.3), 0.5),
+        # what belongs to a wrong thing, what is quoted, what is another one's
+        (attribute(stated=0.4, spared=True), 0.5),
+        (attribute(stated=0.4, spared=True, excluded=True), 0.2),
+        (relation(stated=0.4, between=0.9, spared=True), 0.5),
+        (attribute(stated=0.0, excluded=True, quoted=True), 1.0),
+        (relation(stated=1.0, quoted=True, exchanged=True), 0.2),
+        (attribute(stated=0.0, exchanged=True), 0.0),
+    ],
+)
+def test_values_by_hand(found: Evidence, expected: float) -> None:
+    assert value(found, N) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (entity(named=1.0), False),
+        (entity(named=0.3, excluded=True), True),
+        (entity(named=0.9, excluded=True), False),
+        (entity(named=0.8, denied=True), True),
+        (entity(named=0.7, denied=True), False),
+        (entity(affirmed=False, named=0.8), True),
+        (entity(affirmed=False, named=0.7), False),
+        (entity(affirmed=False, named=0.8, denied=True), False),
+        (Evidence("amount", named=0.5, excluded=True), True),
+        (Evidence("amount", named=0.4, excluded=True), False),
+        (Evidence("amount", named=0.5), False),
+        (attribute(), False),
+        (attribute(excluded=True), True),
+        (attribute(excluded=True, named=0.4), False),
+        (attribute(excluded=True, affirmed=False), False),
+        (attribute(excluded=True, order=0.9), False),
+        (attribute(excluded=True, on_counterpart=0.8), False),
+        (attribute(denied=True, on_counterpart=0.8), True),
+        (attribute(denied=True, on_counterpart=0.7), False),
+        (relation(stated=0.6, denied=True), True),
+        (relation(stated=0.5, denied=True), False),
+        (relation(stated=0.5, turned=0.6), True),
+        (relation(stated=0.6, turned=0.6), False),
+        (relation(stated=0.5, turned=0.5), False),
+        (relation(stated=0.5, turned=0.6, quoted=True), False),
+        (relation(stated=0.9, exchanged=True), True),
+        (relation(quoted=True, exchanged=True), True),
+    ],
+)
+def test_contradictions(found: Evidence, expected: bool) -> None:
+    assert contradicted(found, N) is expected
+
+
+STEPS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
+SUPPORT = {
+    "attribute": ("coverage", "stated", "on_counterpart", "on_alike", "order"),
+    "relation": ("coverage", "stated", "order"),
+    "entity": ("coverage",),
+}
+
+
+@pytest.mark.parametrize("kind", SUPPORT)
+@pytest.mark.parametrize("against", ["", "excluded", "elsewhere", "exchanged", "crowded"])
+def test_more_support_never_lowers_the_value(kind: str, against: str) -> None:
+    flags = {against: True} if against else {}
+    start = replace(Evidence(kind, named=0.9), **flags)  # type: ignore[arg-type]
+    for levels in product(STEPS[::2], repeat=len(SUPPORT[kind])):
+        base = dict(zip(SUPPORT[kind], levels, strict=True))
+        for name in SUPPORT[kind]:
+            steps = [replace(start, **{**base, name: step}) for step in STEPS]  # type: ignore[arg-type]
+            values = [value(step, N) for step in steps]
+            assert values == sorted(values), (kind, against, base, name)
+
+
+def test_a_grade_never_falls_and_three_is_present() -> None:
+    shipped = numbers()
+    grades = [shipped.grade(step / 20) for step in range(21)]
+    assert grades == sorted(grades)
+    assert (grades[0], grades[-1]) == (1.0, 5.0)
+    assert shipped.grade(shipped.present) == pytest.approx(3.0)
+
+
+def test_every_number_has_a_meaning_and_says_how_it_was_set() -> None:
+    for name, entry in table().items():
+        assert set(entry) == {"value", "meaning", "set"}, name
+        assert entry["meaning"], name
+        assert entry["set"], name

@@ -1,0 +1,173 @@
+"""Fit the weights by which the built-in judge turns evidence on a statement into a probability.
+
+    python -m training.fact_weights DATA [--texts 120] [--write]
+
+Silver data: the built-in statements of ImageInWords descriptions (CC BY 4.0) and their sentences
+without some of their modifiers as true ones, and statements made false of them by rule
+(``benchmarks/fact_cases.py``), all held against the description said otherwise: people do not write
+facts in the words of the parse. No judged text is used. The logistic
+has weights that may not be negative: more evidence never makes a statement less likely. True and
+false ones count alike. ``--write`` puts the weights into ``numbers.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from benchmarks.dcscore import bent_relations
+from benchmarks.fact_cases import Statement, cases
+from scipy.optimize import minimize
+
+from beholder.judges.builtin import numbers
+from beholder.judges.builtin.claims import Source, StatementEvidence, statement_evidence
+from beholder.judges.builtin.reading import analysed, analysed_claims
+from beholder.judges.builtin.spelling import respelt
+from beholder.language import graph_statements, parse
+from beholder.language.document import Document
+from beholder.text import RuleSplitter
+
+SEED = 4
+PENALTY = 1e-3
+DROPPED = 0.5
+"""Share of modifiers that are left out."""
+DISGUISED = 0.4
+"""Share of sentences that are joined to the one before, and of those that begin with a pronoun."""
+MISSPELT = 0.02
+ADDED = ("sturdy", "neat", "distinctive", "elaborate", "simple", "noticeable")
+PRONOUN = "\0"
+SET = "fitted by training/fact_weights.py on silver statements of ImageInWords (CC BY 4.0)"
+TABLE = Path(numbers.__file__).with_name("numbers.json")
+NAMES = tuple(field.name for field in fields(StatementEvidence))
+
+Floats = npt.NDArray[np.float64]
+
+
+def evidence(texts: Sequence[str], statements: Sequence[Sequence[Statement]]) -> Floats:
+    """(statements, parts of the evidence), text by text."""
+    rows = []
+    for text, own in zip(texts, statements, strict=True):
+        source = Source(analysed(text))
+        there = source.text.places.keys()
+        claims = analysed_claims.of([respelt(statement.text, there) for statement in own])
+        rows += [astuple(statement_evidence(claim, source)) for claim in claims]
+    return np.array(rows)
+
+
+def reduced(document: Document, rng: random.Random) -> Iterator[str]:
+    """First parts of sentences without some of the words that may be left out."""
+    for first, last in document.sentences:
+        words = document.words[first:last]
+        end = next((w.index for w in words[3:] if w.text in (",", ";", ":")), words[-1].index)
+        part = [w for w in words if w.index < end]
+        if not (4 <= len(part) <= 16) or not any(w.dep == "root" for w in part):
+            continue
+        out = {
+            w.index
+            for w in part
+            if w.dep in ("amod", "advmod") and w.index > first and rng.random() < DROPPED
+        }
+        yield " ".join(w.text for w in part if w.index not in out) + "."
+
+
+def disguised(text: str, rng: random.Random) -> str:
+    """A text that says the same otherwise, so that its parse is not the one of its statements.
+
+    Some sentences are joined, some begin with a pronoun, some nouns get one more adjective and some
+    words lose a letter.
+    """
+    parts = [text[s.start : s.end].strip() for s in RuleSplitter().split(text)]
+    made = ""
+    for part in parts:
+        plural = re.match(r"The ([a-z]+s) ", part)
+        if made and rng.random() < DISGUISED:
+            part = re.sub(r"^The (?:[a-z]+ )?[a-z]+(?= (?:is|are|has|have) )", PRONOUN, part)
+            part = part.replace(PRONOUN, "They" if plural else "It", 1)
+        if made and rng.random() < DISGUISED:
+            made = made.rstrip(".!?") + ", and " + part[:1].lower() + part[1:]
+        else:
+            made = f"{made} {part}".strip()
+    words = re.split(r"(\W+)", made)
+    for place, word in enumerate(words):
+        if word in ("a", "the") and rng.random() < DISGUISED / 3:
+            words[place] = f"{word} {rng.choice(ADDED)}"
+        elif len(word) > 5 and word.islower() and rng.random() < MISSPELT:
+            cut = rng.randrange(1, len(word) - 1)
+            words[place] = word[:cut] + word[cut + 1 :]
+    return "".join(words)
+
+
+def silver(data: Path, n: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Evidence on silver statements, and which are true."""
+    with lzma.open(data / "descriptions" / "iiw_descriptions.jsonl.xz", "rt") as file:
+        texts = [json.loads(line)["text"] for line in file]
+    texts = [text for text in texts if 60 < len(text.split()) < 260]
+    chosen = np.random.default_rng(SEED).choice(len(texts), n, replace=False)
+    texts = [texts[place] for place in chosen]
+    rng = random.Random(SEED)
+    own = [
+        [s.text for s in graph_statements(analysed(text).graph)] + list(reduced(parse(text), rng))
+        for text in texts
+    ]
+    made = cases(texts, own, SEED)
+    for place, text in enumerate(texts):
+        bent = list(bent_relations(text, rng))
+        made[place] += [
+            Statement(statement, "bent", place) for statement in rng.sample(bent, min(6, len(bent)))
+        ]
+    true = np.array([statement.kind == "true" for some in made for statement in some])
+    return evidence([disguised(text, rng) for text in texts], made), true
+
+
+def fit(found: Floats, true: npt.NDArray[np.bool_]) -> Floats:
+    """The constant and a weight from 0 for each part of the evidence."""
+    sign = np.where(true, 1.0, -1.0)
+    weight = np.where(true, 0.5 / true.sum(), 0.5 / (~true).sum())
+    scale = found.std(axis=0) + 1e-9
+    scaled = found / scale
+
+    def loss(b: Floats) -> tuple[float, Floats]:
+        margin = sign * (scaled @ b[1:] + b[0])
+        slope = -(weight * sign / (1.0 + np.exp(margin)))
+        value = float(weight @ np.logaddexp(0.0, -margin) + PENALTY * (b[1:] @ b[1:]))
+        return value, np.r_[slope.sum(), scaled.T @ slope + 2 * PENALTY * b[1:]]
+
+    start = np.r_[0.0, np.full(found.shape[1], 0.1)]
+    bounds = [(None, None)] + [(0.0, None)] * found.shape[1]
+    best: Floats = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    weights: Floats = np.r_[best[0], best[1:] / scale]
+    return weights
+
+
+def write(weights: Floats) -> None:
+    """Put the weights into the table of the judge's numbers."""
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    for name, value in zip(("bias", *NAMES), weights.tolist(), strict=True):
+        table[f"facts.weight_{name}"] |= {"value": round(value, 3), "set": SET}
+    lines = (f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in table.items())
+    TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8", newline="\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--texts", type=int, default=120)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    weights = fit(*silver(given.data, given.texts))
+    for name, value in zip(("bias", *NAMES), weights.tolist(), strict=True):
+        print(f"{name:12} {value:8.3f}")
+    if given.write:
+        write(weights)
+
+
+if __name__ == "__main__":
+    main()
