@@ -58,7 +58,7 @@ def _value(schema: dict[str, Any]) -> Any:
         return {name: _value(inner) for name, inner in schema.get("properties", {}).items()}
     if kind == "array":
         return [_value(schema["items"]) for _ in range(schema.get("minItems", 1))]
-    return {"boolean": True, "integer": 0, "number": 5, "string": "a cat on a mat"}.get(kind)
+    return {"boolean": True, "integer": 0, "number": 5, "string": "a cat on a mat"}.get(str(kind))
 
 
 def write_data(folder: Path) -> None:

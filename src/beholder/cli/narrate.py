@@ -10,15 +10,23 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from beholder.cli.groups import Data, Out, StorylineDataGroup, StorylineRunGroup
-from beholder.cli.narrate_extract import EndGroup, extract_and_tell
-from beholder.cli.printing import close, say, say_left_out, tell_plan, tell_result, too_many
+from beholder.cli.printing import (
+    close,
+    say,
+    say_left_out,
+    tell_plan,
+    tell_result,
+    tell_tables,
+    too_many,
+)
 from beholder.cli.progress import TerminalProgress
 from beholder.cli.rows import OutFile
+from beholder.data import write_storylines
 from beholder.errors import ConfigError
 from beholder.narratives.extract import Extraction
 from beholder.narratives.judging import Voting
 from beholder.narratives.views import Method
-from beholder.report.narrate import study_tables, write_study
+from beholder.report.narrate import extraction_table, study_tables, write_study
 from beholder.run.narrate.config import (
     CaptionOptions,
     CoherenceOptions,
@@ -28,12 +36,14 @@ from beholder.run.narrate.config import (
     Part,
 )
 from beholder.run.narrate.engine import plan_narratives, run_narratives
+from beholder.run.narrate.extraction import ExtractConfig, extract_storylines
 from beholder.run.narrate.inputs import read_inputs
 from beholder.run.narrate.results import cost_table
 from beholder.run.session import default_out
 
 app = App(name="narrate", help_format="markdown")
 FLAT = Parameter(name="*")
+_SHOWN = 10
 _TOLD = ("tables", "steps", "cost", "hybrid", "theta", "judges")
 
 
@@ -110,6 +120,24 @@ class SourceGroup:
     captions: CaptionGroup = field(default_factory=CaptionGroup)
 
 
+@FLAT
+@dataclass(frozen=True)
+class EndGroup:
+    """What to extract.
+
+    Attributes:
+        k: Pictures of a storyline.
+        source: Id of the first picture.
+        target: Id of the last picture.
+        like: File of sequences whose ends and lengths to take instead.
+    """
+
+    k: Annotated[int | None, Parameter(name="-k")] = None
+    source: str | None = None
+    target: str | None = None
+    like: Path | None = None
+
+
 @app.command
 def extract(
     pictures: Data,
@@ -131,8 +159,38 @@ def extract(
         out: JSONL file of sequences to write.
         embedder: npz:FILE, clip:NAME or handcrafted.
     """
-    source = CollectionOptions(pictures, columns.by_field, columns.year)
-    extract_and_tell(source, out, ends, how, embedder, rows)
+    made = extract_storylines(
+        ExtractConfig(
+            CollectionOptions(pictures, columns.by_field, columns.year),
+            ends.k,
+            ends.source,
+            ends.target,
+            ends.like,
+            embedder,
+            how,
+            rows,
+        )
+    )
+    say_left_out(made.bad_rows)
+    say_left_out(made.unusable[:_SHOWN])
+    if len(made.unusable) > _SHOWN:
+        say_left_out([f"{len(made.unusable) - _SHOWN} more pictures"])
+    write_storylines(out, (each.storyline for each in made.found))
+    tell_tables(extraction_table(made.found))
+    for warning in dict.fromkeys(w for each in made.found for w in each.path.warnings):
+        say(f"beholder: warning: {warning}")
+    distinct = len({each.path.positions for each in made.found})
+    if distinct < len(made.found):
+        say(
+            f"beholder: {len(made.found)} storylines, {distinct} of them different; maxmin only"
+            " varies with the order within a date, --alternatives asks for paths that differ"
+        )
+    if not made.learned:
+        say(
+            f"beholder: {made.embedder} vectors tell looks, not meaning; clip:NAME or npz:FILE"
+            " brings learned ones"
+        )
+    say(f"{made.found[0].signature}\nsequences: {out}")
 
 
 @app.command
@@ -283,7 +341,7 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
             f"the first: {unreadable[0]}"
         )
     return close(
-        config.out, progress, report, too_many(_failures(study), run.finish.allow_failed), "rated"
+        config.out, progress, report, too_many(_failures(study), run.finish.allow_failed), "done"
     )
 
 

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beholder.visible import for_terminal
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from beholder.cli.progress import TerminalProgress
-    from beholder.errors import DataError
     from beholder.judges import Tally
     from beholder.run.plan import RunPlan
 
@@ -20,13 +21,13 @@ _SHOWN = 5
 
 
 def tell(text: object) -> None:
-    """Print a line on stdout."""
-    sys.stdout.write(f"{text}\n")
+    """Print a line on stdout; whatever stands in it cannot steer the terminal."""
+    sys.stdout.write(f"{for_terminal(str(text))}\n")
 
 
 def say(text: object) -> None:
-    """Print a line on stderr."""
-    sys.stderr.write(f"{text}\n")
+    """Print a line on stderr; whatever stands in it cannot steer the terminal."""
+    sys.stderr.write(f"{for_terminal(str(text))}\n")
 
 
 def tell_json(value: object) -> None:
@@ -38,7 +39,9 @@ def tell_tables(*tables: RenderableType) -> None:
     """Print tables on stdout, as wide as the terminal."""
     from rich.console import Console
 
-    console = Console()
+    from beholder.report.safe_console import SafeConsole
+
+    console: Console = SafeConsole()
     for table in tables:
         console.print(table)
 
@@ -51,10 +54,10 @@ def tell_result(plain: object, tables: Iterable[RenderableType], as_json: bool) 
         tell_tables(*tables)
 
 
-def say_left_out(rows: Iterable[DataError]) -> None:
-    """Name the rows that were left out."""
-    for row in rows:
-        say(f"left out: {row}")
+def say_left_out(what: Iterable[object]) -> None:
+    """Name what was left out, such as wrong rows."""
+    for one in what:
+        say(f"left out: {one}")
 
 
 def close(
@@ -85,21 +88,21 @@ def close(
 
 def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     """The first failures and their number, if there are more than are allowed."""
-    from beholder.report.marking import visible
+    from beholder.visible import visible
 
     if len(failures) <= allowed:
         return []
     more = f" ({len(failures) - _SHOWN} more than shown)" if len(failures) > _SHOWN else ""
     return [
         *(visible(failure) for failure in failures[:_SHOWN]),
-        f"{len(failures)} failed{more} (--allow-failed {allowed}); run the same command"
-        " again to ask only for what is missing",
+        f"{len(failures)} failed{more} (--allow-failed {allowed}); the same command tries again"
+        " what a second try may mend, and asks for nothing else",
     ]
 
 
 def tell_plan(planned: RunPlan, out: Path) -> int:
     """Say what a run would do; gives the exit code."""
-    from beholder.report.marking import visible
+    from beholder.visible import visible
 
     tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
     for row in planned.bad_rows:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from beholder.records import ItemScore, Unit
-from beholder.report.marking import Piece, heights, mark, visible
+from beholder.report.marking import Piece, heights, mark
 from beholder.report.numbers import show_number
 from beholder.report.pages import environment
 from beholder.report.tones import by_tone, label, notable, strength, tone
+from beholder.visible import visible
 
 
 def to_html(score: ItemScore) -> str:

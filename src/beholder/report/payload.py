@@ -14,11 +14,12 @@ import numpy as np
 
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report.load import RunData
-from beholder.report.marking import Piece, heights, mark, visible
+from beholder.report.marking import Piece, heights, mark
 from beholder.report.sample import choose
 from beholder.report.tones import by_tone, label, strength, tone
 from beholder.report.views import view_of
 from beholder.run.store import Store
+from beholder.visible import visible
 
 MAX_ITEMS = 200
 MAX_BYTES = 6_000_000

@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from beholder.records import Item, ItemScore, Unit
-from beholder.report.marking import Piece, mark, visible
+from beholder.report.marking import Piece, mark
 from beholder.report.numbers import show_number
 from beholder.report.tones import by_tone, label, notable, tone
+from beholder.visible import visible
 
 _SIDE_BY_SIDE = 100
 """Columns of a terminal from which the texts stand next to each other."""

@@ -1,4 +1,4 @@
-"""What a terminal shows of a study: scores, reliability, coherence, and the weakest links."""
+"""What a terminal shows of storylines: paths, scores, reliability, coherence, weakest links."""
 
 from __future__ import annotations
 
@@ -10,10 +10,27 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from beholder.narratives.extract import Extracted
 from beholder.narratives.study import mean_vote
 
 _N_BREAKS = 10
 _COEFFICIENTS = ("icc_single", "icc_average", "alpha")
+
+
+def extraction_table(found: Sequence[Extracted]) -> Table:
+    """Storylines that were extracted, with their weakest links."""
+    table = Table("id", "pictures", "weakest link", "mean", "weakest step")
+    for each in found:
+        steps, shots = each.path.steps, each.storyline.frames
+        at = steps.index(min(steps))
+        table.add_row(
+            escape(each.storyline.id),
+            str(len(shots)),
+            f"{each.path.weakest:.3f}",
+            f"{each.path.mean:.3f}",
+            escape(f"{shots[at].id} → {shots[at + 1].id}"),
+        )
+    return table
 
 
 def study_tables(study: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -45,8 +45,8 @@ class CaptionOptions:
     Attributes:
         judge: Spec of the judge that writes; None takes the one that rates.
         min_words: Fewest words of a caption.
-        max_words: Most words.
-        language: Language to write in.
+        max_words: Most words of a caption.
+        language: Language of captions.
     """
 
     judge: str | None = None
@@ -62,7 +62,7 @@ class HybridOptions:
     Attributes:
         share: Share of the storylines that judges look at, 0 to 1.
         rule: Which ones: ``uncertain`` (where judges by captions disagree most) or ``top``.
-        weight: Share of sight where both ways judged, 0 to 1; None learns it.
+        weight: Share of sight where both ways judged, 0 to 1; learned if it is not given.
 
     Raises:
         ConfigError: A number is out of its range, or there is no such rule.
@@ -85,11 +85,12 @@ class CoherenceOptions:
     """How coherence is measured.
 
     Attributes:
-        embedder: Spec of the image embedder: npz:FILE, clip:NAME or handcrafted.
-        jsd: Topic term of theta: ``divergence`` or ``distance``.
-        base: Base of its logarithm: 2 or ``"e"``.
+        embedder: Embedder of images: npz:FILE, clip:NAME or handcrafted; without one, coherence is
+            not measured.
+        jsd: Topic term of theta.
+        base: Base of its logarithm, or e.
         scale: Scale of theta: ``raw``, or ``minmax`` over the collection.
-        topics: ``labels:NAME``, ``clusters``, ``clusters:umap`` or None.
+        topics: Topics that enter theta: labels:NAME, clusters or clusters:umap.
     """
 
     embedder: str | None = None
