@@ -17,7 +17,7 @@ from beholder.errors import ConfigError, MissingExtraError
 class StubModel:
     loaded: list[tuple[str, str | None]] = []
 
-    def __init__(self, name: str, device: str | None = None) -> None:
+    def __init__(self, name: str, device: str | None = None, **further: object) -> None:
         self.loaded.append((name, device))
 
     def __getitem__(self, index: int) -> object:

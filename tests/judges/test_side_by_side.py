@@ -90,7 +90,7 @@ def test_a_run_that_fails_leaves_its_questions_to_the_others(tmp_path: Path) -> 
     async def both(first: Judge, second: Judge) -> tuple[object, str]:
         failing = asyncio.ensure_future(first.ask(Rewrite("thing")))
         while not server.tries or "thing" not in str(server.bodies[-1]["messages"]):
-            await asyncio.sleep(1e-3)
+            await clock.settle()
         found = await second.ask(Rewrite("thing"))
         return (await asyncio.gather(failing, return_exceptions=True))[0], found
 
@@ -156,7 +156,7 @@ def test_an_answer_that_never_comes_does_not_hold_up_an_interrupt() -> None:
         server.fault_rate = 1.0
         question = asyncio.ensure_future(judge.ask(Rewrite("thing")))
         while not server.hanging:
-            await asyncio.sleep(1e-3)
+            await clock.settle()
         question.cancel()
         start = clock.now()
         with pytest.raises(asyncio.CancelledError):
