@@ -10,9 +10,8 @@ from beholder.judges.builtin.claims import probabilities
 def fact_probabilities(facts: Sequence[str], reference: str) -> list[float]:
     """The built-in judge's probability that each fact is true of what the reference describes.
 
-    Fitted for as many false facts as true ones; low values are too low, and ``docs/dcscore.md`` says
-    by how much. A fact that the reference does not speak of is as unlikely as one that it
-    contradicts.
+    Fitted for as many false facts as true ones; low values are too low, ``docs/dcscore.md`` says by
+    how much. A fact that the reference does not speak of is as unlikely as one that it contradicts.
 
     Args:
         facts: Short English statements, such as "The cup is red."
