@@ -149,8 +149,8 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
 
 def unit(rows: list[FloatArray] | FloatArray) -> FloatArray:
     wide = np.asarray(rows, dtype=np.float64)
-    length: FloatArray = np.linalg.norm(wide, axis=1, keepdims=True)
-    return wide / length
+    scaled: FloatArray = wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    return scaled
 
 
 def sentences(data: Path, n: int) -> list[str]:

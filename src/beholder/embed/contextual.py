@@ -34,8 +34,8 @@ class TokenVectors:
     Attributes:
         ids: (n,) token ids, special tokens included.
         special: (n,) True for the tokens that the tokenizer adds.
-        spans: (n, 2) characters of the text that each token stands for, empty for special ones; None
-            where the tokenizer does not tell.
+        spans: (n, 2) characters of the text that each token stands for, empty for special ones;
+            None where the tokenizer does not tell.
         vectors: (n, D), float32, rows of length 1.
         cut: Whether the text was longer than the encoder reads.
     """

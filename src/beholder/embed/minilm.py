@@ -12,6 +12,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -73,7 +74,7 @@ class _Layer:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Model:
     tokenizer: Tokenizer
-    unknown: int
+    unknown: int | None
     tokens: Packed  # (tokens, D)
     places: FloatArray  # (WINDOW + 2, D)
     norm: _Norm
@@ -174,13 +175,11 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
     """The states of the n tokens of one text from those of its windows, markers included."""
     starts = _starts(n - 2)
     # Window i counts its tokens from starts[i] - 1: its own marker comes first.
-    cuts = [
-        (start + before + WINDOW) // 2 for before, start in zip(starts, starts[1:], strict=False)
-    ]
+    cuts = [(start + before + WINDOW) // 2 for before, start in pairwise(starts)]
     bounds = [-1, *cuts, n - 1]
     parts = [
         states[low + 1 - start : high + 1 - start]
-        for states, start, low, high in zip(windows, starts, bounds, bounds[1:], strict=False)
+        for states, start, (low, high) in zip(windows, starts, pairwise(bounds), strict=True)
     ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -220,10 +219,10 @@ def _attend(qkv: FloatArray) -> FloatArray:
 
 
 def _gelu(x: FloatArray) -> FloatArray:
-    """x times the normal distribution function of x.
+    """Product of a number and its normal distribution function.
 
-    That is max(x, 0) - |x| erfc(|x| / sqrt(2)) / 2. The error function is that of Abramowitz and
-    Stegun, 7.1.26: within 1.5e-7, and without scipy, whose import takes longer than many captions.
+    For x that is max(x, 0) - |x| erfc(|x| / sqrt(2)) / 2. The error function is that of Abramowitz
+    and Stegun, 7.1.26: within 1.5e-7, and without scipy, which takes longer to import.
     """
     gelu = np.empty_like(x)
     for start in range(0, len(x), _TILE):  # a tile stays in the processor's cache
