@@ -44,7 +44,7 @@ def cosines(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def test_vectors_are_near_those_of_the_original_model() -> None:
-    # Recorded from the original weights by torch and transformers: see training/minilm.py.
+    # Recorded from the original weights by torch and transformers: see training/minilm_recorded.py.
     with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
         recorded = json.load(file)
     found = cosines(embed(*recorded["texts"]), np.array(recorded["sentences"]))
@@ -53,7 +53,7 @@ def test_vectors_are_near_those_of_the_original_model() -> None:
     for case in recorded["tokens"]:
         ours = states(case["text"], case["layer"])
         assert minilm.read_tokens(case["text"]).ids == case["ids"]
-        assert cosines(ours[:, : len(case["vectors"][0])], np.array(case["vectors"])).min() >= 0.9
+        assert cosines(ours, np.array(case["vectors"])).min() >= 0.985
 
 
 def test_rows_have_length_one() -> None:
