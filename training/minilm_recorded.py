@@ -27,7 +27,8 @@ TEXTS = [
     "the man bites the dog",
     "An out-of-focus sign reads “CAFÉ” above the door!",
     "skateboarder grinding a handrail",
-    "In the upper left corner of the picture a small bird sits on a wire; below it, a cat looks up.",
+    "In the upper left corner of the picture a small bird sits on a wire; below it, a cat looks"
+    " up.",
     "This is a photograph of a kitchen. The cupboards are white and have brass handles. There is a"
     " sink under the window, in which two plates and a cup stand. A calendar hangs on the wall.",
     "Der Hund läuft über die Wiese.",
