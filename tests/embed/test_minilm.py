@@ -142,7 +142,7 @@ def test_bertscore_needs_nothing_beyond_the_package() -> None:
 
 def test_bertscore_asks_for_the_layer_of_an_encoder_that_it_does_not_know() -> None:
     with pytest.raises(ConfigError, match="needs a layer"):
-        metric("bertscore(model='hf:bert-base-uncased')")
+        metric("bertscore(model='hf:bert-base-uncased')").signature()
 
 
 def test_identity_is_the_hash_of_the_shipped_files() -> None:

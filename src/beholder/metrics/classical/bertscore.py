@@ -131,20 +131,26 @@ class BERTScore(Metric[EncodedTexts]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.layer is None and self.model not in BEST_LAYERS:
-            raise ConfigError(
-                f"bertscore(model={self.model!r}) needs a layer, such as layer=9: none is known to"
-                f" be best but those of {' and '.join(BEST_LAYERS)}"
-            )
-        if not isinstance(self.compared, int) or self.compared < 0:
+        if self.layer is not None and (not isinstance(self.layer, int) or self.layer < 0):
             raise ConfigError(f"layer={self.layer!r}: expected a whole number from 0")
         if self.baseline != "none":
             read_baseline(self.baseline, self.compared)
 
     @property
     def compared(self) -> int:
-        """The layer whose output is compared."""
-        return BEST_LAYERS[self.model] if self.layer is None else self.layer
+        """The layer whose output is compared.
+
+        Raises:
+            ConfigError: None is named, and none is known to be best for this encoder.
+        """
+        if self.layer is not None:
+            return self.layer
+        if self.model not in BEST_LAYERS:
+            raise ConfigError(
+                f"bertscore(model={self.model!r}) needs a layer, such as layer=9: none is known to"
+                f" be best but those of {' and '.join(BEST_LAYERS)}"
+            )
+        return BEST_LAYERS[self.model]
 
     def config(self) -> dict[str, Any]:
         """All fields, with the layer that the encoder sets."""
