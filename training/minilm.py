@@ -83,17 +83,17 @@ def save() -> None:
         wide = np.float16 if name == "places" else np.float32
         stored[name] = np.ascontiguousarray(tensor, dtype=wide)
     OUTPUT.mkdir(exist_ok=True)
-    save_file(stored, OUTPUT / "model.safetensors")
-    (OUTPUT / "model.safetensors").chmod(0o644)
+    save_file(stored, OUTPUT / "minilm.safetensors")
+    (OUTPUT / "minilm.safetensors").chmod(0o644)
     layout = json.loads((source() / "tokenizer.json").read_text(encoding="utf-8"))
     layout["truncation"] = layout["padding"] = None
     text = json.dumps(layout, ensure_ascii=False, separators=(",", ":"))
-    (OUTPUT / "tokenizer.json").write_text(text, encoding="utf-8")
+    (OUTPUT / "minilm_tokenizer.json").write_text(text, encoding="utf-8")
     digest = hashlib.sha256()
-    for name in ("model.safetensors", "tokenizer.json"):
+    for name in ("minilm.safetensors", "minilm_tokenizer.json"):
         digest.update((OUTPUT / name).read_bytes())
     config = {"revision": digest.hexdigest()[:12], "bits": BITS}
-    (OUTPUT / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    (OUTPUT / "minilm.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     shutil.copyfile(ROOT / "LICENSE", OUTPUT / "LICENSE")
 
 

@@ -147,7 +147,7 @@ def test_bertscore_asks_for_the_layer_of_an_encoder_that_it_does_not_know() -> N
 
 def test_identity_is_the_hash_of_the_shipped_files() -> None:
     digest = hashlib.sha256()
-    for name in ("model.safetensors", "tokenizer.json"):
+    for name in ("minilm.safetensors", "minilm_tokenizer.json"):
         digest.update((FOLDER / name).read_bytes())
     assert embedder("minilm").identity == f"minilm@{digest.hexdigest()[:12]}"
     assert token_encoder("minilm").identity == embedder("minilm").identity

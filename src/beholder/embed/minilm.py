@@ -245,7 +245,7 @@ def _gelu(x: FloatArray) -> FloatArray:
 
 @cache
 def _revision() -> str:
-    config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
+    config = json.loads((FOLDER / "minilm.json").read_text(encoding="utf-8"))
     return str(config["revision"])
 
 
@@ -256,7 +256,7 @@ def _load() -> _Model:
 
 @cache
 def _read() -> _Model:
-    stored = load_file(FOLDER / "model.safetensors")
+    stored = load_file(FOLDER / "minilm.safetensors")
 
     def packed(name: str) -> Packed:
         return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"])
@@ -268,7 +268,7 @@ def _read() -> _Model:
     def norm(name: str) -> _Norm:
         return _Norm(stored[f"{name}.weight"], stored[f"{name}.bias"])
 
-    tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(FOLDER / "minilm_tokenizer.json"))
     return _Model(
         tokenizer=tokenizer,
         unknown=tokenizer.token_to_id("[UNK]"),
