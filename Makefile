@@ -1,9 +1,9 @@
-# make demo | test | check | bench | lock | clean.  Needs Python 3.11+ with pip, nothing else.
+# make demo | test | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-hf check bench identity docs lock clean
+.PHONY: demo test test-hf check bench mutate chaos identity docs lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -45,6 +45,16 @@ bench: .venv-bench/.ready
 	    $(BENCH) benchmarks/granular.py && \
 	    $(BENCH) -m benchmarks.dcscore; \
 	fi
+
+# Would a test see it if the source were wrong?  A sample of single changes, each against its tests.
+N ?= 150
+SEED ?= 1
+mutate: $(VENV)/.dev
+	$(BIN)/python -m tools.mutate --n $(N) --seed $(SEED) $(if $(PACKAGE),--package $(PACKAGE))
+
+# Every engine over a server of odd answers; some minutes (docs/reliability.md tells the figures).
+chaos: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python benchmarks/chaos.py --alone
 
 # What the built-in judge's answers hang on, as signatures name it; a test fails when it is stale.
 identity: $(VENV)/.dev

@@ -100,15 +100,16 @@ def main() -> None:
     path = given.data / "descriptions/iiw_descriptions.jsonl.xz"
     with lzma.open(path, "rt", encoding="utf-8") as file:
         texts = [json.loads(line)["text"] for line in file]
-    pairs = []
+    pairs: list[tuple[dict[str, float], dict[str, float], int]] = []
     for text in rng.sample(texts, given.texts):
-        same, n = exchanged(text, SYNONYMS)
-        wrong = wrong_object(text, rng)
-        if n >= 2 and wrong is not None:
-            pairs.append((score(same, text), score(wrong, text), n))
+        other, n = exchanged(text, SYNONYMS)
+        false = wrong_object(text, rng)
+        if n >= 2 and false is not None:
+            pairs.append((score(other, text), score(false, text), n))
     print(f"synonyms, {np.mean([n for *_, n in pairs]):.1f} a text, against one wrong object")
     for value in ("accord", "f1", "words", "sentence"):
-        ours, theirs = (np.array([pair[side][value] for pair in pairs]) for side in (0, 1))
+        ours = np.array([same[value] for same, _, _ in pairs])
+        theirs = np.array([wrong[value] for _, wrong, _ in pairs])
         print(
             f"  {value:9} {ours.mean():.3f} {theirs.mean():.3f}  above in {np.sum(ours > theirs)}"
             f" of {len(pairs)}"

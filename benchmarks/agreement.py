@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 
 from beholder import PoSh, stats
-from beholder.judges.builtin.wording import align_words
+from beholder.judges.builtin.lexical_alignment import align_words
 from beholder.metrics import Metric, Tools
 from beholder.metrics.accord import Accord
 from beholder.metrics.classical.embedding import Cosine
-from beholder.metrics.posh.scoring import beside_peers, f1
+from beholder.metrics.posh.scoring import f1, peer_adjusted_recall
 from beholder.records import Item, ItemFailure
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import cluster_codes
@@ -83,7 +83,7 @@ def word_alignment(items: Sequence[Item]) -> np.ndarray:
     found = []
     for item in items:
         near = align_words(item.candidate, item.references)
-        recall = beside_peers(float(np.mean(near.recalls)), near.peers)
+        recall = peer_adjusted_recall(float(np.mean(near.recalls)), near.peers)
         found.append(f1(near.precision, recall))
     return np.array(found)
 

@@ -15,7 +15,7 @@ import time
 from importlib import resources
 
 from beholder import PoSh
-from beholder.judges.builtin.reading import view
+from beholder.judges.builtin.reading import analysed
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.text import words
@@ -58,11 +58,11 @@ def main() -> None:
     pairs = [Item(str(i), made[2 * i], (made[2 * i + 1],)) for i in range(given.pairs)]
     taken = seconds(metric, pairs, tools)
     print(f"{given.pairs} pairs of {WORDS} words: {given.pairs / taken:.1f} pairs/s on one core")
-    view.clear()
+    analysed.clear()
     same = [Item(str(i), made[i], (made[-1],)) for i in range(given.pairs)]
     repeated = seconds(metric, same, tools)
     print(f"one reference for all: {given.pairs / repeated:.1f} pairs/s")
-    print(f"texts read: {view.read} for {given.pairs} candidates and 1 reference")
+    print(f"texts read: {analysed.n_read} for {given.pairs} candidates and 1 reference")
     if given.long:
         for done in range(0, given.long, 500):
             block = texts(20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def test_a_text_is_written_with_its_folder_and_the_same_line_ends_everywhere(
     assert [p.name for p in (tmp_path / "new").iterdir()] == ["page.html"]
 
 
-@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
+@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@x", "\tx", " =1", "＝1", "\u00a0=1"])
 def test_csv_makes_formulas_of_texts_inert_and_leaves_numbers(tmp_path: Path, formula: str) -> None:
     path = tmp_path / "t.csv"
     files.write_csv(path, [["name", "value"], [formula, -1.5], [None, True]])
@@ -42,6 +43,16 @@ def test_csv_makes_formulas_of_texts_inert_and_leaves_numbers(tmp_path: Path, fo
     assert lines[1].lstrip('"').startswith("'")
     assert lines[1].endswith(",-1.5")
     assert lines[2] == ",1"
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_no_end_of_a_line_in_a_text_begins_a_row(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "t.csv"
+    files.write_csv(path, [["name", "value"], [f"{end}=1{end}x", 2]])
+    # read as a spreadsheet does: only a quoted end of a line stays inside its cell
+    with path.open(newline="", encoding="utf-8") as lines:
+        assert list(csv.reader(lines)) == [["name", "value"], ["'\n=1\nx", "2"]]
+    assert path.read_bytes() == b'name,value\n"\'\n=1\nx",2\n'
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,13 @@ import beholder
 HEAVY = ["numpy", "scipy", "pyarrow", "matplotlib", "model2vec", "tokenizers", "openai", "rich"]
 
 
-def _loaded_after(statement: str) -> set[str]:
-    code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
+def _printed_by(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return done.stdout
+
+
+def _loaded_after(statement: str) -> set[str]:
+    return set(_printed_by(f"{statement}\nimport sys\nprint(' '.join(sys.modules))").split())
 
 
 def test_import_beholder_loads_no_heavy_module() -> None:
@@ -27,6 +30,16 @@ def test_import_beholder_loads_no_heavy_module() -> None:
 def test_building_a_metric_loads_no_model_and_no_plotting() -> None:
     loaded = _loaded_after("import beholder; beholder.VCS()")
     assert not loaded & {"scipy", "pyarrow", "matplotlib", "model2vec", "openai", "torch"}
+
+
+def test_a_score_draws_itself_in_a_notebook() -> None:
+    html = _printed_by(
+        "from beholder import ItemScore; print(ItemScore({'f1': 0.25})._repr_html_())"
+    )
+    assert html.startswith("<div")
+    assert "0.25" in html
+    alone = "from beholder.records import ItemScore; print(ItemScore({'f1': 0.25})._repr_html_())"
+    assert _printed_by(alone) == "None\n"  # nothing to draw with is loaded
 
 
 @pytest.mark.parametrize("name", beholder.__all__)

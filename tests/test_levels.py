@@ -3,77 +3,77 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 SRC = Path(__file__).parents[1] / "src" / "beholder"
 
+# Each part may import those to its left and those above.
 LEVELS = [
-    {
-        "errors",
-        "dates",
-        "records",
-        "registry",
-        "spec",
-        "options",
-        "optional",
-        "aio",
-        "files",
-        "_version",
-    },
-    {"stats", "text", "media", "data", "plots"},
-    {"language", "embed", "backends"},
-    {"judges"},
-    {"metrics", "narratives"},
-    {"benchmarks", "run"},
-    {"report"},
-    {"api"},
-    {"cli", "__main__"},
+    level.split()
+    for level in (
+        "_version errors visible dates optional aio files spec registry options records",
+        "stats text media data plots",
+        "backends embed language",
+        "judges",
+        "metrics narratives",
+        "run benchmarks",
+        "report",
+        "api",
+        "cli __main__",
+    )
 ]
-LEVEL_OF = {part: level for level, parts in enumerate(LEVELS) for part in parts}
-
-# A score can show itself; drawing lies above the records, so the name is looked up when it is used.
-UPWARD_ON_USE = {("records", "report")}
+PARTS = [part for level in LEVELS for part in level]
 
 
-def _part(path: Path) -> str:
-    return path.relative_to(SRC).parts[0].removesuffix(".py")
+def _module(path: Path) -> str:
+    pieces = ("beholder", *path.relative_to(SRC).with_suffix("").parts)
+    return ".".join(pieces[:-1] if pieces[-1] == "__init__" else pieces)
 
 
-def _imported_parts(path: Path) -> set[str]:
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+# The package itself is left out: it names things of all levels, which load on use.
+MODULES = {
+    _module(path): path
+    for path in sorted(SRC.rglob("*.py"))
+    if path != SRC / "__init__.py" and "samples" not in path.parts
+}
+
+
+def _imported(module: str) -> Iterator[str]:
+    """Our modules that a module names in imports, wherever they stand: in functions, for types."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            assert node.level == 0, f"{path}: relative import"
-        else:
-            continue
-        for name in names:
-            pieces = name.split(".")
-            if pieces[0] == "beholder" and len(pieces) > 1 and pieces[1] in LEVEL_OF:
-                found.add(pieces[1])
-    return found
+            assert node.level == 0, f"{module}: relative import"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found = whole if whole in MODULES else node.module
+                if found in MODULES:
+                    yield found
 
 
-FILES = sorted(path for path in SRC.rglob("*.py") if path.parent != SRC or path.stem != "__init__")
+def _part(module: str) -> str:
+    return module.split(".")[1]
 
 
-def test_every_part_has_a_level() -> None:
-    parts = {_part(path) for path in FILES} - {"samples"}
-    assert parts <= set(LEVEL_OF), f"name a level for {parts - set(LEVEL_OF)}"
+def test_every_part_has_a_place() -> None:
+    assert sorted(PARTS) == sorted({_part(module) for module in MODULES})
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SRC)))
-def test_imports_go_downward_only(path: Path) -> None:
-    own = _part(path)
-    if own == "samples":
-        return
-    for other in _imported_parts(path) - {own}:
-        if (own, other) in UPWARD_ON_USE:
-            continue
-        assert LEVEL_OF[other] < LEVEL_OF[own] or LEVELS[LEVEL_OF[own]] >= {own, other}, (
-            f"{own} (level {LEVEL_OF[own]}) imports {other} (level {LEVEL_OF[other]})"
-        )
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_downward_only(module: str) -> None:
+    own = PARTS.index(_part(module))
+    above = [name for name in _imported(module) if PARTS.index(_part(name)) > own]
+    assert not above, f"{PARTS[own]} stands before what {module} imports: {above}"
+
+
+def test_no_modules_import_each_other() -> None:
+    wanted = {module: set(_imported(module)) - {module} for module in MODULES}
+    try:
+        TopologicalSorter(wanted).prepare()
+    except CycleError as error:
+        pytest.fail(f"imports go in a circle: {' <- '.join(error.args[1])}")

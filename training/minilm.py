@@ -128,7 +128,8 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
 
     class Rows:
         def rows(self, which: np.ndarray) -> FloatArray:
-            return matrices["tokens"][which]
+            rows: FloatArray = matrices["tokens"][which]
+            return rows
 
     model = minilm._Model(
         shipped().tokenizer, shipped().unknown, Rows(), others["places"], norm("norm"),  # type: ignore[arg-type]

@@ -12,7 +12,16 @@ from beholder._version import __version__
 
 if TYPE_CHECKING:
     from beholder import stats
-    from beholder.api import RankingRun, Run, agree, bidirectional, rank, score
+    from beholder.api import (
+        NarrativesRun,
+        RankingRun,
+        Run,
+        agree,
+        bidirectional,
+        narrate,
+        rank,
+        score,
+    )
     from beholder.errors import (
         BeholderError,
         BudgetError,
@@ -29,10 +38,28 @@ if TYPE_CHECKING:
     from beholder.metrics.dcscore import DCScore
     from beholder.metrics.posh import PoSh
     from beholder.metrics.vcs import VCS, VCSShort
-    from beholder.records import Frame, Item, ItemFailure, ItemScore, MetricResult, Reviews, Unit
+    from beholder.records import (
+        Frame,
+        Item,
+        ItemFailure,
+        ItemScore,
+        MetricResult,
+        Reviews,
+        Storyline,
+        Unit,
+    )
+    from beholder.report import show
 
 _HOME = {
-    "beholder.api": ("RankingRun", "Run", "agree", "bidirectional", "rank", "score"),
+    "beholder.api": (
+        "NarrativesRun",
+        "RankingRun",
+        "Run",
+        "agree",
+        "bidirectional",
+        "rank",
+        "score",
+    ),
     "beholder.errors": (
         "BeholderError",
         "BudgetError",
@@ -56,9 +83,12 @@ _HOME = {
         "ItemScore",
         "MetricResult",
         "Reviews",
+        "Storyline",
         "Unit",
     ),
+    "beholder.report": ("show",),
 }
+_MODULES = {"narrate": "beholder.api.narrate", "stats": "beholder.stats"}
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 
@@ -78,11 +108,13 @@ __all__ = [
     "MetricResult",
     "MissingExtraError",
     "ModelChangedError",
+    "NarrativesRun",
     "PoSh",
     "RankingRun",
     "Reviews",
     "Run",
     "RunError",
+    "Storyline",
     "Tools",
     "TransientError",
     "Unit",
@@ -92,20 +124,29 @@ __all__ = [
     "agree",
     "bidirectional",
     "metric",
+    "narrate",
     "rank",
     "score",
+    "show",
     "stats",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "stats":
-        return importlib.import_module("beholder.stats")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'beholder' has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
+    importlib.import_module("beholder.records").ItemScore.notebook_view = _notebook_view
     return value
+
+
+def _notebook_view(score: ItemScore) -> str:
+    from beholder.report import to_html
+
+    return to_html(score)
 
 
 def __dir__() -> list[str]:

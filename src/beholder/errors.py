@@ -16,6 +16,9 @@ Catch ``BeholderError`` to catch them all. Messages name the value, the place an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 
 class BeholderError(Exception):
     """Root of every error that beholder raises on purpose."""
@@ -76,7 +79,16 @@ class ModelChangedError(RunError):
 
 
 class ItemError(BeholderError):
-    """One item cannot be scored, for a reason that will not change; becomes an ItemFailure."""
+    """One item cannot be scored, for a reason that will not change; becomes an ItemFailure.
+
+    Attributes:
+        detail: What was found nevertheless (each judge's failed vote); JSON values, kept with the
+            failure.
+    """
+
+    def __init__(self, message: str, *, detail: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.detail: Mapping[str, Any] = detail or {}
 
 
 class TransientError(ItemError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +13,16 @@ from typing import Any
 
 from beholder.errors import RunError
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A path beside ``path`` to write to; it takes its place when the block ends without error.
+
+    What was written is on the disk before it takes its place, so that a power cut leaves the old
+    file or the new one.
 
     Raises:
         RunError: The file cannot be written: no permission, no room, a folder of that name.
@@ -24,11 +30,20 @@ def replacing(path: Path) -> Iterator[Path]:
     unfinished = path.with_name(f".{path.name}.part")
     try:
         yield unfinished
+        _sync(unfinished)
         unfinished.replace(path)
     except OSError as error:
         raise RunError(
             f"{path} cannot be written: {error.strerror or error}; choose another place with -o"
         ) from error
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -49,9 +64,10 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def write_csv(path: Path, rows: Iterable[Iterable[Any]]) -> None:
-    """Write a table, heads first; None is empty, true and false are 1 and 0.
+    r"""Write a table, heads first; None is empty, true and false are 1 and 0.
 
-    A text that a spreadsheet would run as a formula gets an apostrophe before it.
+    A text that a spreadsheet would run as a formula gets an apostrophe before it, and all ends of
+    lines inside texts are ``\n``.
     """
     with (
         replacing(path) as unfinished,
@@ -76,14 +92,23 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunError(missing) from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(
+            f"{path} cannot be read: {error}; delete it and run the same command again, which uses"
+            " all that was kept beside it"
+        ) from error
     if not isinstance(found, dict) or found.get("format") != form:
         raise RunError(f"{path} is no {kind} of format {form}")
     return found
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
+    if isinstance(value, str):
+        # Only \n is quoted by the writer: any other end of a line would begin a new row.
+        text = _LINE_ENDS.sub("\n", value)
+        return (
+            f"'{text}"
+            if text.startswith(("\t", "\n")) or text.lstrip().startswith(_FORMULA)
+            else text
+        )
     return int(value) if isinstance(value, bool) else value

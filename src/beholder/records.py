@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from beholder.dates import PartialDate
 
@@ -49,7 +49,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture of a collection or of a sequence.
+    """One picture of a collection or of a storyline.
 
     Attributes:
         id: Unique in its collection.
@@ -70,8 +70,8 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
-    """Pictures in the order in which they tell something: a storyline, a visual narrative.
+class Storyline:
+    """Pictures in the order in which they tell something: a visual narrative.
 
     Attributes:
         id: Unique in a data set.
@@ -109,6 +109,11 @@ class Reviews:
     category: str = ""
     prompt_ranks: tuple[float | None, ...] | None = None
     references: tuple[str, ...] = ()
+
+    @property
+    def full_id(self) -> str:
+        """Its id with the language in brackets: unique in a data set."""
+        return f"{self.id} ({self.language})" if self.language else self.id
 
     @property
     def source(self) -> str:
@@ -152,7 +157,7 @@ class ItemScore:
         detail: Evidence worth drawing (a similarity matrix, a graph); JSON values and arrays.
         unfinished: Whether a part could not be had now (one vote of several), so that the next
             start of the run asks again.
-        item: What was scored, so that a score can show itself; None where it was read from a run.
+        item: What was scored, so that a score can be shown; None where it was read from a run.
     """
 
     values: Mapping[str, float]
@@ -162,22 +167,12 @@ class ItemScore:
     unfinished: bool = False
     item: Item | None = field(default=None, compare=False, repr=False)
 
-    def show(self) -> None:
-        """Print both texts with their units marked, and the values.
+    notebook_view: ClassVar[Callable[[ItemScore], str] | None] = None
+    """Draws a score as HTML. ``beholder`` sets it, because drawing lies above the records."""
 
-        In a notebook, leave the score as the last expression of a cell instead.
-        """
-        from beholder.report import show
-
-        show(self._scored_item(), self)
-
-    def _repr_html_(self) -> str:
-        from beholder.report import to_html
-
-        return to_html(self._scored_item(), self)
-
-    def _scored_item(self) -> Item:
-        return self.item or Item(id="", candidate="")
+    def _repr_html_(self) -> str | None:
+        draw = ItemScore.notebook_view
+        return None if draw is None else draw(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +183,13 @@ class ItemFailure:
         error: Name of the error class.
         message: The reason, for people.
         transient: Whether the next start of the run should try again.
+        detail: What was found nevertheless; JSON values.
     """
 
     error: str
     message: str
     transient: bool = False
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,9 +124,10 @@ def tool(given: str | Spec) -> Spec:
         openai:m  ==  openai('m')  ==  openai(model='m')
 
     Raises:
-        ConfigError: The text is not a spec, or names its model twice.
+        ConfigError: The text is not a spec, names its model twice, or holds a secret.
     """
     parsed = parse(given) if isinstance(given, str) else given
+    _check_no_secrets(parsed.name, parsed.options)
     options = dict(sorted(parsed.options.items()))
     argument = parsed.argument
     if isinstance(options.get("model"), str) and options["model"]:
@@ -139,6 +140,45 @@ def tool(given: str | Spec) -> Spec:
             raise ConfigError(f"{str(parsed)!r}: members are specs, such as [openai('a'), hf('b')]")
         options["members"] = [tool(member) for member in members]
     return Spec(parsed.name, argument, options)
+
+
+_SECRET = re.compile(
+    r"(.*[-_])?(api[-_]?key|key|pass(word|wd|phrase)?|secret|auth[-_]?token|access[-_]?token|token"
+    r"|bearer|authorization|credentials?)",
+    re.IGNORECASE,
+)
+_ADDRESS_WITH_SECRET = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://[^/\s]*@|.*://.*[?&]\S*=")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+
+def _check_no_secrets(name: str, value: object, key: str = "") -> None:
+    """Refuse what must not be kept: a spec stands in names, signatures, tables and reports.
+
+    Messages name the option and never the value.
+    """
+    if isinstance(value, Mapping):
+        for inner, given in value.items():
+            _check_no_secrets(name, given, str(inner))
+    elif isinstance(value, list | tuple):
+        for given in value:
+            _check_no_secrets(name, given, key)
+    elif isinstance(value, str) and key == "key_env":
+        if not _VARIABLE.fullmatch(value):
+            raise ConfigError(
+                f"{name}: key_env is the name of an environment variable, in capitals, such as"
+                " OPENAI_API_KEY; the key itself stands nowhere but in that variable"
+            )
+    elif isinstance(value, str) and value and _SECRET.fullmatch(key):
+        raise ConfigError(
+            f"{name}: {key} looks like a secret, and a spec is written into every result; set the"
+            " key as an environment variable and name that variable: key_env='NAME'"
+        )
+    elif isinstance(value, str) and _ADDRESS_WITH_SECRET.match(value):
+        raise ConfigError(
+            f"{name}: {key} is an address with a user name, a password or a query, and a spec is"
+            " written into every result; give the address beside it (--base-url), or the key by"
+            " key_env='NAME'"
+        )
 
 
 def with_value(text: str) -> tuple[Spec, str | None]:

@@ -12,7 +12,7 @@ import pytest
 
 from beholder.backends import Image, Message, Request, Sampling
 from beholder.backends.vllm import VLLM
-from beholder.errors import ItemError, MissingExtraError
+from beholder.errors import ConfigError, ItemError, MissingExtraError
 
 
 @dataclass
@@ -78,8 +78,27 @@ def test_engine_starts_at_the_first_question_and_once(engine: type[Engine]) -> N
     for request in ask("a", "b"):
         asyncio.run(backend.chat(request))
     assert engine.started == [
-        {"model": "m", "revision": None, "enable_prefix_caching": True, "tensor_parallel_size": 2}
+        {
+            "model": "m",
+            "revision": None,
+            "enable_prefix_caching": True,
+            "load_format": "safetensors",
+            "trust_remote_code": False,
+            "tensor_parallel_size": 2,
+        }
     ]
+
+
+def test_code_of_a_model_is_trusted_by_a_named_option_and_at_a_revision_only(
+    engine: type[Engine],
+) -> None:
+    with pytest.raises(ConfigError, match="runs the model's own code; name the revision"):
+        VLLM("m", trust_remote_code=True)
+    with pytest.raises(ConfigError, match="trust_remote_code is True or False"):
+        VLLM("m", trust_remote_code="yes")  # type: ignore[arg-type]  # what is tested
+    asyncio.run(VLLM("m", trust_remote_code=True, revision="abc").chat(ask("a")[0]))
+    assert engine.started[0]["trust_remote_code"] is True
+    assert engine.started[0]["revision"] == "abc"
 
 
 def test_prompts_with_a_shared_beginning_come_one_after_the_other(engine: type[Engine]) -> None:

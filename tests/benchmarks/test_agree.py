@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from beholder.api import score
-from beholder.benchmarks.agree import Asked, agree, asked
+from beholder.benchmarks.agree import MetricValue, agree, asked
 from beholder.benchmarks.leaderboard import leaderboard
-from beholder.benchmarks.load import Judged, load
+from beholder.benchmarks.load import JudgedSet, load
 from beholder.benchmarks.measure import agreement, by_category, collect, scored_items
 from beholder.benchmarks.protocols import Measure, each, generic, n_words, one, protocol
 from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
-from beholder.cli.main import app
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
 from beholder.metrics.asker import Outcome
@@ -25,6 +24,7 @@ from beholder.records import Item
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet
 from beholder.run.store import Store
+from toy.command import Cli, runner
 from toy.metric import WordCount
 
 
@@ -157,11 +157,13 @@ ITEMS = tuple(
 
 
 class TestAgree:
-    def run(self, out: Path, progress: Quiet, **options: object) -> object:
-        judged = Judged("own", False, ITEMS)
+    def run(self, out: Path, progress: Quiet, **options: Any) -> object:
+        judged = JudgedSet("own", False, ITEMS)
         config = ScoreConfig(data="own", metrics=(), out=out, work=WorkOptions(workers=1))
         measures = generic(ITEMS, None, "spearman")
-        return agree(judged, measures, [Asked(WordCount(factor=-1))], config, progress, **options)  # type: ignore[arg-type]
+        return agree(
+            judged, measures, [MetricValue(WordCount(factor=-1))], config, progress, **options
+        )
 
     def test_a_second_call_scores_nothing(self, tmp_path: Path) -> None:
         first, second = Counting(), Counting()
@@ -204,7 +206,7 @@ class TestCaparena:
             item(f"{i}", 3, second=1, preferred=1, category="c", model1="long", model2="short")
             for i in range(4)
         )
-        judged = Judged("caparena", True, items)
+        judged = JudgedSet("caparena", True, items)
         config = ScoreConfig(data="c", metrics=(), out=tmp_path, work=WorkOptions(workers=1))
         report = agree(judged, protocol("caparena"), [], config, Quiet(), n_resamples=0)
         assert report.sections[0].rows[0].found.value == 1.0
@@ -283,6 +285,11 @@ class TestLeaderboard:
 
 
 class TestCommands:
+    @pytest.fixture
+    def cli(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+        monkeypatch.setenv("BEHOLDER_CACHE", "off")
+        return runner(monkeypatch, capsys)
+
     def data(self, tmp_path: Path) -> Path:
         rows = [
             {"id": i.id, "candidate": i.candidate, "references": ["w w"], "image": i.images[0],
@@ -293,31 +300,45 @@ class TestCommands:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         return path
 
-    def test_agree_prints_tables_and_draws_figures(self, tmp_path: Path) -> None:
+    def test_agree_prints_tables_and_draws_figures(self, cli: Cli, tmp_path: Path) -> None:
         arguments = ["agree", str(self.data(tmp_path)), "-m", "rouge.rouge_1", "--label", "good",
                      "-o", str(tmp_path / "run"), "--resamples", "50", "--workers", "1"]  # fmt: skip
-        result = CliRunner().invoke(app, arguments)
-        assert result.exit_code == 0, result.output
-        assert "rouge_1" in result.output
-        assert "length" in result.output
+        done = cli(*arguments)
+        assert done.code == 0, done.err
+        assert "rouge_1" in done.out
+        assert "length" in done.out
         assert (tmp_path / "run" / "agreement" / "1-spearman-good-scatter.png").is_file()
-        result = CliRunner().invoke(app, [*arguments, "--json", "--no-figures"])
-        report = json.loads(result.stdout)
+        again = cli(*arguments, "--json", "--no-figures")
+        report = json.loads(again.out)
         assert [row["metric"] for row in report["measures"][0]["metrics"]] == ["rouge", "length"]
-        assert "40 reused" in result.stderr
+        assert "40 reused" in again.err
 
-    def test_agree_on_judges(self, tmp_path: Path) -> None:
-        result = CliRunner().invoke(
-            app, ["agree", str(self.data(tmp_path)), "--judges", "--label", "r"]
-        )
-        assert result.exit_code == 0, result.output
-        assert "ICC(2,1)" in result.output
+    def test_agree_takes_the_first_rows_and_leaves_out_wrong_ones(
+        self, cli: Cli, tmp_path: Path
+    ) -> None:
+        data = self.data(tmp_path)
+        lines = data.read_text("utf-8").splitlines(keepends=True)
+        data.write_text("".join([lines[0], "nonsense\n", *lines[1:]]), encoding="utf-8")
+        arguments = ["agree", str(data), "-m", "rouge", "--label", "good", "--json",
+                     "-o", str(tmp_path / "run"), "--resamples", "0", "--no-figures"]  # fmt: skip
+        stopped = cli(*arguments)
+        assert stopped.code == 2
+        assert "own.jsonl:2: is not JSON" in stopped.err
+        done = cli(*arguments, "--skip-bad-rows", "--limit", "7")
+        assert done.code == 0, done.err
+        assert "left out: " in done.err
+        assert json.loads(done.out)["n_items"] == 7
 
-    def test_leaderboard(self, tmp_path: Path) -> None:
+    def test_agree_on_judges(self, cli: Cli, tmp_path: Path) -> None:
+        done = cli("agree", str(self.data(tmp_path)), "--judges", "--label", "r")
+        assert done.code == 0, done.err
+        assert "ICC(2,1)" in done.out
+
+    def test_leaderboard(self, cli: Cli, tmp_path: Path) -> None:
         score(list(ITEMS), [WordCount()], out=tmp_path / "sys-a", workers=1)
-        result = CliRunner().invoke(app, ["leaderboard", str(tmp_path / "sys-a")])
-        assert result.exit_code == 0, result.output
-        assert "sys-a" in result.output
+        done = cli("leaderboard", str(tmp_path / "sys-a"))
+        assert done.code == 0, done.err
+        assert "sys-a" in done.out
 
 
 def test_caption_metrics_agree_as_the_published_code_does(

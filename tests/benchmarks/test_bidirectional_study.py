@@ -13,8 +13,9 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
-from beholder.benchmarks.bidirectional.observe import Columns, observe
-from beholder.benchmarks.bidirectional.study import Settings, Study, study
+from beholder.benchmarks.bidirectional.observe import observe
+from beholder.benchmarks.bidirectional.settings import Columns, StudySettings
+from beholder.benchmarks.bidirectional.study import Study, study
 from beholder.cli import main
 from beholder.errors import ConfigError
 from beholder.report.bidirectional import write_bidirectional
@@ -40,7 +41,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture(scope="module")
 def found(world: World) -> Study:
-    return study(observe(world.data.parent / "run"), Settings(random="rest"))
+    return study(observe(world.data.parent / "run"), StudySettings(random="rest"))
 
 
 def table(found: Study, name: str) -> tuple[Mapping[str, object], ...]:

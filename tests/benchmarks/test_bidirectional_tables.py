@@ -14,7 +14,7 @@ from beholder.benchmarks.bidirectional.contents import Content, contents, stem
 from beholder.benchmarks.bidirectional.difficulty import difficulty_table, tertiles
 from beholder.benchmarks.bidirectional.languages import language_table
 from beholder.benchmarks.bidirectional.observe import facts
-from beholder.benchmarks.bidirectional.pairs import Fact, Pair
+from beholder.benchmarks.bidirectional.pairs import Fact, TextPair
 from beholder.benchmarks.bidirectional.rates import length_table, rate_table
 from beholder.benchmarks.bidirectional.ratings import correlation_table, gap_table, rating_table
 from beholder.benchmarks.bidirectional.scores import best_table, direction_table, score_table
@@ -25,7 +25,8 @@ from beholder.benchmarks.bidirectional.selectivity import (
     selectivity_table,
     subject_table,
 )
-from beholder.benchmarks.bidirectional.study import Settings, study
+from beholder.benchmarks.bidirectional.settings import StudySettings
+from beholder.benchmarks.bidirectional.study import study
 from beholder.benchmarks.bidirectional.table import Column, Table, write_csv
 from beholder.errors import ConfigError
 from beholder.records import Side, Unit
@@ -37,10 +38,12 @@ C = [0.8, 0.7, 0.75, 0.9, 0.6]
 
 def scored(
     values: Mapping[str, Sequence[float]], name: str = "har_f1", **fields: Any
-) -> list[Pair]:
+) -> list[TextPair]:
     """A pair per system and picture, with one value."""
     return [
-        Pair(f"{system}{i}", f"i{i}", system, references=(f"r{i}",), values={name: value}, **fields)
+        TextPair(
+            f"{system}{i}", f"i{i}", system, references=(f"r{i}",), values={name: value}, **fields
+        )
         for system, column in values.items()
         for i, value in enumerate(column)
     ]
@@ -56,7 +59,7 @@ def row(table: Table, **wanted: Any) -> Mapping[str, Any]:
 
 
 def test_scores_state_distribution_failures_and_the_best_system() -> None:
-    pairs = [*scored({"a": A, "b": B}), Pair("x", "i9", "b", failure="refused")]
+    pairs = [*scored({"a": A, "b": B}), TextPair("x", "i9", "b", failure="refused")]
     table = score_table(pairs, "")
     a = row(table, direction="har", value="f1", system="a")
     assert (a["n"], a["n_images"], a["n_failed"], a["best"]) == (5, 5, 0, True)
@@ -119,7 +122,7 @@ def test_data_sets_are_never_mixed() -> None:
 
 def test_directions_are_paired_by_text() -> None:
     pairs = [
-        Pair(str(i), f"i{i}", "a", values={"har_f1": har, "mar_f1": mar})
+        TextPair(str(i), f"i{i}", "a", values={"har_f1": har, "mar_f1": mar})
         for i, (har, mar) in enumerate(zip(A, B, strict=True))
     ]
     found = row(direction_table(pairs, ""), system="a")
@@ -130,10 +133,10 @@ def test_directions_are_paired_by_text() -> None:
 
 def told(
     image: str, system: str, human: Sequence[Fact], model: Sequence[Fact], **fields: Any
-) -> Pair:
+) -> TextPair:
     """A pair with units and a value, so that it counts as scored."""
     usual: dict[str, Any] = {"references": ("said",), "values": {"har_f1": 0.5}}
-    return Pair(
+    return TextPair(
         f"{image}/{system}", image, system, human_facts=tuple(human), model_facts=tuple(model),
         **(usual | fields),
     )  # fmt: skip
@@ -180,7 +183,7 @@ def test_difficulty_parts_at_tertiles_or_given_cuts() -> None:
     # numbers 0 to 6: the tertiles by linear interpolation are 2 and 4
     assert tertiles(range(7)) == pytest.approx((2.0, 4.0))
     pairs = [
-        Pair(str(i), f"i{i}", "a", category="x" if i < 4 else "y", values={"har_f1": i / 10})
+        TextPair(str(i), f"i{i}", "a", category="x" if i < 4 else "y", values={"har_f1": i / 10})
         for i in range(7)
     ]
     table = difficulty_table(pairs, None, ["x", "y"])
@@ -221,7 +224,9 @@ def test_changes_between_languages_are_those_of_the_means_not_of_the_printed_tab
         "llama": (0.7430, 0.7744),
     }
     pairs = [
-        Pair(f"{s}{language}{i}", f"i{i}", s, language=language, values={"har_f1": mean + shift})
+        TextPair(
+            f"{s}{language}{i}", f"i{i}", s, language=language, values={"har_f1": mean + shift}
+        )
         for s, both in means.items()
         for language, mean in zip(("Hindi", "English"), both, strict=True)
         for i, shift in enumerate((-0.01, 0.0, 0.01))
@@ -245,8 +250,8 @@ def test_languages_compare_only_pictures_that_have_both() -> None:
     )
 
 
-def rated(i: int, model: Sequence[float], human: Sequence[float], **fields: Any) -> Pair:
-    return Pair(
+def rated(i: int, model: Sequence[float], human: Sequence[float], **fields: Any) -> TextPair:
+    return TextPair(
         str(i), f"i{i}", "a", references=(f"r{i}",), model_ratings=tuple(model),
         human_ratings=tuple(human), **fields,
     )  # fmt: skip
@@ -256,7 +261,7 @@ def test_ratings_count_a_persons_text_once_and_differ_rater_by_rater() -> None:
     pairs = [
         rated(0, (8, 9), (5, 7), category="nature"),
         rated(1, (6, 7), (7, 7)),
-        Pair("b", "i0", "b", references=("r0",), human_ratings=(5, 7)),
+        TextPair("b", "i0", "b", references=("r0",), human_ratings=(5, 7)),
     ]
     table = rating_table(pairs)
     people = row(table, who="people")
@@ -295,7 +300,7 @@ def test_correlations_are_scipys_spearman_with_the_rating_of_the_judged_text() -
         assert found["n"] == 5
 
 
-def two_speakers() -> list[Pair]:
+def two_speakers() -> list[TextPair]:
     """Two people and two systems on one picture.
 
     People: 1 says [dog, tree], 2 says [dog, sky]. System a says [dog, car], b says [dog, tree].
@@ -448,7 +453,7 @@ def test_a_study_says_what_it_leaves_out_and_why() -> None:
     with pytest.raises(ConfigError, match="no item"):
         study([])
     with pytest.raises(ConfigError, match="the lower first"):
-        Settings(cuts=(0.8, 0.5))
+        StudySettings(cuts=(0.8, 0.5))
 
 
 def test_main_tables_are_of_the_random_sample_where_there_is_one() -> None:

@@ -10,17 +10,16 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from beholder.benchmarks.granular import Finding, granular
-from beholder.benchmarks.load import Judged, load
-from beholder.cli.main import app
+from beholder.benchmarks.granular import GranularFinding, granular
+from beholder.benchmarks.load import JudgedSet, load
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.records import Item, ItemScore, Side, Unit
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet
 from beholder.text.tokenize import words
+from toy.command import Done, runner
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,9 @@ def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
     return folder
 
 
-def found(folder: Path, *metrics: Digits, rows: list[dict[str, Any]] = ROWS) -> list[Finding]:
+def found(
+    folder: Path, *metrics: Digits, rows: list[dict[str, Any]] = ROWS
+) -> list[GranularFinding]:
     judged = load("docent_granular", str(table(folder / "data", rows)))
     config = ScoreConfig(judged.name, (), folder / "run")
     return list(granular(judged, metrics, config, Quiet(), n_resamples=50).findings)
@@ -178,27 +179,32 @@ def test_intervals_resample_pictures(tmp_path: Path) -> None:
 
 
 def test_a_set_without_marks_is_an_error(tmp_path: Path) -> None:
-    judged = Judged("docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),))
+    judged = JudgedSet("docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),))
     with pytest.raises(ConfigError, match="no item has marked spans"):
         granular(judged, [Digits()], ScoreConfig("d", (), tmp_path / "run"), Quiet())
 
 
-def test_the_command_prints_metrics_and_refusals(tmp_path: Path) -> None:
-    def command(*more: str) -> Any:
-        arguments = ["agree", "docent_granular", "--data", str(table(tmp_path / "data"))]
-        arguments += ["-o", str(tmp_path / "run"), "--resamples", "20", *more]
-        return CliRunner().invoke(app, arguments)
+def test_the_command_prints_metrics_and_refusals(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    cli = runner(monkeypatch, capsys, "agree", "docent_granular")
+
+    def command(*more: str) -> Done:
+        data = str(table(tmp_path / "data"))
+        return cli("--data", data, "-o", str(tmp_path / "run"), "--resamples", "20", *more)
 
     shown = command("-m", "ngram_embed", "-m", "rouge", "--json")
-    assert shown.exit_code == 0, shown.output
-    rows = json.loads(shown.stdout)["findings"]
+    assert shown.code == 0, shown.err
+    rows = json.loads(shown.out)["findings"]
     assert [(row["label"], row["metric"], row["reason"] is None) for row in rows] == [
         (label, name, name != "rouge")
         for label in ("mistakes", "omissions")
         for name in ("ngram_embed", "rouge", "random scores")
     ]
     printed = command("-m", "ngram_embed")
-    words = " ".join(printed.output.split())
+    words = " ".join(printed.out.split())
     assert "mistakes ngram_embed macro F1" in words
     assert "an upper bound" in words
-    assert isinstance(command().exception, ConfigError)
+    refused = command()
+    assert refused.code == 2
+    assert "docent_granular needs a metric that gives units" in refused.err

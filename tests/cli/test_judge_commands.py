@@ -6,15 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from beholder.backends import Answer, Sample, Usage
-from beholder.cli.cache import cache, cache_file
-from beholder.cli.judge_check import judge_check, print_diagnosis
+from beholder.cli.cache import cache_file
 from beholder.judges.answers import AnswerFile, Record
+from toy.command import Cli, runner
 
-runner = CliRunner()
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("COLUMNS", "120")
+    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -28,22 +30,26 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_cache_commands_count_export_and_prune(place: Path, tmp_path: Path) -> None:
-    shown = runner.invoke(cache, ["stats", "--cache", str(place)], env={"COLUMNS": "120"})
-    assert shown.exit_code == 0
-    assert "presence" in shown.output
-    assert "1,200" in shown.output
+def test_cache_commands_count_export_and_prune(cli: Cli, place: Path, tmp_path: Path) -> None:
+    shown = cli("cache", "stats", "--cache", str(place))
+    assert shown.code == 0
+    assert "presence" in shown.out
+    assert "1,200" in shown.out
     out = tmp_path / "answers.jsonl"
-    exported = runner.invoke(cache, ["export", str(out), "--cache", str(place)])
-    assert exported.exit_code == 0
+    assert cli("cache", "export", str(out), "--cache", str(place)).code == 0
     assert json.loads(out.read_text())["request"] == "digest"
-    pruned = runner.invoke(cache, ["prune", "--days", "0", "--cache", str(place)])
-    assert "1 answers removed" in pruned.output
+    pruned = cli("cache", "prune", "--days", "0", "--cache", str(place))
+    assert "1 answers removed" in pruned.out
 
 
-def test_missing_cache_is_a_usage_error(tmp_path: Path) -> None:
-    result = runner.invoke(cache, ["stats", "--cache", str(tmp_path / "none")])
-    assert result.exit_code == 2
+def test_what_is_no_cache_and_what_is_no_run_is_told(cli: Cli, tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "none")
+    done = cli("cache", "stats", "--cache", nowhere)
+    assert done.code == 2
+    assert f"there is no cache at {nowhere}" in done.err
+    done = cli("cache", "export", "out.jsonl", "--run", nowhere)
+    assert done.code == 2
+    assert f"{nowhere} is not a run directory" in done.err
 
 
 def test_cache_place_is_the_option_then_the_variable_then_the_platform(
@@ -72,18 +78,15 @@ def rules(folder: Path) -> str:
     return f"scripted:{path}"
 
 
-def test_judge_check_prints_consistency_and_bias(tmp_path: Path) -> None:
-    app = typer.Typer()
-    app.command()(judge_check)
-    result = runner.invoke(app, [rules(tmp_path)], env={"COLUMNS": "120"})
-    assert result.exit_code == 0, result.output
-    assert "undefined" in result.output  # a judge that always says the same has no reliability
-    assert "-3.00" in result.output
-    assert "64 questions" in result.output
+def test_judge_check_prints_consistency_and_bias(cli: Cli, tmp_path: Path) -> None:
+    done = cli("judge-check", rules(tmp_path))
+    assert done.code == 0, done.err
+    assert "undefined" in done.out  # a judge that always says the same has no reliability
+    assert "-3.00" in done.out
+    assert "64 questions" in done.out
 
 
-def test_diagnosis_of_a_bad_judge_says_what_is_wrong(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert print_diagnosis(rules(tmp_path), None) is False
-    assert "6 of 12 right" in capsys.readouterr().out
+def test_doctor_says_what_is_wrong_with_a_bad_judge(cli: Cli, tmp_path: Path) -> None:
+    done = cli("doctor", "--judge", rules(tmp_path))
+    assert done.code == 1
+    assert "6 of 12 right" in done.out

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from beholder.backends import BACKENDS
-from beholder.data import read_frames, read_sequences
+from beholder.data import read_frames, read_storylines
 from beholder.errors import DataError
-from beholder.records import Frame, Sequence
+from beholder.records import Frame, Storyline
 from toy import killing
 from toy.command import Cli, runner
 from toy.judge import Storyteller
@@ -37,8 +37,8 @@ def _frames(path: str) -> list[Frame]:
     return [row for row in read_frames(path) if not isinstance(row, DataError)]
 
 
-def _sequences(path: str) -> list[Sequence]:
-    return [row for row in read_sequences(path) if not isinstance(row, DataError)]
+def _sequences(path: str) -> list[Storyline]:
+    return [row for row in read_storylines(path) if not isinstance(row, DataError)]
 
 
 def test_extract_writes_a_storyline_in_order_of_time(cli: Cli) -> None:
@@ -97,19 +97,59 @@ def test_extract_covers_topics_of_spread_labels(cli: Cli) -> None:
     assert "topics:2" in done.err
 
 
+def test_bad_rows_of_the_storylines_to_follow_stop_the_extraction(cli: Cli) -> None:
+    rows = [
+        {"id": "a", "source": "human", "frames": ["p000", "p010", "p039"]},
+        {"id": "b", "source": "human", "frames": ["p000", "nowhere"]},
+        {"id": "c", "source": "human"},
+    ]
+    Path("human.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = (
+        "extract", "data/index.csv", "--like", "human.jsonl", "-o", "s.jsonl",
+        "--embedder", "npz:data/vectors.npz",
+    )  # fmt: skip
+    done = cli(*arguments)
+    assert done.code == 2
+    assert "human.jsonl:2: frames[1]" in done.err
+    assert "human.jsonl:3: frames" in done.err
+    assert not Path("s.jsonl").exists()
+    skipped = cli(*arguments, "--skip-bad-rows")
+    assert skipped.code == 0, skipped.err
+    assert skipped.err.count("left out: human.jsonl:") == 2
+    assert len(_sequences("s.jsonl")) == 1
+
+
+@pytest.mark.parametrize("rows", ["", '{"id": "b", "frames": ["nowhere"]}\n'])
+def test_nothing_to_follow_is_refused(cli: Cli, rows: str) -> None:
+    Path("human.jsonl").write_text(rows)
+    done = cli(
+        "extract", "data/index.csv", "--like", "human.jsonl", "-o", "s.jsonl", "--skip-bad-rows"
+    )
+    assert done.code == 2
+    assert "human.jsonl: has no row that can be used" in done.err
+
+
+def test_bad_rows_of_the_collection_are_told_with_those_to_follow(cli: Cli) -> None:
+    with Path("data/index.csv").open("a") as file:
+        file.write("p000\n")
+    done = cli("extract", "data/index.csv", "-k", "4", "-o", "s.jsonl")
+    assert done.code == 2
+    assert "data/index.csv:42: has 1 cells" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "say what to extract"),
         (["-k", "4", "--source", "zz"], "'zz' is no usable picture"),
-        (["-k", "4", "--method", "magic"], "expected one of maxmin, maps, trails, random"),
+        (["-k", "4", "--method", "magic"], 'Choose from: "maxmin", "maps", "trails", "random"'),
         (["-k", "4", "--method", "maps"], "maps needs the first and the last picture"),
         (["-k", "4", "--method", "random", "--cover", "2"], "cover is an option of maxmin"),
         (["-k", "99"], "k=99: between the ends there are 2 to 40"),
         (["-k", "4", "--topics", "labels:mood"], "no picture has that label; there are: category"),
         (["-k", "4", "--embedder", "npz:none.npz"], "none.npz: cannot be read"),
         (["-k", "4", "--column", "date"], "expected FIELD=COLUMN"),
-        (["-k", "4", "--scale", "big"], "expected 'raw' or 'minmax'"),
+        (["-k", "4", "--scale", "big"], 'Choose from: "raw", "minmax"'),
     ],
 )
 def test_wrong_extraction_exits_2_with_one_line(
@@ -224,7 +264,7 @@ def test_one_unreadable_picture_is_a_counted_failure_that_names_frame_and_file(c
     done = cli(*arguments)
     assert done.code == 1
     assert "frame 'p000': data/img/000.jpg: not a picture" in done.err
-    assert "8 narratives have failures" in done.err
+    assert "8 failed (3 more than shown)" in done.err
     assert cli(*arguments, "--allow-failed", "8").code == 0
 
 
@@ -256,7 +296,10 @@ def test_unusable_answers_are_failures_with_the_judges_words(cli: Cli) -> None:
     [
         (["judge", "s.jsonl"], "no judge was named"),
         (["judge", "none.jsonl", "--judge", "story:x"], "none.jsonl: cannot be read"),
-        (["judge", "s.jsonl", "--judge", "story:x", "--by", "smell"], "expected some of captions"),
+        (
+            ["judge", "s.jsonl", "--judge", "story:x", "--by", "smell"],
+            'Choose from: "captions", "sight", "hybrid"',
+        ),
         (["judge", "s.jsonl", "--judge", "nobody:x"], "no judge is called 'nobody'"),
         (["judge", "s.jsonl", "--judge", "story:x", "--temperature", "0"], "look like agreement"),
         (["compare", "s.jsonl"], "expected some of captions"),

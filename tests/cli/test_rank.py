@@ -179,7 +179,7 @@ def test_malformed_answers_get_one_repair_and_are_then_counted(cli: Cli) -> None
     assert done.code == 1
     assert len(Path("c").read_text().split()) == 60  # each asked again once
     assert "no usable answer to rank" in done.err
-    assert "30 rankings failed" in done.err
+    assert "30 failed (25 more than shown)" in done.err
     (row,) = _tables(done.out)["scorers"]
     assert (row["mean"], row["n_failed"]) == (None, 30)
     mended = cli("rank", "r.jsonl", "-s", "response(judge='reviewer:mended')", "-o", "m", "--json")
@@ -248,7 +248,7 @@ def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
         (["-s", "response(judge=builtin, orders=0)"], "orders=0: expected a whole number from 1"),
         (["-s", "perplexity(judge=builtin)"], "no operation 'perplexity'; a model has"),
         (["-s", "length", "-s", "length"], "the scorer length was asked for twice"),
-        (["-s", "length", "--threshold", "high"], "expected a number such as 0.6, or none"),
+        (["-s", "length", "--threshold", "high"], 'unable to convert "high" into float'),
         (["-s", "length", "--threshold", "2"], "expected a correlation"),
         (["-s", "length", "--ablate"], "--ablate leaves the image out of"),
         (["-s", "length", "--resamples", "0"], "resamples=0: expected a whole number from 1"),
@@ -357,7 +357,7 @@ def test_review_counts_pictures_that_cannot_be_reviewed(cli: Cli) -> None:
     Path("img/001.png").write_bytes(b"x")
     done = cli("review", "img", "--judge", "reviewer:m")
     assert done.code == 1
-    assert "001, en: img/001.png: not a picture" in done.err
+    assert "beholder: 001 (en): img/001.png: not a picture" in done.err
     assert "1 sets of 5 reviews" in done.out
 
 
@@ -393,3 +393,18 @@ def test_help_shows_an_example(cli: Cli, command: str) -> None:
     done = cli(command, "--help")
     assert done.code == 0
     assert f"beholder {command}" in done.out
+
+
+def test_review_counts_beforehand_takes_the_first_and_prints_its_log(cli: Cli) -> None:
+    write_reviews(Path("r.jsonl"), 3)
+    arguments = ("review", "img", "--judge", "reviewer:m", "--limit", "2")
+    planned = cli(*arguments, "--dry-run")
+    assert planned.code == 0, planned.err
+    assert "review(judge='reviewer:m'): 2 to score, 0 done already" in planned.out
+    assert "about 2 judge calls" in planned.out
+    assert not Path("runs").exists()
+    done = cli(*arguments, "--json")
+    log = json.loads(done.out)
+    assert (log["kind"], log["status"], log["data"]["n_items"]) == ("reviews", "complete", 2)
+    again = cli(*arguments)
+    assert "0 made now, 0 failed now, 2 reused" in again.err

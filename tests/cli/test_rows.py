@@ -92,13 +92,39 @@ def test_dry_run_counts_calls_and_writes_nothing(cli: Cli) -> None:
     Path("data/img/broken.jpg").write_bytes(b"x")
     done = cli("caption", "data/img", "--judge", "story:steady", "-o", "c.jsonl", "--dry-run")
     assert done.code == 0
-    assert "13 rows, 1 judges: caption" in done.out
+    assert "13 items, 0 rows would be left out" in done.out
+    assert "caption(judge='story:steady'): 13 to score, 0 done already" in done.out
     assert (
         "1 would fail: data/img/broken.jpg: not a picture in a format that can be read" in done.out
     )
     assert "about 12 judge calls" in done.out
     assert not Path("c.jsonl").exists()
-    assert not Path("c.jsonl.answers").exists()
+    assert not Path("c.jsonl.run").exists()
+
+
+def test_json_is_the_run_log_and_a_second_start_reuses_all(cli: Cli) -> None:
+    arguments = ("caption", "data/img", "--judge", "story:steady", "-o", "c.jsonl", "--limit", "3")
+    log = json.loads(cli(*arguments, "--json").out)
+    assert (log["kind"], log["status"], log["data"]["n_items"]) == ("rows", "complete", 3)
+    assert "0 made now, 0 failed now, 3 reused" in cli(*arguments).err
+
+
+def test_report_and_compare_read_runs_of_rows_and_tell_other_kinds(cli: Cli) -> None:
+    for name in ("a", "b"):
+        assert (
+            cli("caption", "data/img", "--judge", "story:steady", "-o", f"{name}.jsonl").code == 0
+        )
+    drawn = cli("report", "a.jsonl.run")
+    assert drawn.out.strip() == "a.jsonl.run/report.html"
+    assert "What was made" in Path("a.jsonl.run/report.html").read_text("utf-8")
+    compared = json.loads(cli("compare", "a.jsonl.run", "b.jsonl.run", "--json").out)
+    found = {row["value"]: row for row in compared["differences"]}
+    assert set(found) == {"words", "characters"}
+    assert (found["words"]["mean_a"], found["words"]["paired"]["mean"]) == (166.0, 0.0)
+    assert cli("score", "a.jsonl", "-m", "length", "-o", "run", "--no-report").code == 0
+    other = cli("compare", "a.jsonl.run", "run")
+    assert other.code == 2
+    assert "a run of the kind 'scores', not 'rows'" in other.err
 
 
 def test_a_picture_that_cannot_be_read_is_a_failure_with_its_name(cli: Cli) -> None:
@@ -106,7 +132,7 @@ def test_a_picture_that_cannot_be_read_is_a_failure_with_its_name(cli: Cli) -> N
     arguments = ("caption", "data/img", "--judge", "story:steady", "-o", "c.jsonl")
     done = cli(*arguments)
     assert done.code == 1
-    assert "failed: broken (steady): data/img/broken.jpg: not a picture" in done.err
+    assert "beholder: broken (steady): data/img/broken.jpg: not a picture" in done.err
     assert len(rows("c.jsonl")) == 12
     assert cli(*arguments, "--allow-failed", "1").code == 0
 
@@ -176,13 +202,14 @@ def test_translations_of_two_runs_study_as_two_languages(cli: Cli) -> None:
         (["caption", "data/img", "--judge", "builtin"], "BuiltinJudge has no operation 'caption'"),
         (["caption", "data/img", "--judge", "story:x", "--words", "few"], "expected 40, 30-40, median"),
         (["caption", "data/img", "--judge", "story:x", "--words", "median"], "no reference to measure"),
-        (["caption", "data/img", "--judge", "story:x", "--limit", "0"], "--limit must be at least 1"),
-        (["caption", "empty", "--judge", "story:x"], "empty: has no picture"),
+        (["caption", "-", "--judge", "story:x", "--words", "median"], "reads the data twice"),
+        (["caption", "data/img", "--judge", "story:x", "--limit", "0"], "limit=0: expected a whole number from 1"),
+        (["caption", "empty", "--judge", "story:x"], "empty: has no row that can be used"),
         (["caption", "none.jsonl", "--judge", "story:x"], "none.jsonl: cannot be read"),
         (["classify", "data/img", "--judge", "reader:m", "--categories", "none.json"], "none.json: cannot be read"),
         (["classify", "data/img", "--judge", "reader:m", "--categories", "list.json"], 'expected {"name"'),
         (["classify", "data/img", "--judge", "reader:m", "--categories", "taken.json"], "may not be called 'none'"),
-        (["classify", "data/img", "--judge", "reader:m", "--categories", "good.json", "--by", "smell"], "expected picture"),
+        (["classify", "data/img", "--judge", "reader:m", "--categories", "good.json", "--by", "smell"], 'Choose from: "picture", "candidate", "reference"'),
     ],
 )  # fmt: skip
 def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from beholder.api import Run
+from beholder.judges.templates import Templates
 from servers.faults import FaultServer, Refusal, completion, serving
 from toy.command import Cli, Done, runner
 
@@ -149,3 +150,41 @@ def test_nobody_at_the_address_is_told_before_any_item(cli: Cli) -> None:
     done = cli("http://127.0.0.1:9/v1", [DOGS], "-m", REFERENCE)
     assert done.code == 2
     assert "is the server running, and is http://127.0.0.1:9/v1 its address?" in done.err
+
+
+def test_an_address_for_judges_goes_past_metrics_with_built_in_tools(cli: Cli) -> None:
+    with serving(FaultServer(grader)) as server:
+        done = cli(server.url, [DOGS], "-m", "vcs", "-m", "posh(judge='openai:m')", "-m", "posh")
+    assert done.code == 0, done.err
+    assert "3 scored now, 0 failed now" in done.err
+    assert questions(server)
+
+
+def test_options_of_judges_reach_the_server(cli: Cli) -> None:
+    Path("prompts").mkdir()
+    shipped = Templates()["presence"]
+    sections = {**shipped.sections, "system": "Answer as a sailor."}
+    text = "".join(f"[{section}]\n{text}\n" for section, text in sections.items())
+    Path("prompts/presence.v7.txt").write_text(text)
+    options = ("--temperature", "0.3", "--prompts", "prompts")
+    with serving(FaultServer(grader)) as server:
+        done = cli(server.url, [DOGS], "-m", "posh(judge='openai:m')", *options)
+    assert done.code == 0, done.err
+    asked = [b for b in server.bodies if "Your digit" in b["messages"][-1]["content"]]
+    assert {body["temperature"] for body in asked} == {0.3}
+    assert all(b["messages"][0]["content"].startswith("Answer as a sailor.\n") for b in asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prompts", "nowhere"], "nowhere is not a folder of prompts"),
+        (["--temperature", "9"], "temperature=9.0: expected a number from 0 to 2"),
+    ],
+)
+def test_options_that_cannot_be_kept_are_told_before_any_question(
+    cli: Cli, options: list[str], message: str
+) -> None:
+    done = cli("http://127.0.0.1:9/v1", [DOGS], "-m", REFERENCE, *options)
+    assert done.code == 2
+    assert message in done.err

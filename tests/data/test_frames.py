@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from beholder.data import read_frames, read_sequences, with_exif_dates, write_sequences
+from beholder.data import read_frames, read_storylines, with_exif_dates, write_storylines
 from beholder.dates import PartialDate
 from beholder.errors import DataError
-from beholder.records import Frame, Sequence
+from beholder.records import Frame, Storyline
 
 
 def _good(rows: list[Frame | DataError]) -> list[Frame]:
@@ -87,8 +87,8 @@ def test_sequences_name_frames_of_the_collection_or_write_them_out(tmp_path: Pat
     }
     file.write_text(json.dumps(row) + "\n")
     b = Frame("b", "b.jpg")
-    (sequence,) = read_sequences(file, [Frame("a"), b])
-    assert sequence == Sequence("5", (b, Frame("n", caption="new")), "human", {"length": "2"})
+    (sequence,) = read_storylines(file, [Frame("a"), b])
+    assert sequence == Storyline("5", (b, Frame("n", caption="new")), "human", {"length": "2"})
 
 
 @pytest.mark.parametrize(
@@ -106,16 +106,16 @@ def test_a_wrong_sequence_row_says_place_and_reason(
 ) -> None:
     file = tmp_path / "s.jsonl"
     file.write_text(json.dumps(row) + "\n")
-    (error,) = read_sequences(file, [Frame("a")])
+    (error,) = read_storylines(file, [Frame("a")])
     assert isinstance(error, DataError)
     assert message in str(error)
 
 
 def test_written_sequences_come_back_equal(tmp_path: Path) -> None:
     frame = Frame("a", "a.jpg", "A ship.", PartialDate(1928, 3), "Arica", {"phase": "TA"})
-    sequences = [Sequence("s", (frame, Frame("b")), "random", {"length": "2"})]
-    write_sequences(tmp_path / "s.jsonl", sequences)
-    assert list(read_sequences(tmp_path / "s.jsonl")) == sequences
+    sequences = [Storyline("s", (frame, Frame("b")), "random", {"length": "2"})]
+    write_storylines(tmp_path / "s.jsonl", sequences)
+    assert list(read_storylines(tmp_path / "s.jsonl")) == sequences
 
 
 def _photo(path: Path, taken: str | None) -> None:

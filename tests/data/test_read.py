@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beholder.data import from_row, read_items, to_row
+from beholder.data import from_row, item_from_row, read_items, records, to_row
 from beholder.data.read import MAX_ROW_BYTES
 from beholder.data.row import RowError
 from beholder.errors import DataError, MissingExtraError
@@ -128,6 +128,7 @@ def test_media_root_allows_absolute_paths_inside_it_only(tmp_path: Path) -> None
 )
 def test_rows_round_trip(item: Item) -> None:
     row = json.loads(json.dumps(to_row(item)))
+    assert item_from_row(row) == item
     if len(item.references) == 1 and item.references[0].strip().startswith("["):
         return  # a single text that looks like a list is refused on purpose
     assert from_row(row) == item
@@ -356,3 +357,33 @@ def test_no_bytes_make_a_traceback(data: bytes) -> None:
                     assert isinstance(row, Item | DataError)
             except DataError:
                 pass
+
+
+def test_records_of_several_files_share_what_is_taken() -> None:
+    taken: dict[str, int] = {}
+
+    def build(row: object, number: str) -> str:
+        return f"{row}-{number}"
+
+    def letter(record: str) -> str:
+        return record[0]
+
+    def read(name: str, *rows: object) -> list[object]:
+        found = records(enumerate(rows, 7), build, name=name, key=letter, taken=taken)
+        return list(found)
+
+    wrong = DataError("a", "is no JSON", line=8)
+    assert read("a", "x", wrong, "y") == ["x-7", wrong, "y-9"]
+    again, new = read("b", "y", "z")
+    assert isinstance(again, DataError)
+    assert str(again) == "b:7: id: 'y' is taken by row 9; ids must differ"
+    assert new == "z-8"
+
+
+def test_a_row_without_text_is_an_item_where_texts_are_to_be_made(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.jsonl", {"image": "p.png"}, {"caption": "x"}, {"candidate": None})
+    items = [item for item in read_items(path, textless=True) if isinstance(item, Item)]
+    assert [(item.id, item.candidate, item.images) for item in items] == [
+        ("1", "", ("p.png",)), ("2", "x", ()), ("3", "", ()),
+    ]  # fmt: skip
+    assert all(isinstance(row, DataError) for row in read_items(path) if row != items[1])

@@ -42,6 +42,8 @@ class Server:
                     self.send_response(status)
                     self.send_header("Content-Type", kind)
                     self.send_header("Content-Length", str(len(data)))
+                    if status == 307:
+                        self.send_header("Location", text)
                     self.end_headers()
                     self.wfile.write(data)
 
@@ -188,3 +190,15 @@ def test_a_missing_key_is_reported_before_any_work(monkeypatch: pytest.MonkeyPat
 def test_an_address_that_is_none_is_reported() -> None:
     with pytest.raises(ConfigError, match="base_url 'localhost:8000'"):
         embedder("openai:m", base_url="localhost:8000")
+
+
+def test_a_redirect_carries_no_text_to_another_address(server: Server) -> None:
+    elsewhere = Server()
+    try:
+        server.reply = lambda texts: (307, "text/plain", f"{elsewhere.url}/embeddings")
+        with pytest.raises(BeholderError, match="status 307"):
+            asyncio.run(embedder("openai:m", base_url=server.url).embed(["a private text"]))
+        assert len(server.requests) == 1
+        assert elsewhere.requests == []
+    finally:
+        elsewhere.close()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from beholder.embed.base import Embedder, FloatArray
-from beholder.embed.service import EmbeddingService
+from beholder.embed.service import EmbeddingService, Recent
 from beholder.errors import ItemError, TransientError
 from toy.clock import run_in_fake_time, settle
 
@@ -189,6 +189,19 @@ def test_memory_is_bounded_and_evicted_vectors_come_back() -> None:
     assert asyncio.run(service.embed(texts)).tolist() == first.tolist()
     asked = [text for call in embedder.calls for text in call]
     assert 40 < len(asked) <= 80  # the last few stayed, the others were made again
+
+
+def test_the_vectors_used_last_stay_and_texts_count_as_memory() -> None:
+    rows = {text: np.zeros(2, dtype=np.float32) for text in ("a", "b", "c", "x" * 1000)}
+    recent = Recent(3 * (8 + 4 + 256))  # bytes of three vectors with their texts
+    for text in "abc":
+        recent.put(text, rows[text])
+    recent.put("x" * 1000, rows["x" * 1000])  # takes 4,264: more than there is
+    assert recent.get("x" * 1000) is None
+    assert recent.get("a") is rows["a"]
+    recent.put("d", rows["a"])
+    assert recent.get("b") is None
+    assert [recent.get(text) is not None for text in "acd"] == [True] * 3
 
 
 def test_the_store_answers_first_and_keeps_what_is_new() -> None:

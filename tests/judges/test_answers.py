@@ -13,7 +13,7 @@ import pytest
 
 from beholder.backends import Answer, Image, Message, Request, Sample, Sampling, Usage
 from beholder.errors import RunError
-from beholder.judges.answers import AnswerFile, Answers, Record
+from beholder.judges.answers import AnswerFile, Answers, InMemory, Record, noted_keys
 from beholder.judges.operations import Rewrite
 from beholder.metrics import Tools
 from beholder.records import Item
@@ -103,6 +103,22 @@ file.close()
     file.close()
 
 
+def test_keys_that_are_looked_up_are_noted_by_whom_they_serve() -> None:
+    answers = Answers()
+
+    async def look(*keys: str) -> set[str]:
+        with noted_keys() as noted:
+            answers.get_answer(keys[0])
+            await asyncio.gather(*(asyncio.to_thread(answers.get_answer, key) for key in keys[1:]))
+        answers.get_answer("after")
+        return noted
+
+    async def both() -> list[set[str]]:
+        return list(await asyncio.gather(look("a", "b", "c"), look("c", "d")))
+
+    assert asyncio.run(both()) == [{"a", "b", "c"}, {"c", "d"}]
+
+
 def test_stats_and_prune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000_000.0
     monkeypatch.setattr("time.time", lambda: now)
@@ -178,3 +194,32 @@ def test_tools_give_every_metric_the_same_judge_and_keep_its_answers(tmp_path: P
     assert "mean of 2" in tools.identity("judge", spec)
     assert not tools.are_per_process([("judge", spec)])
     file.close()
+
+
+def test_facts_of_the_cache_are_copied_into_the_run_and_new_ones_kept_in_both(
+    tmp_path: Path,
+) -> None:
+    own, shared = InMemory(), AnswerFile(tmp_path / "cache.sqlite")
+    answers = Answers(own, shared)
+    assert answers.get_fact("served") is None
+    assert own.get_fact("served") is None
+    shared.put_fact("served", "m-2026")
+    assert answers.get_fact("served") == "m-2026"
+    assert own.get_fact("served") == "m-2026"
+    own.put_fact("served", "m-own")
+    assert answers.get_fact("served") == "m-own"  # the run's own goes first
+    answers.put_fact("more", "x")
+    assert own.get_fact("more") == shared.get_fact("more") == "x"
+    alone = Answers(InMemory())
+    alone.put_fact("more", "y")
+    assert alone.get_fact("more") == "y"
+    assert alone.get_fact("served") is None
+    shared.close()
+
+
+def test_ratings_of_a_panel_are_kept_in_the_run_alone(tmp_path: Path) -> None:
+    own, shared = InMemory(), AnswerFile(tmp_path / "cache.sqlite")
+    Answers(own, shared).put_rating("match", "q", "judge 0", 1.0)
+    assert own.ratings == {("match", "q", "judge 0"): 1.0}
+    assert list(shared.ratings()) == []
+    shared.close()

@@ -14,7 +14,7 @@ from beholder import judges
 from beholder.errors import ItemError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
 from beholder.judges.operations import Rewrite
-from servers.faults import completion, run_beside, serving
+from servers.faults import completion, run_beside, send_answer, serving
 
 QUICK: dict[str, Any] = {"batch": True, "batch_quiet": 0.05, "batch_poll": 0.02}
 
@@ -53,9 +53,17 @@ class BatchServer:
             name = f"file-{len(self.files)}"
             self.files[name] = "\n".join(re.findall(r'^\{"custom_id".*$', raw.decode(), re.M))
             return {"id": name, "object": "file"}
+        if path == "/batches" and method == "GET":
+            rows = [{"id": name, "metadata": b["metadata"]} for name, b in self.batches.items()]
+            return {"object": "list", "data": rows, "has_more": False}
         if path == "/batches":
             name = f"batch-{len(self.batches)}"
-            self.batches[name] = {"input": json.loads(raw)["input_file_id"], "looks": 0}
+            asked = json.loads(raw)
+            self.batches[name] = {
+                "input": asked["input_file_id"],
+                "metadata": asked["metadata"],
+                "looks": 0,
+            }
             return {"id": name, "object": "batch", "status": "validating"}
         if path.startswith("/batches/"):
             return self.look(path.removeprefix("/batches/"))
@@ -74,10 +82,22 @@ class BatchServer:
             response: dict[str, Any] = {"status_code": 200, "body": completion("a phrase")}
             if bad:
                 response = {"status_code": 400, "body": {"error": {"message": "no"}}}
-            rows.append(json.dumps({"custom_id": request["custom_id"], "response": response}))
+            rows.append(self.line(request, response))
         self.files[f"out-{name}"] = "\n".join(rows)
         output = f"out-{name}" if self.final == "completed" else None
         return {**shown, "status": self.final, "output_file_id": output, "error_file_id": None}
+
+    def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
+        """A line of the results."""
+        return json.dumps({"custom_id": request["custom_id"], "response": response})
+
+    def sent(self) -> list[str]:
+        """Every request in every batch."""
+        return [
+            json.loads(line)["custom_id"]
+            for batch in self.batches.values()
+            for line in self.files[batch["input"]].splitlines()
+        ]
 
 
 async def rewrite_all(judge: Judge, n: int) -> list[str]:
@@ -94,8 +114,8 @@ def test_requests_of_one_time_go_into_one_batch_at_half_the_price(tmp_path: Path
         judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
         assert run_beside(server, rewrite_all(judge, 30)) == ["a phrase"] * 30
         assert len(server.batches) == 1
-    # 100 prompt tokens each at 1000 per million, half of it.
-    assert budget.spent == pytest.approx(30 * 100 * 1000 / 1e6 / 2)
+    # 100 prompt tokens each at 1000 per million, half of it; and the probe, which is no batch.
+    assert budget.spent == pytest.approx(30 * 100 * 1000 / 1e6 / 2 + 100 * 1000 / 1e6)
     file.close()
 
 
@@ -110,11 +130,7 @@ def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(tmp_path: Path
         server.looks = 1
         again = judges.judge("openai:m", answers=Answers(file), **options)
         assert run_beside(server, rewrite_all(again, 12)) == ["a phrase"] * 12
-        sent = [
-            json.loads(line)["custom_id"]
-            for b in server.batches.values()
-            for line in server.files[b["input"]].splitlines()
-        ]
+        sent = server.sent()
         assert len(sent) == len(set(sent)) == 12
         n_batches = len(server.batches)
         third = judges.judge("openai:m", answers=Answers(file), **options)
@@ -140,3 +156,181 @@ def test_expired_batch_is_a_transient_failure() -> None:
         judge = judges.judge("openai:m", base_url=server.url, **QUICK)
         with pytest.raises(TransientError, match="batch-0 ended as expired"):
             run_beside(server, judge.ask(Rewrite("thing")))
+
+
+class Killed(Exception):
+    """Stands for a kill: what comes after it does not happen."""
+
+
+@pytest.mark.parametrize("n_kept", [0, 1, 7])
+def test_killed_while_answers_are_kept_sends_nothing_twice(tmp_path: Path, n_kept: int) -> None:
+    class Dying(Answers):
+        n = 0
+
+        def put_answer(self, record: Any) -> None:
+            self.n += 1
+            if self.n > n_kept:
+                raise Killed
+            super().put_answer(record)
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    with serving(BatchServer()) as server:
+        options: dict[str, Any] = {"base_url": server.url, **QUICK}
+        judge = judges.judge("openai:m", answers=Dying(file), **options)
+        with pytest.raises(Killed):
+            run_beside(server, rewrite_all(judge, 10))
+        assert sum(1 for _ in file.records()) == n_kept
+        again = judges.judge("openai:m", answers=Answers(file), **options)
+        assert run_beside(server, rewrite_all(again, 10)) == ["a phrase"] * 10
+        assert len(server.batches) == 1
+    file.close()
+
+
+@pytest.mark.parametrize("made", [True, False], ids=["after", "before"])
+def test_killed_around_the_making_of_a_batch_finds_it_in_the_servers_list(
+    tmp_path: Path, made: bool
+) -> None:
+    class Deadly(BatchServer):
+        """The first making of a batch never comes back."""
+
+        deadly = True
+
+        def route(self, method: str, path: str, raw: bytes) -> Any:
+            if (method, path) != ("POST", "/batches") or not self.deadly:
+                return super().route(method, path, raw)
+            if made:
+                super().route(method, path, raw)
+            return {}
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    with serving(Deadly()) as server:
+        options: dict[str, Any] = {"base_url": server.url, "attempts": 1, **QUICK}
+        judge = judges.judge("openai:m", answers=Answers(file), **options)
+        with pytest.raises(TransientError, match="tells no id"):
+            run_beside(server, rewrite_all(judge, 10))
+        server.deadly = False
+        again = judges.judge("openai:m", answers=Answers(file), **options)
+        assert run_beside(server, rewrite_all(again, 10)) == ["a phrase"] * 10
+        assert len(server.batches) == 1
+    file.close()
+
+
+def test_a_batch_whose_making_was_answered_badly_is_not_made_again() -> None:
+    class Forgetful(BatchServer):
+        def route(self, method: str, path: str, raw: bytes) -> Any:
+            answer = super().route(method, path, raw)
+            return "lost" if (method, path) == ("POST", "/batches") else answer
+
+    with serving(Forgetful()) as server:
+        judge = judges.judge("openai:m", base_url=server.url, wait=0.01, **QUICK)
+        assert run_beside(server, rewrite_all(judge, 10)) == ["a phrase"] * 10
+        assert len(server.batches) == 1
+
+
+def test_a_batch_that_a_sister_run_has_sent_is_waited_for(tmp_path: Path) -> None:
+    files = [AnswerFile(tmp_path / f"run-{i}") for i in range(3)]
+    caches = [AnswerFile(tmp_path / "cache") for _ in files]
+    with serving(BatchServer(looks=10)) as server:
+        runs = [
+            judges.judge("openai:m", answers=Answers(*kept), base_url=server.url, **QUICK)
+            for kept in zip(files, caches, strict=True)
+        ]
+
+        async def at_once() -> list[list[str]]:
+            return list(await asyncio.gather(*(rewrite_all(run, 10) for run in runs)))
+
+        assert run_beside(server, at_once()) == [["a phrase"] * 10] * 3
+        assert len(server.sent()) == 10
+    for file in (*files, *caches):
+        file.close()
+
+
+ODD_LINES: dict[str, Any] = {
+    "not JSON": "a phrase, surely",
+    "no id": '{"response": {"status_code": 200, "body": {}}}',
+    "list": "[]",
+    "number as id": '{"custom_id": 5, "response": {}}',
+    "nested": "[" * 100_000,
+    "body empty": {"status_code": 200, "body": {}},
+    "body list": {"status_code": 200, "body": []},
+    "content parts": {"status_code": 200, "body": {"choices": [{"message": {"content": ["a"]}}]}},
+    "response list": [],
+    "response null": None,
+    "status text": {"status_code": "200", "body": completion("a phrase")},
+    "status 500": {"status_code": 500, "body": {"error": {"message": "no"}}},
+}
+
+
+@pytest.mark.parametrize("kind", ODD_LINES)
+def test_one_odd_line_costs_one_item_and_is_asked_again(tmp_path: Path, kind: str) -> None:
+    class Odd(BatchServer):
+        odd = True
+
+        def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
+            if not self.odd or "thing 3" not in str(request["body"]):
+                return super().line(request, response)
+            given = ODD_LINES[kind]
+            return given if isinstance(given, str) else super().line(request, given)
+
+    async def all_of(judge: Judge) -> list[object]:
+        asked = (judge.ask(Rewrite(f"thing {i}")) for i in range(6))
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    with serving(Odd()) as server:
+        options: dict[str, Any] = {"base_url": server.url, **QUICK}
+        judge = judges.judge("openai:m", answers=Answers(file), **options)
+        found = run_beside(server, all_of(judge))
+        assert [one for i, one in enumerate(found) if i != 3] == ["a phrase"] * 5
+        assert isinstance(found[3], TransientError)
+        assert re.search("batch", str(found[3])), "the reason names the cause"
+        server.odd = False
+        again = judges.judge("openai:m", answers=Answers(file), **options)
+        assert run_beside(server, all_of(again)) == ["a phrase"] * 6
+        assert len(server.sent()) == 7, "only the one line is sent again"
+    file.close()
+
+
+def test_separators_inside_a_text_do_not_break_a_line() -> None:
+    said = "a\u2028b\u2029c\u0085d"
+
+    class Raw(BatchServer):
+        def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
+            whole = {"custom_id": request["custom_id"], "response": response}
+            response["body"] = completion(said)
+            return json.dumps(whole, ensure_ascii=False)
+
+    with serving(Raw()) as server:
+        judge = judges.judge("openai:m", base_url=server.url, **QUICK)
+        assert run_beside(server, rewrite_all(judge, 5)) == [said] * 5
+
+
+@pytest.mark.parametrize("status", ["paused", "", 5, None, ["completed"]])
+def test_a_status_that_nobody_knows_ends_with_words(status: Any) -> None:
+    class Strange(BatchServer):
+        def look(self, name: str) -> dict[str, Any]:
+            return {"id": name, "status": status}
+
+    with serving(Strange()) as server:
+        judge = judges.judge("openai:m", base_url=server.url, attempts=2, **QUICK)
+        with pytest.raises(TransientError, match=r"status 'paused'|status ''|tells no status"):
+            run_beside(server, judge.ask(Rewrite("thing")))
+
+
+def test_a_batch_that_the_server_forgot_is_sent_again_by_the_next_start(tmp_path: Path) -> None:
+    class Forgetful(BatchServer):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            if scope["path"] == "/v1/batches/batch-0":
+                await send_answer(send, 404, b'{"error": {"message": "no such batch"}}', [])
+                return
+            await super().__call__(scope, receive, send)
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    with serving(Forgetful()) as server:
+        options: dict[str, Any] = {"base_url": server.url, **QUICK}
+        judge = judges.judge("openai:m", answers=Answers(file), **options)
+        with pytest.raises(TransientError, match="ended as gone"):
+            run_beside(server, judge.ask(Rewrite("thing")))
+        again = judges.judge("openai:m", answers=Answers(file), **options)
+        assert run_beside(server, again.ask(Rewrite("thing"))) == "a phrase"
+    file.close()

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from beholder import judges
-from beholder.backends import Image
+from beholder.backends import Image, Message, Request, Sampling, Scripted
+from beholder.backends.money import Price
 from beholder.judges import Judge, Tally
+from beholder.judges.dry import DryAsker
 from beholder.judges.operations import (
     Caption,
     Classify,
@@ -95,3 +97,30 @@ def test_every_operation_has_a_typical_answer_that_can_be_read() -> None:
     assert tally.n_calls == 12
     assert tally.completion_tokens > 0
     assert "prompts@" in judge.identity
+
+
+def _request(text: str, n: int = 1) -> Request:
+    return Request((Message("user", (text,)),), Sampling(max_tokens=5, n=n))
+
+
+def test_a_tally_by_hand() -> None:
+    tally = Tally()
+    first, second = _request("x" * 288), _request("y" * 288, n=3)
+    tally.add("b", first, "word " * 6, Price(2.0, 8.0))
+    # 288 bytes and 12 for the turn, three to a token; 30 bytes of answer.
+    assert (tally.n_calls, tally.prompt_tokens, tally.completion_tokens) == (1, 100, 10)
+    assert tally.cost == pytest.approx((100 * 2 + 10 * 8) / 1e6)
+    tally.add("b", first, "word " * 6, Price(2.0, 8.0))
+    assert tally.n_calls == 1  # an equal question counts once
+    tally.add("b", second, "5", Price(2.0, 8.0))
+    assert (tally.prompt_tokens, tally.completion_tokens) == (200, 13)  # a token for each answer
+    tally.add("another", first, "", None)
+    assert (tally.n_calls, tally.cost) == (3, None)
+    tally.add("third", first, "", Price(2.0, 8.0))
+    assert tally.cost is None  # a sum with an unknown part is unknown
+
+
+def test_surprisal_of_a_dry_run_is_a_nat_for_four_letters() -> None:
+    asker = DryAsker(Scripted(lambda request: "x"), Tally())
+    found = asyncio.run(asker.surprisal(["abcdefgh", "abc"], prompt="p", images=()))
+    assert [(s.nll, s.n_tokens, s.n_characters) for s in found] == [(2.0, 2, 8), (1.0, 1, 3)]

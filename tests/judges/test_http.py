@@ -19,7 +19,14 @@ from beholder.backends.openai_http import retry_after
 from beholder.errors import ConfigError, ItemError, ModelChangedError, RunError, TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Draw
 from beholder.judges.operations import Decompose, MeasureSurprisal, Presence, Question, Rewrite
-from servers.faults import FaultServer, Refusal, completion, run_beside, serving
+from servers.faults import (
+    FaultServer,
+    Refusal,
+    completion,
+    run_beside,
+    send_answer,
+    serving,
+)
 from toy import clock
 
 HURRY: dict[str, Any] = {"wait": 0.01, "max_wait": 0.2, "timeout": 1.5}
@@ -419,9 +426,9 @@ def test_max_cost_stops_before_the_call_that_would_pass_it_and_the_rest_resumes(
         with pytest.raises(RunError, match=r"pass --max-cost 0.5 .*higher --max-cost"):
             asyncio.run(ask_all(judge))
         assert file.cost() == pytest.approx(budget.spent)
-        n_bought = round(budget.spent / each)
+        n_bought = round(budget.spent / each)  # the question what the server can do is one of them
         assert 0.4 < budget.spent <= 0.5
-        assert len(server.bodies) == 1 + n_bought, "every call that was made is kept"
+        assert len(server.bodies) == n_bought, "every call that was made is counted"
         budget = Budget(max_cost=2.0, spent=file.cost())
         judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
         asyncio.run(ask_all(judge))
@@ -526,3 +533,118 @@ def test_server_that_tells_no_prompt_logprobs_is_named_with_the_way_out() -> Non
         judge = judges.judge("openai:m", base_url=server.url)
         with pytest.raises(ConfigError, match="use a vLLM server, or hf:NAME"):
             asyncio.run(judge.ask(MeasureSurprisal(["Good."], prompt="Review it.")))
+
+
+class Elsewhere(FaultServer):
+    """Sends every request on to another address, from some request on."""
+
+    def __init__(self, where: str, n_good: int = 0) -> None:
+        super().__init__(clever)
+        self.where = where
+        self.n_good = n_good
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if self.n_good:
+            self.n_good -= 1
+            await super().__call__(scope, receive, send)
+            return
+        headers = [(b"location", self.where.encode())]
+        await send_answer(send, 307, b"", headers)
+
+
+def test_a_redirect_carries_no_text_to_another_host() -> None:
+    with serving(FaultServer(clever)) as other:
+        where = f"{other.url}/chat/completions"
+        with serving(Elsewhere(where)) as server:
+            backend = OpenAI("m", base_url=server.url)
+            with pytest.raises(ConfigError, match=r"sends everything on to .*name that address"):
+                asyncio.run(backend.chat(plain_request()))
+        with serving(Elsewhere(where, n_good=1)) as server:
+            backend = OpenAI("m", base_url=server.url, attempts=2, wait=0.01)
+            with pytest.raises(
+                TransientError, match=r"HTTP 307: a redirect to .*\(tried 2 times\)"
+            ):
+                asyncio.run(backend.chat(plain_request()))
+        assert other.bodies == []
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_without_end_is_cut_off_by_its_size(status: int) -> None:
+    class Endless(FaultServer):
+        n_parts = 0
+
+        async def _answer(self, raw: bytes, scope: Any, receive: Any, send: Any) -> None:
+            if b"ready" in raw:
+                await super()._answer(raw, scope, receive, send)
+                return
+            await send({"type": "http.response.start", "status": status, "headers": []})
+            gone = asyncio.ensure_future(receive())
+            while not gone.done():
+                self.n_parts += 1
+                await send(
+                    {"type": "http.response.body", "body": bytes(100_000), "more_body": True}
+                )
+                await asyncio.sleep(0)
+
+    with serving(Endless(clever)) as server:
+        backend = OpenAI("m", base_url=server.url, attempts=1)
+        with pytest.raises(TransientError, match=r"more than 8000000 bytes|HTTP 500"):
+            asyncio.run(backend.chat(plain_request()))
+    assert server.n_parts < 400, "8 MB are read, and what lies in buffers on the way"
+
+
+def test_a_key_that_the_server_repeats_is_masked_in_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = "sk-planted/0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", planted)
+
+    def leaky(body: dict[str, Any]) -> dict[str, Any]:
+        if "thing" not in str(body["messages"]):
+            return completion("ready")
+        first = {f"{planted} it": -0.1}
+        return {**completion(f"my {planted}", first=first), "system_fingerprint": f"f {planted}"}
+
+    with serving(FaultServer(leaky)) as server:
+        file = AnswerFile(tmp_path / "run.sqlite")
+        judge = judges.judge("openai:m", base_url=server.url, answers=Answers(file))
+        assert asyncio.run(judge.ask(Rewrite("thing"))) == "my [key]"
+        written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+        file.close()
+    assert b"[key]" in written
+    assert b"sk-planted" not in written
+
+
+@pytest.mark.parametrize("key", ["sk-0123456789abcdef\n", "sk-ünï-0123456789", "two words 0123456"])
+def test_a_key_that_can_be_none_is_told_at_once_and_not_shown(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with serving(FaultServer(clever)) as server:
+        with pytest.raises(ConfigError, match="OPENAI_API_KEY holds a blank") as caught:
+            asyncio.run(OpenAI("m", base_url=server.url).chat(plain_request()))
+        assert server.bodies == []
+    assert key[:6] not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", ["sk-0123456789abcdef", "sk_live_0123", "", "A B", 5, None])
+def test_key_env_must_look_like_the_name_of_a_variable(given: Any) -> None:
+    with pytest.raises(ConfigError, match="key_env is the name of an environment variable") as told:
+        OpenAI("m", key_env=given)
+    assert not given or str(given) not in str(told.value)
+
+
+@pytest.mark.parametrize("given", ["http://[::1", 5, "localhost:8000", "ftp://host/v1", "http://"])
+def test_an_address_that_is_none_is_told_at_once(given: Any) -> None:
+    with pytest.raises(ConfigError, match=r"base_url: .* is no address such as"):
+        OpenAI("m", base_url=given)
+
+
+@pytest.mark.parametrize("kept", ["junk", "[]", "null", '{"model": 5}', '{"top_logprobs": "many"}'])
+def test_a_note_about_the_server_that_cannot_be_read_is_found_out_again(kept: str) -> None:
+    answers = Answers()
+    with serving(FaultServer(clever)) as server:
+        address = server.url
+        answers.put_fact(f"dialect of openai:m@{address}", kept)
+        backend = OpenAI("m", base_url=address, facts=answers)
+        assert asyncio.run(backend.chat(plain_request())).model == "served-1"

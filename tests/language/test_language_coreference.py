@@ -6,6 +6,7 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.language import parse, scene_graph
+from toy.graphs import document
 
 CASES = [
     ("A dog lies on a rug. The dog is brown.", "dog dog"),
@@ -16,6 +17,19 @@ CASES = [
     ("There is a red car and a blue car. The blue car is dirty.", "car car"),
     ("A man walks with a woman. He is carrying a bag.", "man He"),
     ("There is a vase on a table. The vase is blue and it is full of roses.", "vase vase it"),
+    ("A large sedan is parked. The blue sedan is clean.", "sedan sedan"),
+    ("A house stands on a hill. The structure is old.", "house structure"),
+    ("Two dogs play. Both are brown.", "dogs Both"),
+    ("Two boys play. One is tall. They laugh.", "boys They"),
+    ("A crowd stands in a square. They cheer.", "crowd They"),
+    ("A boy rides a bike. It is red. It has a bell.", "bike It It"),
+    ("A mother holds her baby. She is happy.", "mother She"),
+    ("John Smith sits on a chair. Smith wears a hat.", "John Smith Smith"),
+    ("John Smith sits on a chair. John wears a hat.", "John Smith John"),
+    ("A car stands by a house. It is red.", "car It"),
+    ("A boy looks at a statue. He smiles.", "boy He"),
+    ("A man drives a truck. The vehicle is old.", "truck vehicle"),
+    ("A woman sits at tables. They are round.", "tables They"),
 ]
 
 
@@ -29,6 +43,59 @@ def test_mentions_of_one_thing_are_one_entity(text: str, expected: str) -> None:
     assert chains(text) == {expected}
 
 
+def test_two_pronouns_of_one_sentence_mean_two_things() -> None:
+    text = "A woman walks past a man. She looks at him."
+    assert chains(text) == {"woman She", "man him"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said_of"),
+    [
+        ("A man and a woman sit. They smile.", {"man", "woman"}),
+        ("A cup and a plate are on a table. They are white.", {"cup", "plate"}),
+        ("A man and a woman sit on chairs. They smile.", {"man", "woman"}),
+    ],
+)
+def test_they_means_both_of_a_joined_pair(text: str, said_of: set[str]) -> None:
+    graph = scene_graph(parse(text))
+    last = {a.sentence for a in graph.attributes}
+    told = [a for a in graph.attributes if a.sentence == max(last)]
+    assert {graph.entities[a.entity].name for a in told} == said_of
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "members"),
+    [
+        ("Two women stand. One wears a hat, the other wears a scarf.", "woman", ["one", "other"]),
+        ("Three cats sleep. One is black.", "cat", ["one"]),
+        (
+            "A tree is tall. A car is red. A road is wet. A hill is green. Three cats sleep."
+            " One is black.",
+            "cat",
+            ["one"],
+        ),
+    ],
+)
+def test_one_and_the_other_are_members_of_the_group(
+    text: str, group: str, members: list[str]
+) -> None:
+    graph = scene_graph(parse(text))
+    whole = next(e for e in graph.entities if e.name == group and e.member_of is None)
+    found = [e for e in graph.entities if e.member_of == whole.index]
+    assert [e.quantity for e in found] == members
+    assert {e.name for e in found} == {group}
+
+
+def test_own_pronoun_makes_its_owner_have_the_thing() -> None:
+    graph = scene_graph(parse("A girl pets a cat. Her hair is long."))
+    has = {
+        (graph.entities[r.subject].name, graph.entities[r.object].name)
+        for r in graph.relations
+        if r.kind == "possessive"
+    }
+    assert has == {("girl", "hair")}
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -37,6 +104,11 @@ def test_mentions_of_one_thing_are_one_entity(text: str, expected: str) -> None:
         "A man is sitting on a bench. A man is standing.",
         "A woman is sitting on a bench. He is old.",
         "There is a dog on the rug. The other dog is brown.",
+        "The dog bites it.",
+        "A boy sees a man. They are tables.",
+        "A large house stands here. The small house is old.",
+        "Two men sit. He is old.",
+        "A dog sits. Dogs are brown.",
     ],
 )
 def test_different_things_stay_apart(text: str) -> None:
@@ -67,3 +139,28 @@ def test_none_links_nothing() -> None:
 def test_unknown_coreference_is_refused_with_the_choices() -> None:
     with pytest.raises(ConfigError, match=r"'nearest'.*'builtin'"):
         scene_graph(parse("A dog."), coref="nearest")
+
+
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        # "Max, a dog, sits": the second names the first again; "dogs, cats and a bird" is a list.
+        (
+            "Max/PROPN/NNP/nsubj/6 ,/PUNCT/,/punct/4 a/DET/DT/det/4 dog/NOUN/NN/appos/1"
+            " ,/PUNCT/,/punct/4 sits/VERB/VBZ/ROOT/0",
+            {"Max dog"},
+        ),
+        (
+            "cats/NOUN/NNS/ROOT/0 ,/PUNCT/,/punct/4 a/DET/DT/det/4 dog/NOUN/NN/appos/1"
+            " and/CCONJ/CC/cc/6 birds/NOUN/NNS/conj/1",
+            set(),
+        ),
+        ("cats/NOUN/NNS/ROOT/0 ,/PUNCT/,/punct/3 dogs/NOUN/NNS/appos/1", set()),
+    ],
+)
+def test_an_apposition_names_the_same_thing_and_a_list_does_not(
+    tree: str, expected: set[str]
+) -> None:
+    graph = scene_graph(document(tree))
+    told = {" ".join(m.text for m in e.mentions) for e in graph.entities if len(e.mentions) > 1}
+    assert told == expected

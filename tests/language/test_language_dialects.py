@@ -54,6 +54,34 @@ CASES = {
         "flags/NOUN/ROOT/0",
         "amod/6 punct/1 conj/1 cc/3 conj/1 ROOT/0",
     ),
+    "two prepositions": (
+        "cats/NOUN/nsubj/2 jump/VERB/ROOT/0 out/ADP/prep/2 of/ADP/prep/3 boxes/NOUN/pobj/4",
+        "nsubj/2 ROOT/0 case/5 case/5 obl/2",
+    ),
+    "preposition with a clause": (
+        "He/PRON/nsubj/2 rests/VERB/ROOT/0 after/ADP/prep/2 running/VERB/pcomp/3",
+        "nsubj/2 ROOT/0 mark/4 advcl/2",
+    ),
+    "noun with a clause": (
+        "ways/NOUN/ROOT/0 of/ADP/prep/1 cooking/VERB/pcomp/2",
+        "ROOT/0 mark/3 acl/1",
+    ),
+    "preposition as the root": (
+        "on/ADP/ROOT/0 the/DET/det/3 table/NOUN/pobj/1",
+        "case/3 det/3 ROOT/0",
+    ),
+    "existential with a place": (
+        "There/PRON/expl/2 are/VERB/ROOT/0 dogs/NOUN/attr/2 on/ADP/prep/2 rugs/NOUN/pobj/4",
+        "expl/2 ROOT/0 nsubj/2 case/5 obl/2",
+    ),
+    "copula in a relative clause": (
+        "men/NOUN/ROOT/0 who/PRON/nsubj/3 are/AUX/relcl/1 tall/ADJ/acomp/3",
+        "ROOT/0 nsubj/4 cop/4 acl:relcl/1",
+    ),
+    "passive is no copula": (
+        "It/PRON/nsubjpass/3 is/AUX/auxpass/3 made/VERB/ROOT/0 of/ADP/prep/3 wood/NOUN/pobj/4",
+        "nsubj:pass/3 aux:pass/3 ROOT/0 case/5 obl/3",
+    ),
     "relative clause": (
         "men/NOUN/ROOT/0 who/PRON/nsubj/3 smile/VERB/relcl/1",
         "ROOT/0 nsubj/3 acl:relcl/1",
@@ -88,9 +116,24 @@ def test_dialect_is_told_by_its_labels() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["preposition of a verb", "preposition of a noun", "predicate adjective", "copular place",
+    ["preposition of a verb", "preposition of a noun", "copula in a relative clause",
+     "passive is no copula", "predicate adjective", "copular place",
      "predicate noun", "passive with agent", "possessor", "relative clause"],
 )  # fmt: skip
 def test_way_back_to_clear_restores_the_tree(name: str) -> None:
     text, _ = CASES[name]
     assert links(to_clear(to_ud(nodes(text)))) == links(nodes(text))
+
+
+def test_fronted_predicate_and_auxiliaries_go_with_their_copula() -> None:
+    # "The cat has not been on mats": the copula takes subject, auxiliary and adverb of the noun.
+    tree = nodes(
+        "cats/NOUN/nsubj/6 have/AUX/aux/6 not/PART/advmod/6 been/AUX/cop/6 on/ADP/case/6 "
+        "mats/NOUN/ROOT/0 white/ADJ/amod/6"
+    )
+    assert links(to_clear(tree)) == "nsubj/4 aux/4 advmod/6 ROOT/0 prep/4 pobj/5 amod/6"
+
+
+def test_a_joined_clause_goes_with_the_copula_and_a_joined_adjective_stays() -> None:
+    tree = nodes("He/PRON/nsubj/3 is/AUX/cop/3 tall/ADJ/ROOT/0 thin/ADJ/conj/3 waves/VERB/conj/3")
+    assert links(to_clear(tree)) == "nsubj/2 ROOT/0 acomp/2 conj/3 conj/2"

@@ -73,7 +73,7 @@ def test_an_animation_gives_its_first_frame_and_says_so(tmp_path: Path) -> None:
     red, blue = (Image.new("RGB", (8, 8), colour) for colour in ("red", "blue"))
     red.save(file, save_all=True, append_images=[blue])
     assert load_image(file).getpixel((0, 0)) == (255, 0, 0)
-    assert check_image(file).notes == ("holds 2 frames: the first is used",)
+    assert check_image(file).notes == ("holds several frames: the first is used",)
 
 
 def test_a_rotated_picture_is_turned_upright(tmp_path: Path) -> None:
@@ -137,5 +137,5 @@ def test_encoding_drops_metadata(tmp_path: Path) -> None:
 def test_file_hash_is_sha256(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")  # FIPS 180-2, appendix B.1
     assert file_sha256(tmp_path / "a").startswith("ba7816bf8f01cfea414140de5dae2223")
-    with pytest.raises(ItemError, match="cannot be read"):
+    with pytest.raises(ItemError, match="there is no such file"):
         file_sha256(tmp_path / "b")

@@ -13,13 +13,13 @@ import pytest
 from PIL import Image
 
 from beholder.backends import Scripted
-from beholder.backends.images import Pictures, for_model
+from beholder.backends.images import for_model
 from beholder.errors import ItemError
 from beholder.judges import LLMJudge
 from beholder.metrics import Tools
-from beholder.narratives.views import Sight
+from beholder.narratives.views import by_sight
 from beholder.records import Frame, Item
-from beholder.run.rows.tasks import Caption
+from beholder.run.rows.askers import CaptionRow
 from beholder.run.thumbs import thumb, write_thumbs
 
 Colour: TypeAlias = tuple[int, int, int]
@@ -112,19 +112,19 @@ def _by_metric(file: Path) -> bytes:
 def _by_caption(file: Path) -> bytes:
     backend = Scripted(lambda request: "A picture.")
     item = Item("a", "", images=(file.name,))
-    asyncio.run(Caption(Pictures(file.parent)).make(item, LLMJudge(backend), "s"))
+    asyncio.run(CaptionRow("j").make(item, LLMJudge(backend), Tools(folder=file.parent)))
     ((image,),) = (request.images for request in backend.requests)
     return image.data
 
 
 def _by_sight(file: Path) -> bytes:
-    (shot,) = asyncio.run(Sight(file.parent, max_side=SIDE).shots([Frame("a", file.name)]))
-    assert shot.image is not None
-    return shot.image.data
+    shown = asyncio.run(by_sight(Frame("a", file.name), Tools(folder=file.parent), SIDE))
+    assert shown.image is not None
+    return shown.image.data
 
 
 def _by_thumbnail(file: Path) -> bytes:
-    assert write_thumbs(file.parent, [("a", file)], SIDE) == []
+    assert write_thumbs(file.parent, file.parent, [("a", file.name)], SIDE) == []
     return thumb(file.parent, 0).read_bytes()
 
 

@@ -12,7 +12,7 @@ from beholder.narratives.cost import PUBLISHED_SECONDS, Rates, Stage, measured
 from beholder.narratives.hybrid import choose, combine
 from beholder.narratives.space import Floats
 from beholder.narratives.steps import StepRow, steps_table
-from beholder.narratives.study import Subject, tables
+from beholder.narratives.study import JudgedStoryline, tables
 
 NAN = math.nan
 
@@ -35,10 +35,10 @@ def _ratings(n: int, icc: float, seed: int) -> Floats:
     return ratings
 
 
-def _subjects(captions: Floats, sight: Floats) -> list[Subject]:
+def _subjects(captions: Floats, sight: Floats) -> list[JudgedStoryline]:
     sources = ["human"] * 6 + ["maps"] * 60 + ["random"] * 60
     return [
-        Subject(f"n{i}", source, 0.5, 0.6, None if source == "human" else 0.3,
+        JudgedStoryline(f"n{i}", source, 0.5, 0.6, None if source == "human" else 0.3,
                 {"captions": list(captions[i]), "sight": list(sight[i])})
         for i, source in enumerate(sources)
     ]  # fmt: skip
@@ -81,7 +81,7 @@ def test_the_published_effects_come_out_of_groups_with_those_moments(
     ):
         votes = _with_moments(n, mean, sd, seed)
         subjects += [
-            Subject(f"{source}{i}", source, None, None, None, {method: [v]})
+            JudgedStoryline(f"{source}{i}", source, None, None, None, {method: [v]})
             for i, v in enumerate(votes)
         ]
     found = tables(subjects)["comparisons"]
@@ -97,9 +97,9 @@ def test_the_published_effects_come_out_of_groups_with_those_moments(
 
 def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
     subjects = [
-        Subject("a", "human", None, None, None, {"sight": [8, None]}),
-        Subject("b", "human", None, None, None, {"sight": [None, None]}),
-        Subject("c", "human", None, None, None, {"sight": [4, 6]}),
+        JudgedStoryline("a", "human", None, None, None, {"sight": [8, None]}),
+        JudgedStoryline("b", "human", None, None, None, {"sight": [None, None]}),
+        JudgedStoryline("c", "human", None, None, None, {"sight": [4, 6]}),
     ]
     (row,) = tables(subjects)["scores"]
     assert (row["n"], row["n_failed"], row["n_votes"], row["n_votes_failed"]) == (2, 1, 3, 3)
@@ -111,7 +111,7 @@ def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
 
 
 def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
-    subjects = [Subject(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")]
+    subjects = [JudgedStoryline(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")]
     found = tables(subjects)
     assert found["sources"] == ["human", "maps", "random"]
     assert any("human: only 1 narratives" in caution for caution in found["cautions"])
@@ -122,7 +122,7 @@ def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
 def test_correlations_with_distance_leave_human_narratives_out() -> None:
     rng = np.random.default_rng(0)
     subjects = [
-        Subject(
+        JudgedStoryline(
             str(i), "human" if i < 5 else "maps", x, x, None if i < 5 else x, {"sight": [10 * x]}
         )
         for i, x in enumerate(rng.random(20))

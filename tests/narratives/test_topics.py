@@ -162,3 +162,17 @@ def test_umap_keeps_groups_apart_for_clusters() -> None:
 def test_an_unknown_form_of_topics_is_refused() -> None:
     with pytest.raises(ConfigError, match="'clusters:tsne': expected 'labels:NAME'"):
         topics_by("clusters:tsne", [], [[1.0]])
+
+
+def test_defaults_are_those_that_the_signature_tells() -> None:
+    labels = ["sea", *[None] * 10, "mine"]
+    knn = spread_labels(_two_groups(), labels)
+    assert knn.method == "label_spreading|kernel:knn|n_neighbors:7|alpha:0.2"
+    rbf = spread_labels(_two_groups(), labels, kernel="rbf")
+    assert rbf.method == "label_spreading|kernel:rbf|gamma:20|alpha:0.2"
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1])
+def test_alpha_lies_between_0_and_1(alpha: float) -> None:
+    with pytest.raises(ConfigError, match="alpha="):
+        spread_labels(_two_groups(), ["sea", *[None] * 10, "mine"], alpha=alpha)

@@ -12,10 +12,10 @@ import pytest
 from beholder.backends import BACKENDS, Answer, Request
 from beholder.errors import RunError
 from beholder.narratives.judging import Voting
-from beholder.records import ItemFailure, ItemScore
 from beholder.report import write_study, write_study_figures
-from beholder.run.narrate.config import NarrateConfig
-from beholder.run.narrate.engine import carry_out
+from beholder.run.narrate.config import CoherenceOptions, CollectionOptions, NarrateConfig, Part
+from beholder.run.narrate.engine import run_narratives
+from beholder.run.session import Quiet
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
 
@@ -45,28 +45,22 @@ for _name, _backend in (("story", Storyteller), ("hostile", Hostile)):
         BACKENDS.register(_name)(_backend)
 
 
-class Quiet:
-    """Hears nothing."""
-
-    def start(self, total: int, reused: int) -> None: ...
-
-    def advance(self, outcome: ItemScore | ItemFailure) -> None: ...
+ALL: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
 
 
-def _run(folder: Path, sequences: Path, **options: object) -> Path:
-    usual: dict[str, object] = {
-        "parts": ("captions", "sight", "hybrid", "transitions", "coherence"),
-        "embedder": f"npz:{folder / 'data' / 'vectors.npz'}",
-    }
+def _run(
+    folder: Path, sequences: Path, parts: tuple[Part, ...] = ALL, embedder: str | None = None
+) -> Path:
     config = NarrateConfig(
         sequences=str(sequences),
         out=folder / "run",
-        collection=str(folder / "data" / "index.csv"),
+        parts=parts,
         judge="hostile:steady",
+        collection=CollectionOptions(str(folder / "data" / "index.csv")),
         voting=Voting(judges=2, context=EVIL),
-        **{**usual, **options},  # type: ignore[arg-type]
+        coherence=CoherenceOptions(embedder or f"npz:{folder / 'data' / 'vectors.npz'}"),
     )
-    carry_out(config, Quiet())
+    run_narratives(config, Quiet())
     return config.out
 
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beholder.records import Unit
-from beholder.report.marking import Piece, heights, mark, pieces, visible
+from beholder.report.marking import Piece, heights, mark, pieces
+from beholder.visible import visible
 
 
 def test_nested_and_crossing_spans_are_cut_at_every_border() -> None:

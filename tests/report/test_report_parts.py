@@ -7,7 +7,7 @@ import pytest
 
 from beholder.records import Estimate, Interval, Unit
 from beholder.report import charts
-from beholder.report.load import Value
+from beholder.report.load import ValueColumn
 from beholder.report.numbers import count_ticks, show_number, show_tick, ticks
 from beholder.report.sample import choose, spread
 from beholder.report.tones import by_tone, notable, strength, tone
@@ -46,7 +46,7 @@ def test_counts_have_whole_ticks_that_reach_the_highest_bar(most: int, expected:
 
 def test_histogram_counts_every_score_once_and_stays_inside_its_frame() -> None:
     scores = np.array([0.0, 0.1, 0.1, 0.5, 0.99, 1.0])
-    chart = charts.histogram(Value("f1", low=0.0, high=1.0), scores)
+    chart = charts.histogram(ValueColumn("f1", low=0.0, high=1.0), scores)
     assert sum(bar.count for bar in chart.bars) == 6
     assert chart.mean == pytest.approx(2.69 / 6)
     assert chart.median == pytest.approx(0.3)  # between 0.1 and 0.5
@@ -59,13 +59,15 @@ def test_histogram_counts_every_score_once_and_stays_inside_its_frame() -> None:
 
 def test_histogram_of_equal_scores_or_one_score_has_one_bar() -> None:
     for scores in (np.array([0.25]), np.full(9, 0.25), np.full(4, -3.0)):
-        for value in (Value("f1", low=0.0, high=1.0), Value("elo")):
+        for value in (ValueColumn("f1", low=0.0, high=1.0), ValueColumn("elo")):
             assert len(charts.histogram(value, scores).bars) == 1
 
 
 def test_histogram_of_a_narrow_range_does_not_show_all_that_is_possible() -> None:
     scores = np.array([0.41, 0.42, 0.44, 0.45])
-    labels = [text for _, text in charts.histogram(Value("f1", low=0.0, high=1.0), scores).x_ticks]
+    labels = [
+        text for _, text in charts.histogram(ValueColumn("f1", low=0.0, high=1.0), scores).x_ticks
+    ]
     assert labels == ["0.41", "0.42", "0.43", "0.44", "0.45"]
 
 
@@ -76,8 +78,8 @@ def test_range_bar_places_mean_and_interval_in_percent() -> None:
 
 
 def test_scores_outside_the_stated_bounds_widen_the_scale() -> None:
-    assert charts.scale(Value("sas", low=0.0, high=1.0), np.array([0.2, 1.3])) == (0.0, 1.3)
-    assert charts.scale(Value("elo"), np.array([5.0, 5.0])) == (4.5, 5.5)
+    assert charts.scale(ValueColumn("sas", low=0.0, high=1.0), np.array([0.2, 1.3])) == (0.0, 1.3)
+    assert charts.scale(ValueColumn("elo"), np.array([5.0, 5.0])) == (4.5, 5.5)
 
 
 def test_lists_take_turns_with_an_even_sample() -> None:

@@ -43,7 +43,7 @@ def printed(item: Item, score: ItemScore, *, terminal: bool = False, width: int 
     out = io.StringIO()
     system: Literal["standard"] | None = "standard" if terminal else None
     console = Console(file=out, width=width, force_terminal=terminal, color_system=system)
-    show(item, score, console)
+    show(replace(score, item=item), console)
     return out.getvalue()
 
 
@@ -146,7 +146,7 @@ class Fragment(HTMLParser):
 
 
 def test_notebook_marks_nested_units_inside_each_other() -> None:
-    html = to_html(ITEM, SCORE)
+    html = to_html(replace(SCORE, item=ITEM))
     fragment = Fragment(html)
     assert "A red cat sits." in fragment.text
     assert "A black cat sits on a mat." in fragment.text
@@ -166,7 +166,7 @@ def test_notebook_escapes_everything_and_needs_nothing_else() -> None:
     unit = Unit(evil, evil, "candidate", ((0, len(evil)),), 0.5, evil, None, {evil: evil})
     wrong = Unit(evil, evil, "reference", ((0, 9),), 0.5, "mistake", 0, {evil: evil})
     fragment = Fragment(
-        to_html(Item(evil, evil, (evil,)), ItemScore({evil: 0.5}, (unit, wrong), evil))
+        to_html(ItemScore({evil: 0.5}, (unit, wrong), evil, item=Item(evil, evil, (evil,))))
     )
     assert {tag for tag, _ in fragment.tags} <= {
         "div", "span", "table", "thead", "tbody", "tr", "th", "td", "code",
@@ -177,8 +177,14 @@ def test_notebook_escapes_everything_and_needs_nothing_else() -> None:
     assert "{{ 7*7 }}" in fragment.text
 
 
-def test_a_score_shows_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    own = replace(SCORE, item=ITEM)
-    own.show()
-    assert "A black cat sits on a mat." in capsys.readouterr().out
-    assert own._repr_html_() == to_html(ITEM, SCORE)
+def test_a_score_without_its_item_shows_all_but_the_texts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show(SCORE)
+    show(replace(SCORE, item=ITEM))
+    without, whole = capsys.readouterr().out.split("posh|v:1\n")[:2]
+    assert "candidate ─" not in without
+    assert "candidate ─" in whole
+    assert whole.endswith(without)
+    assert "max-height" not in to_html(SCORE)  # the frame of a text
+    assert "omission" in to_html(SCORE)

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from toy import killing
+from toy.photos import make_collection, write_narratives
 from toy.reviewer import write_reviews
 
 N_KILLS = 4
+
+_TABLES = ("run.json", "scores.parquet", "thumbs/000000.jpg", "thumbs/000005.jpg")
 
 
 def contents(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
@@ -70,5 +73,59 @@ def test_a_ranking(tmp_path: Path, seed: int) -> None:
         command,
         ("run.json", "ranking.json", "ranks.csv", "scores.parquet", "report.html"),
         in_flight=2,
+        seed=seed,
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_captions(tmp_path: Path, seed: int) -> None:
+    judge = "story('steady', log='log')"
+    command = ("caption", "run/img", "--judge", judge, "-o", "run/c.jsonl", "--concurrency", "2")
+    killed_like_calm(
+        tmp_path,
+        lambda folder: make_collection(folder / "run", n=6),
+        command,
+        ("c.jsonl", *(f"c.jsonl.run/{name}" for name in _TABLES)),
+        in_flight=2,
+        seed=seed,
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_reviews(tmp_path: Path, seed: int) -> None:
+    judge = "reviewer('m', log='log')"
+    command = ("review", "data/img", "--judge", judge, "-o", "run", "--concurrency", "2")
+    killed_like_calm(
+        tmp_path,
+        lambda folder: make_collection(folder / "data", n=6),
+        command,
+        ("reviews.jsonl", *_TABLES),
+        in_flight=2,
+        seed=seed,
+    )
+
+
+def _photos(folder: Path) -> None:
+    make_collection(folder / "data", 20)
+    write_narratives(folder / "s.jsonl", 2, 20)
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_a_study_of_narratives(tmp_path: Path, seed: int) -> None:
+    command = (
+        "narrate", "compare", "s.jsonl", "--pictures", "data/index.csv",
+        "--embedder", "npz:data/vectors.npz", "--by", "captions", "--by", "hybrid",
+        "--by", "transitions", "--judge", "story(model='steady', log='log')", "-o", "run",
+        "--judges", "2", "--concurrency", "2",
+    )  # fmt: skip
+    killed_like_calm(
+        tmp_path,
+        _photos,
+        command,
+        (
+            *("run.json", "study.json", "theta.npz", "scores.parquet", "units.parquet"),
+            *("report.html", "thumbs/000000.jpg"),
+        ),
+        in_flight=1,  # the toy answers one call at a time
         seed=seed,
     )

@@ -210,3 +210,47 @@ def test_an_unfinished_score_is_kept_and_asked_for_again(tmp_path: Path) -> None
         assert [values for _, values in store.values("m")] == [{"v": 2.0}]
         store.put("m", 0, ItemScore({"v": 3.0}))
         assert list(store.failures("m")) == []
+
+
+def test_a_failure_keeps_what_was_found_nevertheless(tmp_path: Path) -> None:
+    failed = ItemFailure("ItemError", "no vote", detail={"votes": [{"judge": 0, "reason": "ü"}]})
+    with Store.open(tmp_path) as store:
+        store.sync(ITEM, [Item("a", "one"), Item("b", "two")])
+        store.add_asker("m", ITEM, {}, "m|v:1")
+        store.put("m", 0, failed)
+        store.put("m", 1, ItemFailure("ItemError", "nothing"))
+        assert store.score("m", 0) == failed
+        assert dict(store.failures("m"))[1].detail == {}
+
+
+def test_outcomes_made_in_another_way_are_refused_or_forgotten(tmp_path: Path) -> None:
+    with Store.open(tmp_path) as store:
+        store.sync(ITEM, [Item("a", "one"), Item("b", "two")])
+        for name in ("m", "other"):
+            store.add_asker(name, ITEM, {}, f"{name}|v:1")
+            store.put(name, 0, ItemScore({"x": 1.0}))
+            store.put(name, 1, ItemFailure("ItemError", "nothing"))
+        with pytest.raises(RunError, match="holds scores of m made as"):
+            store.add_asker("m", ITEM, {}, "m|v:2")
+        store.add_asker("m", ITEM, {}, "m|v:1", renew=True)
+        assert store.finished("m") == {0, 1}  # the same way: nothing is forgotten
+        store.add_asker("m", ITEM, {}, "m|v:2", renew=True)
+        assert store.finished("m") == set()
+        assert store.finished("other") == {0, 1}
+        assert {one.name: one.signature for one in store.askers()} == {
+            "m": "m|v:2",
+            "other": "other|v:1",
+        }
+
+
+def test_outcomes_of_subjects_that_are_asked_no_more_are_forgotten(tmp_path: Path) -> None:
+    with Store.open(tmp_path) as store:
+        store.sync(ITEM, [Item(str(n), "text") for n in range(4)])
+        for name in ("m", "other"):
+            store.add_asker(name, ITEM, {}, f"{name}|v:1")
+            store.put(name, 0, ItemScore({"x": 1.0}))
+            store.put(name, 1, ItemFailure("ItemError", "nothing"))
+            store.put(name, 2, ItemScore({"x": 2.0}))
+        store.keep_only("m", [2, 3])
+        assert store.finished("m") == {2}
+        assert store.finished("other") == {0, 1, 2}

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 from unittest import mock
 
-import httpx2
 import uvicorn
 
 from beholder.backends.openai_http import Connection
@@ -174,12 +173,16 @@ class FaultServer:
 
 
 async def _send(send: Any, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        *more,
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send_answer(send, status, body, [(b"content-type", b"application/json"), *more])
+
+
+async def send_answer(
+    send: Any, status: int, body: bytes, headers: list[tuple[bytes, bytes]]
+) -> None:
+    """Send a whole answer."""
+    length = (b"content-length", str(len(body)).encode())
+    whole = headers if status == 204 else [*headers, length]
+    await send({"type": "http.response.start", "status": status, "headers": whole})
     await send({"type": "http.response.body", "body": body})
 
 
@@ -241,13 +244,13 @@ def run_beside(server: Served, work: Coroutine[Any, Any, T]) -> T:
     numbers = itertools.count()
     under_way: set[str] = set()
 
-    async def counted(self: Connection, method: str, path: str, **parts: Any) -> httpx2.Response:
+    async def counted(self: Connection, method: str, path: str, **parts: Any) -> bytes:
         number = str(next(numbers))
         under_way.add(number)
         parts["headers"] = {**parts.get("headers", {}), NUMBER: number}
         try:
-            response: httpx2.Response = await send(self, method, path, **parts)
-            return response
+            body: bytes = await send(self, method, path, **parts)
+            return body
         finally:
             under_way.discard(number)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,3 +160,44 @@ def test_clusters_flip_together() -> None:
 def test_pairs_of_different_length_are_refused() -> None:
     with pytest.raises(ConfigError, match="one length"):
         paired_difference([1.0], [1.0, 2.0])
+
+
+def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> None:
+    values, codes = np.array([10.0, 0.0, 20.0]), np.array([1, 0, 1])
+    seen: set[float] = set()
+
+    def mean(rows: Any) -> float:
+        seen.add(float(values[rows].mean()))
+        return float(values[rows].mean())
+
+    interval = cluster_bootstrap(mean, codes, n_resamples=400, level=0.9, seed=1)
+    # Cluster 0 twice: 0; both: 30 / 3; cluster 1 twice: 60 / 4.
+    assert seen == {0.0, 10.0, 15.0}
+    assert interval is not None
+    assert (interval.low, interval.high, interval.level) == (0.0, 15.0, 0.9)
+
+
+def test_one_row_per_cluster_needs_no_order() -> None:
+    values, codes = np.array([5.0, 1.0]), np.array([1, 0])
+    seen: set[tuple[float, ...]] = set()
+
+    def mean(rows: Any) -> float:
+        seen.add(tuple(sorted(values[rows])))
+        return float(values[rows].mean())
+
+    interval = cluster_bootstrap(mean, codes, n_resamples=200, level=0.95, seed=1)
+    assert seen == {(1.0, 1.0), (1.0, 5.0), (5.0, 5.0)}
+    assert interval is not None
+    assert (interval.low, interval.high) == (1.0, 5.0)
+
+
+@pytest.mark.parametrize(("defined", "has_interval"), [(90, True), (89, False)])
+def test_nine_in_ten_resamples_must_have_a_value(defined: int, has_interval: bool) -> None:
+    calls = iter(range(100))
+
+    def statistic(rows: Any) -> float | None:
+        return 1.0 if next(calls) < defined else None
+
+    codes = np.array([0, 1])
+    found = cluster_bootstrap(statistic, codes, n_resamples=100, level=0.95, seed=1)
+    assert (found is not None) == has_interval

@@ -22,7 +22,7 @@ from beholder.stats import (
     williams,
 )
 from beholder.stats.compare import DifferenceTest
-from beholder.stats.correlation import CorrelationKind
+from beholder.stats.correlation import CorrelationKind, t_test_of_correlation
 
 KINDS: list[CorrelationKind] = ["pearson", "spearman", "tau-b", "tau-c"]
 X = [2.1, 3.4, 1.9, 5.6, 4.4, 3.8, 6.1, 2.7, 5.0, 4.9]
@@ -274,3 +274,22 @@ def test_ranking_correlation_pairs_systems_by_name() -> None:
     assert ranking_correlation(gold, {"c": 3, "a": 1, "b": 2}).value == 1.0
     with pytest.raises(ConfigError, match="differ in c, d"):
         ranking_correlation(gold, {"a": 1, "b": 2, "d": 3})
+
+
+@pytest.mark.parametrize(
+    ("r", "df", "p"),
+    [
+        # t = r sqrt(df / (1 - r^2)); with one degree of freedom t is Cauchy: p = 1 - 2 atan(t) / pi.
+        (math.sqrt(0.5), 1, 0.5),
+        (-math.sqrt(0.5), 1, 0.5),
+        (0.0, 5, 1.0),
+        # with two p = 1 - t / sqrt(2 + t^2): t = 0.6 sqrt(2) / 0.8
+        (0.6, 2, 1 - 0.6),
+        (1.0, 3, 0.0),
+        (-1.0, 1, 0.0),
+        (0.5, 0, None),
+    ],
+)
+def test_p_of_a_correlation_by_hand(r: float, df: int, p: float | None) -> None:
+    found = t_test_of_correlation(r, df)
+    assert found == (None if p is None else pytest.approx(p, abs=1e-12))

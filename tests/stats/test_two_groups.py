@@ -90,6 +90,38 @@ def test_t_tests_match_pingouin() -> None:
     assert (welch.interval.low, welch.interval.high) == pytest.approx((0.34, 1.48), abs=0.005)
 
 
+def test_interval_of_students_t_by_hand() -> None:
+    # Means 2 and 6, variances 2 and 4: pooled (1 * 2 + 2 * 4) / 3 = 10 / 3, and the standard error
+    # sqrt(10 / 3 * (1 / 2 + 1 / 3)) = 5 / 3. Tables give t(0.975; 3) = 3.182446, t(0.95; 3) = 2.353363.
+    result = t_test([1, 3], [4, 6, 8], equal_variances=True)
+    assert result.statistic == pytest.approx(-4 / (5 / 3))
+    assert (result.df, result.estimate) == (3, -4)
+    assert result.interval is not None
+    half = 3.182446 * 5 / 3
+    assert result.interval.low == pytest.approx(-4 - half, abs=1e-5)
+    assert result.interval.high == pytest.approx(-4 + half, abs=1e-5)
+    narrower = t_test([1, 3], [4, 6, 8], equal_variances=True, level=0.9).interval
+    assert narrower is not None
+    assert narrower.high == pytest.approx(-4 + 2.353363 * 5 / 3, abs=1e-5)
+
+
+def test_interval_of_welchs_t_by_hand() -> None:
+    # Errors 2 / 2 = 1 and 4 / 3: sqrt(7 / 3). Welch's df (7 / 3)^2 / (1 + (16 / 9) / 2) = 49 / 17.
+    result = t_test([1, 3], [4, 6, 8])
+    assert result.df == pytest.approx(49 / 17)
+    assert result.statistic == pytest.approx(-4 / math.sqrt(7 / 3))
+    assert result.interval is not None
+    # Symmetric about the difference, and wider than with three degrees of freedom.
+    assert (result.interval.low + result.interval.high) / 2 == pytest.approx(-4)
+    assert result.interval.high > -4 + 3.182446 * math.sqrt(7 / 3)
+
+
+def test_one_group_without_variance_is_tested_still() -> None:
+    result = t_test([2, 2, 2], [1, 2, 3])
+    assert result.statistic == 0.0
+    assert result.p_value == 1.0
+
+
 def test_mann_whitney_and_wilcoxon_match_pingouin() -> None:
     u = mann_whitney(A, B)
     assert u.statistic == 38.5

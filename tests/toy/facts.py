@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from beholder.backends import Request, Scripted
-from beholder.judges import Judge, LLMJudge
+from beholder.judges import LLMJudge
 from beholder.metrics import Tools
+from toy.tools import OneJudge
 
 _ROW = re.compile(r'<(\w+) id="(\d+)">(.*?)</\1>', re.DOTALL)
 _TEXT = re.compile(r"<(text|reference)>\n(.*?)\n</\1>", re.DOTALL)
@@ -42,7 +43,7 @@ class FactModel:
 
     def tools(self) -> Tools:
         """Tools whose judge is this model."""
-        return _Given(LLMJudge(self._backend))
+        return OneJudge(LLMJudge(self._backend))
 
     def prompts(self, operation: str) -> list[str]:
         """The prompts of an operation."""
@@ -72,18 +73,6 @@ class FactModel:
         if self._spoil is not None:
             found = self._spoil(operation, request.replicate, found)
         return json.dumps({operation: found}, ensure_ascii=False)
-
-
-class _Given(Tools):
-    """Tools with one judge."""
-
-    def __init__(self, judge: Judge) -> None:
-        super().__init__()
-        self._judge = judge
-
-    def judge(self, spec: str) -> Judge:
-        """The judge, whatever the spec."""
-        return self._judge
 
 
 def _operation(request: Request) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from beholder.language import SceneGraph
+from beholder.language.document import Document, Word
+from beholder.language.lemmas import lemma
 
 
 def written(graph: SceneGraph) -> frozenset[str]:
@@ -34,3 +36,16 @@ def normal(entry: str) -> str:
     """An entity with its attributes sorted."""
     head, _, values = entry.partition(": ")
     return f"{head}: {', '.join(sorted(values.split(', ')))}" if values else head
+
+
+def document(tree: str) -> Document:
+    """A document of words as ``word/pos/tag/relation/head``, heads from 1, 0 for the root."""
+    words: list[Word] = []
+    start = 0
+    for index, entry in enumerate(tree.split()):
+        text, pos, tag, dep, head = entry.split("/")
+        at = int(head) - 1 if head != "0" else index
+        base = lemma(text, pos, tag)
+        words.append(Word(index, text, base, pos, tag, dep, at, start, start + len(text), 0))
+        start += len(text) + 1
+    return Document(" ".join(w.text for w in words), words, [(0, len(words))], "by hand")

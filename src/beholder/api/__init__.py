@@ -4,10 +4,19 @@ All take the same keyword options (``beholder.options.Options``), write a run di
 gone on with, and give it back as a ``Run``.
 """
 
-from beholder.api.agree import agree
-from beholder.api.bidirectional import bidirectional
-from beholder.api.rank import rank
-from beholder.api.run import RankingRun, Run
-from beholder.api.score import configure, score
+from beholder.api.agreement import agree
+from beholder.api.directions import bidirectional
+from beholder.api.ranking import rank
+from beholder.api.run import NarrativesRun, RankingRun, Run
+from beholder.api.scoring import configure, score
 
-__all__ = ["RankingRun", "Run", "agree", "bidirectional", "configure", "rank", "score"]
+__all__ = [
+    "NarrativesRun",
+    "RankingRun",
+    "Run",
+    "agree",
+    "bidirectional",
+    "configure",
+    "rank",
+    "score",
+]

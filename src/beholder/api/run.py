@@ -105,3 +105,15 @@ class RankingRun(Run):
         from beholder.run.rank import results
 
         return results.read(self.path)
+
+
+@dataclass(frozen=True)
+class NarrativesRun(Run):
+    """A run that judged and measured storylines."""
+
+    @property
+    def study(self) -> Mapping[str, Any]:
+        """Tables, and every storyline with its votes: the content of ``study.json``."""
+        from beholder.run.narrate import results
+
+        return results.read(self.path)

@@ -15,8 +15,8 @@ from beholder.backends.base import (
     Sampling,
     ServerFacts,
     Surprisal,
-    Usage,
 )
+from beholder.backends.money import Usage
 from beholder.backends.scripted import Replay, Scripted
 from beholder.errors import ConfigError
 from beholder.registry import Registry

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-from beholder.backends.money import Price
+from beholder.backends.money import Account, Price, Usage
 from beholder.errors import ConfigError
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
@@ -126,21 +127,23 @@ class Sample:
         text: What the model said, without its reasoning where the server keeps that apart.
         finish: ``stop``, ``length``, ``content_filter`` or what else the server said.
         first: Log-probabilities of the likeliest first tokens, likeliest first; None if not told.
+
+    Raises:
+        ValueError: A text is none or cannot be written as UTF-8, or a log-probability is none.
     """
 
     text: str
     finish: str
     first: tuple[tuple[str, float], ...] | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``."""
-
-    prompt: int = 0
-    cached: int = 0
-    completion: int = 0
-    image: int = 0
+    def __post_init__(self) -> None:
+        _check_text("text", self.text)
+        _check_text("reason to finish", self.finish)
+        for token, logprob in self.first or ():
+            _check_text("token", token)
+            # Rounding may take a probability of 1 slightly beyond.
+            if not _is_number(logprob) or logprob > 0.1:
+                raise ValueError(f"the log-probability {_short(logprob)} is none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,7 @@ class Answer:
     """What came back for one request.
 
     Attributes:
-        samples: The drawn answers, ``Sampling.n`` of them.
+        samples: The drawn answers, ``Sampling.n`` of them; broken ones cannot be made.
         model: The model as the server names it.
         fingerprint: The server's configuration, where it tells.
         usage: Tokens.
@@ -159,9 +162,16 @@ class Answer:
     samples: tuple[Sample, ...]
     model: str
     fingerprint: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     price_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_text("name of the model", self.model)
+        if self.fingerprint is not None:
+            _check_text("fingerprint", self.fingerprint)
+        if not _is_number(self.seconds) or not _is_number(self.price_factor):
+            raise ValueError(f"{_short((self.seconds, self.price_factor))} are no two numbers")
 
     @property
     def text(self) -> str:
@@ -184,17 +194,45 @@ class Answer:
 
     @classmethod
     def from_json(cls, text: str) -> Answer:
-        """The answer that ``to_json`` wrote."""
-        fields = json.loads(text)
-        samples = tuple(
-            Sample(
-                s["text"],
-                s["finish"],
-                None if s["first"] is None else tuple((t, p) for t, p in s["first"]),
+        """The answer that ``to_json`` wrote.
+
+        Raises:
+            ValueError: It wrote no such text.
+        """
+        try:
+            fields = json.loads(text)
+            samples = tuple(
+                Sample(
+                    s["text"],
+                    s["finish"],
+                    None if s["first"] is None else tuple((t, p) for t, p in s["first"]),
+                )
+                for s in fields.pop("samples")
             )
-            for s in fields.pop("samples")
-        )
-        return cls(samples=samples, usage=Usage(**fields.pop("usage")), **fields)
+            return cls(samples=samples, usage=Usage(**fields.pop("usage")), **fields)
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"not a kept answer: {error!r}") from error
+
+
+def _check_text(what: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise ValueError(f"the {what} {_short(value)} is no text")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:  # half of a pair of surrogates
+        raise ValueError(f"the {what} is no Unicode text ({error.reason})") from error
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a finite number; some integers are too large to ask ``math.isfinite``."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def _short(value: object) -> str:
+    try:
+        return repr(value)[:60]
+    except (RecursionError, ValueError):  # nested too deep; a number of too many digits
+        return f"of the type {type(value).__name__}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,13 +293,25 @@ def in_words(schema: Mapping[str, Any]) -> str:
 
 
 class ServerFacts(Protocol):
-    """Where a backend remembers what it found out about a server."""
+    """Where a backend remembers what it found out about a server, also beside other processes."""
 
     def get_fact(self, name: str) -> str | None:
         """The text kept under a name, or None."""
 
     def put_fact(self, name: str, text: str) -> None:
         """Keep a text under a name, replacing what was there."""
+
+    def facts(self, prefix: str) -> dict[str, str]:
+        """All texts whose names begin in one way, by name."""
+
+    def claim(self, name: str) -> bool:
+        """Say for some seconds that this process is at it; False while another says so.
+
+        Claiming again what is claimed already makes it last longer.
+        """
+
+    def release(self, name: str) -> None:
+        """Give up a claim."""
 
 
 class FactsInMemory:
@@ -278,9 +328,20 @@ class FactsInMemory:
         """Keep a text under a name, replacing what was there."""
         self._facts[name] = text
 
+    def facts(self, prefix: str) -> dict[str, str]:
+        """All texts whose names begin in one way, by name."""
+        return {name: text for name, text in self._facts.items() if name.startswith(prefix)}
 
-def mark(options: Mapping[str, Any]) -> str:
-    """A short mark for options that change answers; nothing for none."""
+    def claim(self, name: str) -> bool:
+        """There is no other process."""
+        return True
+
+    def release(self, name: str) -> None:
+        """There is nothing to give up."""
+
+
+def options_digest(options: Mapping[str, Any]) -> str:
+    """A short digest of options that change answers; nothing for none."""
     if not options:
         return ""
     text = json.dumps(options, sort_keys=True, default=str)
@@ -294,10 +355,15 @@ class Backend(ABC):
         name: What the user asked for, with the address when it is not the default one; never a
             key. Part of every answer's key.
         variant: Mark of further options that change answers, or nothing; part of the key, too.
+        account: What calls are paid from; whoever asks sets it.
+        pays_each_call: Whether ``chat`` itself pays each of its calls, those that failed and those
+            that only found something out, too. Else whoever asks pays for each answer.
     """
 
     name: str
     variant: str = ""
+    account: Account = Account()
+    pays_each_call: ClassVar[bool] = False
 
     @abstractmethod
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
@@ -314,6 +380,7 @@ class Backend(ABC):
 
         Raises:
             TransientError: It failed now and may work later.
+            BudgetError: It could pass what may be spent, so it was not made.
             ItemError: This request can never be answered (too long, refused).
             ConfigError: No request can (wrong key, unknown model).
         """
@@ -334,3 +401,7 @@ class Backend(ABC):
     def price(self) -> Price | None:
         """What tokens cost, or None when nobody knows."""
         return None
+
+    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
+        """Whether ``chat``, called in a task, has gone so far that its answer will be charged."""
+        return True

@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import aiolimiter
 import stamina
 
 from beholder.backends.adaptive import AdaptiveLimit
+from beholder.backends.money import Usage
 from beholder.backends.per_loop import PerLoop
 from beholder.errors import ConfigError, TransientError
 
@@ -28,14 +30,24 @@ class CallFailed(Exception):
         reason: What happened, for people.
         strain: Whether the server has too much to do (429, timeout).
         retry_after: Seconds the server asks to wait, or None.
+        charged: Whether the server may charge for it: it took the request and sent no error.
+        usage: What it will charge for, where it told so.
     """
 
     def __init__(
-        self, reason: str, *, strain: bool = False, retry_after: float | None = None
+        self,
+        reason: str,
+        *,
+        strain: bool = False,
+        retry_after: float | None = None,
+        charged: bool = False,
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(reason)
         self.strain = strain
         self.retry_after = retry_after
+        self.charged = charged
+        self.usage = usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +95,24 @@ class Caller:
         self.limits = limits
         self.name = name
         self._gates = PerLoop(self._make_gates)
+        self._under_way: set[asyncio.Task[Any] | None] = set()
 
-    async def call(self, attempt: Callable[[], Awaitable[T]], tokens: int = 0) -> T:
+    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
+        """Whether a task has sent its call and waits for the answer."""
+        return task in self._under_way
+
+    async def call(
+        self,
+        attempt: Callable[[], Awaitable[T]],
+        tokens: int = 0,
+        hold: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+    ) -> T:
         """The result of an attempt, tried again after ``CallFailed`` and timeouts.
 
         Args:
             attempt: Makes one try.
             tokens: Estimated tokens, for the token rate.
+            hold: Entered before each try and left after it, for its money.
 
         Raises:
             TransientError: All tries failed.
@@ -106,7 +129,8 @@ class Caller:
         try:
             async for trial in tries:
                 with trial:
-                    return await self._once(gates, attempt, tokens)
+                    async with hold():
+                        return await self._once(gates, attempt, tokens)
         except CallFailed as error:
             raise TransientError(f"{self.name}: {error} (tried {trial.num} times)") from error
         raise AssertionError("retry_context ends by a result or an error")
@@ -121,19 +145,23 @@ class Caller:
     async def _once(self, gates: _Gates, attempt: Callable[[], Awaitable[T]], tokens: int) -> T:
         await gates.rates(tokens)
         async with gates.places.place() as started:
+            task = asyncio.current_task()
+            self._under_way.add(task)
             try:
                 async with asyncio.timeout(self.limits.timeout):
                     result = await attempt()
             except TimeoutError:
                 gates.places.strained(started)
                 raise CallFailed(
-                    f"no answer within {self.limits.timeout:g} s", strain=True
+                    f"no answer within {self.limits.timeout:g} s", strain=True, charged=True
                 ) from None
             except CallFailed as error:
                 if error.strain:
                     short = (error.retry_after or 0) <= self.limits.max_wait
                     gates.places.strained(started, error.retry_after if short else None)
                 raise
+            finally:
+                self._under_way.discard(task)
             gates.places.succeeded()
             return result
 

@@ -21,10 +21,10 @@ from beholder.backends.base import (
     Message,
     Request,
     Sample,
-    Usage,
     in_words,
 )
 from beholder.backends.context_window import too_long
+from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError
 
 MOST_LOGPROBS = 20
@@ -62,16 +62,12 @@ def _dtype(dtype: str | None, device: str) -> torch.dtype:
 
 
 def _folder_digest(folder: Path) -> str:
-    """Hash over a model folder: small files whole, of weights the size and both ends."""
+    """Hash over the files of a model folder, weights and all: they are read to be loaded anyway."""
     total = hashlib.sha256()
     for path in sorted(p for p in folder.iterdir() if p.is_file()):
-        size = path.stat().st_size
-        total.update(f"{path.name}:{size}:".encode())
+        total.update(f"{path.name}:{path.stat().st_size}:".encode())
         with path.open("rb") as data:
-            total.update(data.read(1 << 16))
-            if size > 1 << 16:
-                data.seek(max(0, size - (1 << 16)))
-                total.update(data.read())
+            total.update(hashlib.file_digest(data, "sha256").digest())
     return total.hexdigest()
 
 
@@ -99,7 +95,11 @@ class HFModel:
         self.able = describe(name, device=device, dtype=dtype, revision=revision)
         self.device = _device(device)
         self.batch_size = batch_size
-        options = {"revision": revision, "dtype": _dtype(dtype, self.device)}
+        options = {
+            "revision": revision,
+            "dtype": _dtype(dtype, self.device),
+            "use_safetensors": True,  # other formats can run code while they are read
+        }
         if self.able.images:
             self.processor = transformers.AutoProcessor.from_pretrained(name, revision=revision)
             self.tokenizer = self.processor.tokenizer

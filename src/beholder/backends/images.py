@@ -6,9 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from cachetools import LRUCache
+
 from beholder.backends.base import Image
 from beholder.errors import ItemError
-from beholder.media import check_image, encode_jpeg, load_image
+from beholder.media import check_image, encode_jpeg, file_bytes, inside, load_image
+
+KEPT_BYTES = 256 << 20
+"""Bytes of encoded pictures that one data set keeps."""
 
 _SENT_AS_IS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 
@@ -32,12 +37,12 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
     kind = _SENT_AS_IS.get(file.format)
     plain = file.mode in ("RGB", "L") and not file.notes
     if kind and plain and (max_side is None or max(file.width, file.height) <= max_side):
-        return Image(path.read_bytes(), kind)
+        return Image(file_bytes(path), kind)
     return Image(encode_jpeg(image), "image/jpeg")
 
 
 class Pictures:
-    """The pictures of a data set.
+    """The pictures of a data set; the last ones read are kept, as several questions show one.
 
     Args:
         folder: What the names of pictures are relative to; None takes the current directory.
@@ -45,17 +50,20 @@ class Pictures:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or Path()
+        self._kept: LRUCache[tuple[Path, int | None], Image] = LRUCache(
+            KEPT_BYTES, getsizeof=lambda image: len(image.data)
+        )
 
     def files(self, names: Sequence[str]) -> list[Path]:
         """The files of pictures as an item names them.
 
         Raises:
-            ItemError: A picture is named by a web address.
+            ItemError: A picture is named by a web address, or a link leads out of the folder.
         """
         for name in names:
             if "://" in name or name.startswith("data:"):
                 raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
-        return [self._folder / name for name in names]
+        return [inside(self._folder, name) for name in names]
 
     async def read(self, names: Sequence[str], max_side: int | None = None) -> list[Image]:
         """Pictures as models get them, in order; see ``for_model``.
@@ -63,5 +71,12 @@ class Pictures:
         Raises:
             ItemError: A picture is no file, missing or cannot be read.
         """
-        files = self.files(names)
-        return await asyncio.to_thread(lambda: [for_model(file, max_side) for file in files])
+        return [await self._one(file, max_side) for file in self.files(names)]
+
+    async def _one(self, file: Path, max_side: int | None) -> Image:
+        known = self._kept.get((file, max_side))
+        if known is None:
+            known = await asyncio.to_thread(for_model, file, max_side)
+            if len(known.data) <= KEPT_BYTES:
+                self._kept[file, max_side] = known
+        return known

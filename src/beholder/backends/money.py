@@ -10,18 +10,44 @@ import asyncio
 import json
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from beholder.errors import BudgetError, ConfigError
 
-if TYPE_CHECKING:
-    from beholder.backends.base import Usage
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``.
+
+    Where a server tells none, these are the most that there can have been.
+
+    Raises:
+        ValueError: A count is no whole number, or below 0.
+    """
+
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    image: int = 0
+
+    def __post_init__(self) -> None:
+        for name in Usage.__slots__:
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 10**12:
+                raise ValueError(f"the count of {name} tokens is no number of tokens")
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt + other.prompt,
+            self.cached + other.cached,
+            self.completion + other.completion,
+            self.image + other.image,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,3 +233,37 @@ class _Turn:
     def _wake(self) -> None:
         if not self._told.done():
             self._told.set_result(None)
+
+
+class Account:
+    """What the calls to one model are paid from.
+
+    Args:
+        budget: What may be spent; no limit if None.
+        note: Keeps a cost that no kept answer tells: of calls that failed but may be charged, and
+            of those that found out what a server can do.
+    """
+
+    def __init__(
+        self, budget: Budget | None = None, note: Callable[[float], None] | None = None
+    ) -> None:
+        self._budget = budget or Budget()
+        self._note = note
+
+    def hold(self, most: float | None, name: str) -> AbstractAsyncContextManager[None]:
+        """See ``Budget.reserve``."""
+        return self._budget.reserve(most, name)
+
+    def pay(self, cost: float | None) -> None:
+        """Pay for an answer, which is kept with its cost."""
+        self._budget.pay(cost)
+
+    def lose(self, cost: float | None) -> None:
+        """Pay for what there is no answer to keep of."""
+        self._budget.pay(cost)
+        self.note(cost)
+
+    def note(self, cost: float | None) -> None:
+        """Keep a cost that was paid and of which there will be no answer after all."""
+        if cost and self._note is not None:
+            self._note(cost)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from beholder.backends.base import (
     Answer,
@@ -19,12 +21,12 @@ from beholder.backends.base import (
     Sample,
     ServerFacts,
     Surprisal,
-    Usage,
-    mark,
+    options_digest,
 )
 from beholder.backends.calls import Caller, CallFailed, Limits
+from beholder.backends.claims import once
 from beholder.backends.context_window import SAYS_TOO_LONG, too_long
-from beholder.backends.money import Price, load_prices, price_of
+from beholder.backends.money import Price, Usage, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
 from beholder.backends.openai_http import HOSTED, Connection, public_address
 from beholder.backends.openai_probe import (
@@ -33,11 +35,20 @@ from beholder.backends.openai_probe import (
     probe_model,
     probe_structure,
 )
-from beholder.backends.openai_wire import Dialect, read_samples, read_usage, to_body
+from beholder.backends.openai_wire import (
+    Completion,
+    Dialect,
+    read_completion,
+    read_usage,
+    to_body,
+)
 from beholder.backends.per_loop import PerLoop
-from beholder.backends.prompt_logprobs import perplexities
+from beholder.backends.prompt_logprobs import fields, perplexities, read_logprobs
 from beholder.errors import ConfigError, ItemError, ModelChangedError
 
+T = TypeVar("T")
+
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _ROOM = ("max_model_len", "context_length", "max_context_length", "context_window")
 """What servers call the room of a model in their list of models."""
 
@@ -60,7 +71,12 @@ class OpenAI(Backend):
         batch_quiet: Seconds without a new request after which a batch is sent.
         batch_poll: Seconds between looks at a batch.
         limits: Fields of ``Limits``: concurrency, timeout, rates...
+
+    Raises:
+        ConfigError: An option is none, or ``key_env`` no name of a variable.
     """
+
+    pays_each_call: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -77,9 +93,16 @@ class OpenAI(Backend):
         batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
+        if not isinstance(key_env, str) or not _VARIABLE.fullmatch(key_env):
+            raise ConfigError(  # what it is stays unsaid: it may be the key
+                f"openai:{model}: key_env is the name of an environment variable, in capitals, such"
+                " as OPENAI_API_KEY; the key itself stands nowhere but in that variable"
+            )
+        if not isinstance(extra, Mapping | None):
+            raise ConfigError(f"openai:{model}: extra={extra!r}: expected a dict of fields")
         self.model = model
         self.extra = dict(extra or {})
-        self.variant = mark(self.extra)
+        self.variant = options_digest(self.extra)
         self.context = context
         self.name = f"openai:{model}"
         if base_url is not None:
@@ -99,7 +122,9 @@ class OpenAI(Backend):
         self.batch = batch
         service = OpenAIBatches(self._http, self._caller.call)
         self._batches = PerLoop(
-            lambda: batch_queue(service, self._facts, self.name, batch_quiet, batch_poll)
+            lambda: batch_queue(
+                service, self._facts, self.name, _read_both, batch_quiet, batch_poll
+            )
         )
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Dialect:
@@ -108,17 +133,20 @@ class OpenAI(Backend):
         if known is not None and _complete(known, schema, images):
             return known
         async with await self._probing.get():
-            known = self._dialect or self._remembered()
-            if known is None:
-                known = await probe_model(self.model, self._post)
-            if schema and known.structure is None:
-                structure = await probe_structure(self.model, known, self._post)
-                known = replace(known, structure=structure)
-            if images and known.images is None:
-                known = replace(known, images=await probe_images(self.model, known, self._post))
-            self._facts.put_fact(self._fact_name, json.dumps(asdict(known)))
-            self._dialect = known
-        return known
+            return await once(
+                self._facts,
+                self._fact_name,
+                lambda: self._remembered(schema, images),
+                lambda: self._find_out(schema, images),
+            )
+
+    async def _find_out(self, schema: bool, images: bool) -> Dialect:
+        known = self._dialect or await probe_model(self.model, self._ask_now)
+        if schema and known.structure is None:
+            known = replace(known, structure=await probe_structure(known, self._ask_now))
+        if images and known.images is None:
+            known = replace(known, images=await probe_images(known, self._ask_now))
+        return self._remember(known)
 
     async def chat(self, request: Request) -> Answer:
         """Ask once; see ``Backend.chat``."""
@@ -127,16 +155,25 @@ class OpenAI(Backend):
         )
         self._check(request, dialect)
         start = time.monotonic()
+        n = request.sampling.n
         samples: tuple[Sample, ...] = ()
         usage = Usage()
-        while len(samples) < request.sampling.n:  # some servers give one answer whatever n says
-            rest = request.sampling.n - len(samples)
-            shifted = replace(request, replicate=request.replicate + 1000 * len(samples))
-            data = await self._ask(to_body(self.model, shifted, dialect, rest), request)
-            samples += read_samples(data)[:rest]
-            usage = _sum(usage, read_usage(data))
-        served = data.get("model") or dialect.model
+        try:
+            while len(samples) < n:  # some servers give one answer whatever is asked for
+                rest = n - len(samples) if dialect.many else 1
+                found, used = await self._ask(_part(request, len(samples), rest), dialect)
+                samples += found.samples[:rest]
+                usage += used
+                if len(found.samples) < rest and dialect.many:
+                    dialect = self._remember(replace(self._dialect or dialect, many=False))
+        except BaseException:
+            self.account.note(
+                self._cost(usage, self._factor)
+            )  # there will be no answer that tells it
+            raise
+        served = found.model or dialect.model
         if served != dialect.model:
+            self.account.note(self._cost(usage, self._factor))
             raise ModelChangedError(
                 f"{self.name} now answers as {served!r}, and it was {dialect.model!r} when this run"
                 " began; begin a new run, or name a fixed snapshot of the model"
@@ -144,18 +181,24 @@ class OpenAI(Backend):
         return Answer(
             samples=samples,
             model=served,
-            fingerprint=data.get("system_fingerprint"),
+            fingerprint=found.fingerprint,
             usage=usage,
             seconds=time.monotonic() - start,
-            price_factor=PRICE_FACTOR if self.batch else 1.0,
+            price_factor=self._factor,
         )
 
     async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
     ) -> list[Surprisal]:
         """Exact perplexities where the server tells ``prompt_logprobs`` (vLLM)."""
+
+        async def ask(request: Request, dialect: Dialect) -> list[float | None]:
+            found, used = await self._post(request, dialect, read_logprobs, fields(request))
+            self.account.lose(self._cost(used))  # a surprisal is kept without its cost
+            return found
+
         try:
-            return await perplexities(self.model, self._post, texts, prompt, images)
+            return await perplexities(self.model, ask, texts, prompt, images)
         except Refused as refusal:
             raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
 
@@ -164,17 +207,93 @@ class OpenAI(Backend):
         served = self._dialect.model if self._dialect else self.model
         return price_of(served, self._prices) or price_of(self.model, self._prices)
 
-    async def _ask(self, body: dict[str, Any], request: Request) -> dict[str, Any]:
+    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
+        """See ``Backend.is_under_way``; a batch goes on at the server and is found again."""
+        return self._caller.is_under_way(task)
+
+    async def _ask(self, request: Request, dialect: Dialect) -> tuple[Completion, Usage]:
+        """The answers to a request, which are paid for, and what they took."""
         try:
-            if self.batch:
-                return await (await self._batches.get()).ask({**body, **self.extra})
-            return await self._post(body, tokens=request.estimated_tokens())
+            if not self.batch:
+                found, used = await self._post(request, dialect, read_completion, {})
+            else:
+                most = request.most_usage(dialect.thinking)
+                async with self.account.hold(self._cost(most, self._factor), self.name):
+                    body = {**to_body(self.model, request, dialect), **self.extra}
+                    found, told = await (await self._batches.get()).ask(body)
+                    used = told or most
+            self.account.pay(self._cost(used, self._factor))
+            return found, used
         except Refused as refusal:
             if SAYS_TOO_LONG.search(str(refusal)):
                 tokens = f"about {_tokens(request)}"
                 room = await self._room()
                 raise too_long(self.name, tokens, room, str(refusal)) from refusal
             raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
+
+    async def _ask_now(self, request: Request, dialect: Dialect) -> Completion:
+        """An answer that says what the server can do, and is not kept."""
+        found, used = await self._post(request, dialect, read_completion, {}, known=False)
+        price = price_of(found.model or self.model, self._prices) or self.price()
+        self.account.lose(None if price is None else price.cost(used))
+        return found
+
+    async def _post(
+        self,
+        request: Request,
+        dialect: Dialect,
+        read: Callable[[object], T],
+        further: Mapping[str, Any],
+        *,
+        known: bool = True,
+    ) -> tuple[T, Usage]:
+        """What is read in a response, and its tokens. Tries that failed are paid for here.
+
+        Args:
+            request: What to ask.
+            dialect: What the server understands.
+            read: Reads the response, or raises ``CallFailed``.
+            further: Fields of the body beyond those of a chat.
+            known: Whether the model is known, and so its price must be where there is a limit.
+        """
+        body = {**to_body(self.model, request, dialect), **further, **self.extra}
+        most = request.most_usage(dialect.thinking)
+        sent = False
+
+        async def attempt() -> tuple[T, Usage]:
+            nonlocal sent
+            sent = True
+            data = await self._http.post("/chat/completions", body)
+            try:
+                return read(data), read_usage(data) or most
+            except CallFailed as failure:
+                raise CallFailed(str(failure), charged=True, usage=read_usage(data)) from failure
+
+        @asynccontextmanager
+        async def hold() -> AsyncIterator[None]:
+            cost = self._cost(most)
+            held = self.account.hold(cost, self.name)
+            async with held if known or cost is not None else nullcontext():
+                try:
+                    yield
+                except CallFailed as failure:
+                    if failure.charged:
+                        self.account.lose(self._cost(failure.usage or most))
+                    raise
+                except asyncio.CancelledError:
+                    if sent:
+                        self.account.lose(self._cost(most))
+                    raise
+
+        return await self._caller.call(attempt, request.estimated_tokens(), hold)
+
+    @property
+    def _factor(self) -> float:
+        return PRICE_FACTOR if self.batch else 1.0
+
+    def _cost(self, usage: Usage, factor: float = 1.0) -> float | None:
+        price = self.price()
+        return None if price is None else price.cost(usage, factor)
 
     async def _room(self) -> int | None:
         """Tokens that fit, where the server's list of models tells (vLLM, SGLang and others do)."""
@@ -184,7 +303,16 @@ class OpenAI(Backend):
                 rows = (await self._http.read("GET", "/models"))["data"]
                 row = next((r for r in rows if r["id"] == self.model), rows[0])
                 self._told_room = next((int(row[name]) for name in _ROOM if row.get(name)), None)
-            except (CallFailed, Refused, ConfigError, LookupError, TypeError, ValueError):
+            except (
+                CallFailed,
+                Refused,
+                ConfigError,
+                LookupError,
+                TypeError,
+                ValueError,
+                OverflowError,
+                AttributeError,
+            ):
                 self._told_room = None  # no such list: only the message is poorer
         return self.context or self._told_room
 
@@ -197,23 +325,22 @@ class OpenAI(Backend):
         if self.context is not None and _tokens(request) > self.context:
             raise too_long(self.name, f"about {_tokens(request)}", self.context)
 
-    async def _post(self, body: dict[str, Any], tokens: int = 0) -> dict[str, Any]:
-        full = {**body, **self.extra}
-
-        async def attempt() -> dict[str, Any]:
-            data: dict[str, Any] = await self._http.post("/chat/completions", full)
-            read_samples(data)  # an answer without a choice is a failed call, to be tried again
-            return data
-
-        return await self._caller.call(attempt, tokens)
-
     @property
     def _fact_name(self) -> str:
         return f"dialect of {self.name}{self.variant}"
 
-    def _remembered(self) -> Dialect | None:
+    def _remember(self, dialect: Dialect) -> Dialect:
+        self._facts.put_fact(self._fact_name, json.dumps(asdict(dialect)))
+        self._dialect = dialect
+        return dialect
+
+    def _remembered(self, schema: bool, images: bool) -> Dialect | None:
+        """What was found out by anybody, if it is all that is asked for."""
         text = self._facts.get_fact(self._fact_name)
-        return None if text is None else Dialect(**json.loads(text))
+        kept = None if text is None else Dialect.from_json(text)
+        self._dialect = self._dialect if kept is None else kept
+        known = self._dialect
+        return known if known is not None and _complete(known, schema, images) else None
 
 
 async def _make_lock() -> AsyncGenerator[asyncio.Lock, None]:
@@ -228,7 +355,14 @@ def _complete(dialect: Dialect, schema: bool, images: bool) -> bool:
     return not (schema and dialect.structure is None) and not (images and dialect.images is None)
 
 
-def _sum(a: Usage, b: Usage) -> Usage:
-    return Usage(
-        a.prompt + b.prompt, a.cached + b.cached, a.completion + b.completion, a.image + b.image
+def _read_both(data: object) -> tuple[Completion, Usage | None]:
+    return read_completion(data), read_usage(data)
+
+
+def _part(request: Request, n_before: int, n: int) -> Request:
+    """The request for some of several answers; each part is drawn in another way."""
+    return replace(
+        request,
+        sampling=replace(request.sampling, n=n),
+        replicate=request.replicate + 1000 * n_before,
     )

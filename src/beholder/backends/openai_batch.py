@@ -1,7 +1,7 @@
 """OpenAI's batch mode: many requests in one upload, answered within a day at half the price.
 
-What was uploaded is noted before anything is waited for, so that a killed run finds its batches
-again and pays for nothing twice.
+A batch is noted before it is uploaded, by a digest that goes with it, and stays noted: the answers
+are at the server, and a run that was killed at any moment finds them there again.
 """
 
 from __future__ import annotations
@@ -9,61 +9,90 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Any, Protocol
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from typing import Any, Generic, Protocol, TypeVar
 
 from beholder.backends.base import ServerFacts
-from beholder.backends.openai_http import Connection
+from beholder.backends.calls import CallFailed
+from beholder.backends.openai_http import Connection, NotThere
 from beholder.backends.openai_probe import Refused
-from beholder.errors import TransientError
+from beholder.errors import BeholderError, TransientError
+
+T = TypeVar("T")
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 150_000_000
+MOST_RESULT_BYTES = 1_000_000_000
 PRICE_FACTOR = 0.5
+MARK = "beholder_digest"
+"""Name of the digest among what a batch carries."""
+
+GONE = "gone"
+"""Status of a batch that the server does not know any more."""
+
+_ENDED = ("completed", "failed", "expired", "cancelled", GONE)
+_UNDER_WAY = ("validating", "in_progress", "finalizing", "cancelling")
+_MOST_PAGES = 20
+"""Pages of the server's list in which a batch of ours is looked for, the newest first."""
 
 
 class BatchService(Protocol):
     """The calls to the server, each with retries inside."""
 
-    async def start(self, lines: bytes) -> str:
-        """Upload requests and start a batch; gives its id."""
+    async def start(self, lines: bytes, digest: str) -> str:
+        """Upload requests and start a batch that carries a digest; gives its id."""
+
+    async def find(self, digest: str) -> str | None:
+        """Id of the batch that carries a digest, or None."""
 
     async def status(self, batch: str) -> tuple[str, list[str]]:
         """Status of a batch, and the ids of its result files."""
 
-    async def content(self, file: str) -> str:
-        """The lines of a result file."""
+    async def rows(self, file: str) -> tuple[list[Any], int]:
+        """The values of a result file's lines, and how many lines could not be read."""
 
 
-class BatchQueue:
+class BatchQueue(Generic[T]):
     """Collects requests, sends them as batches, and hands out the answers.
 
     Args:
         service: The calls to the server.
-        facts: Where open batches are remembered.
+        facts: Where batches are noted: one fact each, so that runs side by side know each other's.
         name: Whose batches.
+        read: Reads the body of a response, or raises ``CallFailed``.
         quiet: Seconds without a new request after which a batch is sent.
         poll: Seconds between looks at a batch.
     """
 
     def __init__(
-        self, service: BatchService, facts: ServerFacts, name: str, *, quiet: float, poll: float
+        self,
+        service: BatchService,
+        facts: ServerFacts,
+        name: str,
+        read: Callable[[object], T],
+        *,
+        quiet: float,
+        poll: float,
     ) -> None:
         self._service = service
         self._facts = facts
-        self._fact_name = f"open batches of {name}"
+        self._prefix = f"batch of {name}: "
+        self._read = read
         self._quiet = quiet
         self._poll = poll
         self._bodies: dict[str, dict[str, Any]] = {}
-        self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._asked: dict[str, dict[str, Any]] = {}
+        self._waiting: dict[str, asyncio.Future[T]] = {}
+        self._rows: dict[str, dict[str, Any]] = {}  # arrived, and not asked for yet
+        self._tasks: dict[str, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._open: dict[str, list[str]] = json.loads(facts.get_fact(self._fact_name) or "{}")
-        for batch in self._open:
-            self._spawn(self._follow(batch))
+        self._noted = {
+            name.removeprefix(self._prefix): _Noted.from_json(text)
+            for name, text in facts.facts(self._prefix).items()
+        }
 
-    async def ask(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The response to one body.
+    async def ask(self, body: dict[str, Any]) -> T:
+        """What was read in the response to one body.
 
         Raises:
             TransientError: The batch expired or failed; the next start sends the request again.
@@ -73,108 +102,200 @@ class BatchQueue:
         request_id = hashlib.sha256(text.encode("utf-8")).hexdigest()
         if request_id not in self._waiting:
             self._waiting[request_id] = asyncio.get_running_loop().create_future()
-            if not any(request_id in ids for ids in self._open.values()):
+            self._asked[request_id] = body
+            digest = next((d for d, noted in self._noted.items() if request_id in noted.ids), None)
+            if request_id in self._rows:
+                self._deliver(request_id, self._rows.pop(request_id))
+            elif digest is None:
                 self._bodies[request_id] = body
                 self._schedule()
-        return await asyncio.shield(self._waiting[request_id])
+            else:
+                self._work(digest, self._follow(digest))
+        future = self._waiting[request_id]
+        try:
+            return await asyncio.shield(future)
+        finally:
+            if future.done():
+                self._waiting.pop(request_id, None)
+                self._asked.pop(request_id, None)
 
     def stop(self) -> None:
         """Stop following batches; they go on at the server and are found again later."""
         if self._timer is not None:
             self._timer.cancel()
-        for task in self._tasks:
+        for task in self._tasks.values():
             task.cancel()
 
     def _schedule(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         quiet = 0.0 if len(self._bodies) >= MOST_REQUESTS else self._quiet
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(quiet, lambda: self._spawn(self._send()))
+        self._timer = asyncio.get_running_loop().call_later(quiet, self._send)
 
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _send(self) -> None:
-        lines: list[bytes] = []
-        ids: list[str] = []
-        n_bytes = 0
-        for request_id, body in self._bodies.items():
-            row = {
-                "custom_id": request_id,
-                "method": "POST",
-                "url": "/v1/chat/completions",
-                "body": body,
-            }
-            line = json.dumps(row).encode("utf-8") + b"\n"
-            if ids and (len(ids) == MOST_REQUESTS or n_bytes + len(line) > MOST_BYTES):
-                break
-            lines.append(line)
-            ids.append(request_id)
-            n_bytes += len(line)
-        if not ids:
+    def _work(self, digest: str, work: Coroutine[Any, Any, None]) -> None:
+        """Do what a batch needs, one thing at a time."""
+        if digest in self._tasks:
+            work.close()
             return
-        for request_id in ids:
-            del self._bodies[request_id]
-        try:
-            batch = await self._service.start(b"".join(lines))
-        except Exception as error:  # whatever it is, those who wait must hear of it
-            self._fail(ids, error)
-            return
-        self._open[batch] = ids
-        self._remember()
-        if self._bodies:
-            self._spawn(self._send())
-        await self._follow(batch)
+        self._tasks[digest] = asyncio.ensure_future(work)
+        self._tasks[digest].add_done_callback(lambda _: self._tasks.pop(digest, None))
 
-    async def _follow(self, batch: str) -> None:
-        ids = self._open[batch]
-        try:
-            while True:
-                status, files = await self._service.status(batch)
-                if status in ("completed", "failed", "expired", "cancelled"):
+    def _send(self) -> None:
+        while self._bodies:
+            lines: list[bytes] = []
+            ids: list[str] = []
+            n_bytes = 0
+            for request_id, body in self._bodies.items():
+                row = {
+                    "custom_id": request_id,
+                    "method": "POST",
+                    "url": "/v1/chat/completions",
+                    "body": body,
+                }
+                line = json.dumps(row).encode("utf-8") + b"\n"
+                if ids and (len(ids) == MOST_REQUESTS or n_bytes + len(line) > MOST_BYTES):
                     break
-                await asyncio.sleep(self._poll)
-            for file in files:
-                for line in (await self._service.content(file)).splitlines():
-                    self._deliver(json.loads(line))
-        except Exception as error:  # the batch stays open: the next start looks at it again
-            self._fail(ids, error)
-            return
-        del self._open[batch]
-        self._remember()
-        self._fail(ids, TransientError(f"batch {batch} ended as {status} without this answer"))
+                lines.append(line)
+                ids.append(request_id)
+                n_bytes += len(line)
+            for request_id in ids:
+                del self._bodies[request_id]
+            whole = b"".join(lines)
+            digest = hashlib.sha256(whole).hexdigest()
+            self._work(digest, self._start(digest, whole, ids))
 
-    def _deliver(self, row: dict[str, Any]) -> None:
-        future = self._future(row["custom_id"])
-        response = row.get("response") or {}
-        if response.get("status_code") == 200:
-            future.set_result(response["body"])
+    async def _start(self, digest: str, lines: bytes, ids: list[str]) -> None:
+        # Noted before the server hears of it: whenever we are killed, we know what to look for.
+        self._note(digest, _Noted(None, ids))
+        try:
+            batch = await self._service.start(lines, digest)
+        except Exception as error:  # whatever it is, those who wait must hear of it
+            self._fail(ids, error, f"the batch of {len(ids)} requests could not be sent")
             return
-        reason = json.dumps(row.get("error") or response.get("body"))[:300]
-        if response.get("status_code") in (400, 413, 422):
+        self._note(digest, _Noted(batch, ids))
+        await self._follow(digest)
+
+    async def _follow(self, digest: str) -> None:
+        noted = self._noted[digest]
+        try:
+            batch = noted.batch or await self._service.find(digest)
+            if batch is None:  # killed before the server had it
+                self._drop(digest, set(noted.ids))
+                self._bodies |= {i: self._asked[i] for i in noted.ids if i in self._asked}
+                self._schedule()
+                return
+            self._note(digest, _Noted(batch, noted.ids))
+            status, files = await self._ended(batch)
+            rows: dict[str, dict[str, Any]] = {}
+            n_broken = 0
+            for file in files:
+                found, n_unread = await self._service.rows(file)
+                n_broken += n_unread
+                for row in found:
+                    name = row.get("custom_id") if isinstance(row, dict) else None
+                    if isinstance(name, str) and name in noted.ids:
+                        rows.setdefault(name, row)
+                    else:
+                        n_broken += 1
+        except Exception as error:  # the batch stays noted: the next start looks at it again
+            self._fail(noted.ids, error, f"batch {noted.batch or ''} could not be followed")
+            return
+        missing = [request_id for request_id in noted.ids if request_id not in rows]
+        self._drop(digest, set(missing))
+        for request_id, row in rows.items():
+            if request_id in self._waiting:
+                self._deliver(request_id, row)
+            else:
+                self._rows[request_id] = row
+        broken = f" ({n_broken} lines of its results belong to no request)" if n_broken else ""
+        self._fail(missing, None, f"batch {batch} ended as {status} without this answer{broken}")
+
+    async def _ended(self, batch: str) -> tuple[str, list[str]]:
+        """How a batch ended, and its result files; waits for the end."""
+        while True:
+            status, files = await self._service.status(batch)
+            if status in _ENDED:
+                return status, files
+            if status not in _UNDER_WAY:
+                raise TransientError(
+                    f"batch {batch} has the status {status[:60]!r}, which is none that we know;"
+                    " start the same command again to look at it once more"
+                )
+            await asyncio.sleep(self._poll)
+
+    def _deliver(self, request_id: str, row: dict[str, Any]) -> None:
+        response = row.get("response")
+        told = response if isinstance(response, dict) else {}
+        status = told.get("status_code")
+        future = self._waiting[request_id]
+        if future.done():
+            return
+        try:
+            if status == 200:
+                future.set_result(self._read(told.get("body")))
+                return
+            reason = json.dumps(row.get("error") or told.get("body"))[:300]
+        except CallFailed as failure:
+            reason = str(failure)
+        except RecursionError:
+            reason = "it is nested too deep"
+        if status in (400, 413, 422):
             future.set_exception(Refused(reason))
         else:
+            self._forget(request_id)
             future.set_exception(TransientError(f"failed in its batch: {reason}"))
-        future.exception()  # seen, in case nobody of this start asks for it
+        future.exception()  # seen, in case whoever asked for it is gone
 
-    def _future(self, request_id: str) -> asyncio.Future[dict[str, Any]]:
-        """The future of a request, which may be asked for only later (after a restart)."""
-        if request_id not in self._waiting or self._waiting[request_id].done():
-            self._waiting[request_id] = asyncio.get_running_loop().create_future()
-        return self._waiting[request_id]
+    def _forget(self, request_id: str) -> None:
+        """The next time it is asked for, a request is sent again."""
+        for digest in [d for d, noted in self._noted.items() if request_id in noted.ids]:
+            self._drop(digest, {request_id})
 
-    def _fail(self, ids: list[str], error: Exception) -> None:
+    def _fail(self, ids: Iterable[str], error: Exception | None, what: str) -> None:
+        if not isinstance(error, BeholderError):
+            why = "" if error is None else f": {error or type(error).__name__}"
+            error = TransientError(f"{what}{why}")
         for request_id in ids:
             future = self._waiting.get(request_id)
             if future is not None and not future.done():
                 future.set_exception(error)
                 future.exception()
 
-    def _remember(self) -> None:
-        self._facts.put_fact(self._fact_name, json.dumps(self._open))
+    def _drop(self, digest: str, ids: set[str]) -> None:
+        if ids:
+            noted = self._noted[digest]
+            self._note(digest, _Noted(noted.batch, [i for i in noted.ids if i not in ids]))
+
+    def _note(self, digest: str, noted: _Noted) -> None:
+        self._noted[digest] = noted
+        self._facts.put_fact(self._prefix + digest, noted.to_json())
+
+
+class _Noted:
+    """What is noted of a batch.
+
+    Attributes:
+        batch: Its id at the server; None before the server told.
+        ids: The requests in it that are or will be answered, in order.
+    """
+
+    def __init__(self, batch: str | None, ids: Iterable[str]) -> None:
+        self.batch = batch
+        self.ids = dict.fromkeys(ids)
+
+    def to_json(self) -> str:
+        """As it is kept."""
+        return json.dumps({"batch": self.batch, "ids": list(self.ids)})
+
+    @classmethod
+    def from_json(cls, text: str) -> _Noted:
+        """What was kept; nothing if it is anything else."""
+        try:
+            kept = json.loads(text)
+            ids = [request_id for request_id in kept["ids"] if isinstance(request_id, str)]
+            return cls(kept["batch"] if isinstance(kept["batch"], str) else None, ids)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return cls(None, ())
 
 
 class OpenAIBatches:
@@ -193,45 +314,110 @@ class OpenAIBatches:
         self._http = http
         self._call = call
 
-    async def start(self, lines: bytes) -> str:
-        """Upload requests and start a batch; gives its id."""
+    async def start(self, lines: bytes, digest: str) -> str:
+        """Upload requests and start a batch that carries a digest; gives its id."""
         file = await self._call(
-            lambda: self._http.read(
+            lambda: self._read(
+                "id",
                 "POST",
                 "/files",
                 files={"file": ("requests.jsonl", lines)},
                 data={"purpose": "batch"},
             )
         )
-        batch = await self._call(
-            lambda: self._http.post(
-                "/batches",
-                {
-                    "input_file_id": file["id"],
-                    "endpoint": "/v1/chat/completions",
-                    "completion_window": "24h",
-                },
-            )
-        )
-        return str(batch["id"])
+        body = {
+            "input_file_id": file["id"],
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+            "metadata": {MARK: digest},
+        }
+        tried = False
+
+        async def make() -> str:
+            nonlocal tried
+            # A try whose answer was lost may have made the batch: look before making a second one.
+            made = await self._find(digest) if tried else None
+            tried = True
+            if made is None:
+                content = json.dumps(body).encode("utf-8")
+                headers = {"content-type": "application/json"}
+                told = await self._read("id", "POST", "/batches", content=content, headers=headers)
+                made = str(told["id"])
+            return made
+
+        return str(await self._call(make))
+
+    async def find(self, digest: str) -> str | None:
+        """Id of the batch that carries a digest, or None."""
+        found: str | None = await self._call(lambda: self._find(digest))
+        return found
 
     async def status(self, batch: str) -> tuple[str, list[str]]:
         """Status of a batch, and the ids of its result files."""
-        found = await self._call(lambda: self._http.read("GET", f"/batches/{batch}"))
+        try:
+            found = await self._call(lambda: self._read("status", "GET", f"/batches/{batch}"))
+        except NotThere:
+            return GONE, []
         files = [found.get("output_file_id"), found.get("error_file_id")]
-        return str(found["status"]), [file for file in files if file]
+        return found["status"], [file for file in files if isinstance(file, str) and file]
 
-    async def content(self, file: str) -> str:
-        """The lines of a result file."""
-        found = await self._call(lambda: self._http.request("GET", f"/files/{file}/content"))
-        return str(found.text)
+    async def rows(self, file: str) -> tuple[list[Any], int]:
+        """The values of a result file's lines, and how many lines could not be read.
+
+        A line ends at a line feed and nowhere else: texts may hold other separators as they are.
+        """
+        body: bytes = await self._call(
+            lambda: self._http.request("GET", f"/files/{file}/content", most=MOST_RESULT_BYTES)
+        )
+        rows: list[Any] = []
+        n_unread = 0
+        for line in body.split(b"\n"):
+            if not line.strip():
+                continue
+            try:
+                rows.append(self._http.parse(line))
+            except CallFailed:
+                n_unread += 1
+        return rows, n_unread
+
+    async def _find(self, digest: str) -> str | None:
+        after = ""
+        for _ in range(_MOST_PAGES):
+            try:
+                page = await self._read("data", "GET", f"/batches?limit=100{after}", kind=list)
+            except NotThere:  # the server keeps no list
+                return None
+            for row in page["data"]:
+                if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+                    raise CallFailed("the server's list of batches cannot be read")
+                marks = row.get("metadata")
+                if isinstance(marks, dict) and marks.get(MARK) == digest:
+                    return str(row["id"])
+            if not page.get("has_more") or not page["data"]:
+                return None
+            after = f"&after={page['data'][-1]['id']}"
+        return None
+
+    async def _read(
+        self, field: str, method: str, path: str, *, kind: type = str, **parts: Any
+    ) -> dict[str, Any]:
+        """A JSON object in which a field is what it must be."""
+        found = await self._http.read(method, path, **parts)
+        if not isinstance(found, dict) or not isinstance(found.get(field), kind):
+            raise CallFailed(f"the server's answer to {path} tells no {field}")
+        return found
 
 
 async def batch_queue(
-    service: BatchService, facts: ServerFacts, name: str, quiet: float, poll: float
-) -> AsyncGenerator[BatchQueue, None]:
+    service: BatchService,
+    facts: ServerFacts,
+    name: str,
+    read: Callable[[object], T],
+    quiet: float,
+    poll: float,
+) -> AsyncGenerator[BatchQueue[T], None]:
     """A queue for one event loop (see ``PerLoop``)."""
-    queue = BatchQueue(service, facts, name, quiet=quiet, poll=poll)
+    queue = BatchQueue(service, facts, name, read, quiet=quiet, poll=poll)
     try:
         yield queue
     finally:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import email.utils
 import json
+import math
 import os
+import re
 import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
@@ -22,6 +24,20 @@ from beholder.backends.per_loop import PerLoop
 from beholder.errors import ConfigError, RunError
 
 HOSTED = "https://api.openai.com/v1"
+
+MOST_BYTES = 8_000_000
+"""Of one answer; some hundred times the longest that is asked for."""
+
+_MOST_OF_ERROR = 64_000
+_ENCODINGS = ("gzip", "deflate", "identity", "")
+_KEY = re.compile(r"[!-~]+")
+_KEY_LENGTH = 12
+"""Characters from which on a key is masked in answers: shorter ones, such as ``none``, are
+placeholders, and may be words of the answer."""
+
+
+class NotThere(ConfigError):
+    """The server knows nothing under an address (HTTP 404)."""
 
 
 class Connection:
@@ -50,19 +66,34 @@ class Connection:
 
     async def read(self, method: str, path: str, **parts: Any) -> Any:
         """The JSON answer to a request; errors as in ``request``."""
-        response = await self.request(method, path, **parts)
-        try:
-            return json.loads(response.content)
-        except ValueError as error:
-            raise CallFailed("the server's answer is broken (not JSON)") from error
+        return self.parse(await self.request(method, path, **parts))
 
-    async def request(self, method: str, path: str, **parts: Any) -> httpx2.Response:
+    def parse(self, body: bytes) -> Any:
+        """The value of a JSON text; a key that the server repeats in it is masked.
+
+        Raises:
+            CallFailed: It is no JSON, or nested too deep.
+        """
+        try:
+            value = json.loads(body)
+            key = os.environ.get(self.key_env, "")
+            return _masked(value, key) if len(key) >= _KEY_LENGTH else value
+        except (ValueError, RecursionError) as error:
+            raise CallFailed("the server's answer is broken (not JSON)", charged=True) from error
+
+    async def request(
+        self, method: str, path: str, *, most: int = MOST_BYTES, **parts: Any
+    ) -> bytes:
         """Send once.
 
         Args:
             method: ``GET`` or ``POST``.
             path: What follows the base address.
+            most: Bytes of the answer that are read at most.
             parts: Keyword arguments of httpx2: ``content``, ``headers``, ``files``, ``data``.
+
+        Returns:
+            The body of the answer.
 
         Raises:
             CallFailed: It may work later.
@@ -72,34 +103,51 @@ class Connection:
         """
         client = await self._clients.get()
         try:
-            response = await client.request(method, self.base_url + path, **parts)
+            async with client.stream(method, self.base_url + path, **parts) as response:
+                body = await _read(response, most if response.is_success else _MOST_OF_ERROR)
         except httpx2.TimeoutException as error:
-            raise CallFailed("the server took too long", strain=True) from error
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
+            raise CallFailed("the server took too long", strain=True, charged=sent) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
             cause = self._redacted(str(error) or type(error).__name__)
-            wrong = isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol)
-            if wrong or (isinstance(error, httpx2.ConnectError) and not self._reached):
+            wrong = isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | UnicodeError)
+            unreached = isinstance(error, httpx2.ConnectError)
+            if wrong or (unreached and not self._reached):
                 raise ConfigError(
                     f"{self.name} cannot be reached ({cause}); is the server running, and is"
                     f" {public_address(self.base_url)} its address?"
                 ) from None
-            raise CallFailed(f"no connection ({cause})") from None
+            raise CallFailed(f"no connection ({cause})", charged=not unreached) from None
+        if response.has_redirect_location:
+            raise self._redirected(response)
         self._reached = True
-        if response.is_error:
-            raise self._failure(response)
-        return response
+        if not response.is_success:
+            raise self._failure(response.status_code, response.headers, body)
+        if len(body) > most:
+            raise CallFailed(f"the server's answer has more than {most} bytes", charged=True)
+        return body
 
-    def _failure(self, response: httpx2.Response) -> Exception:
+    def _redirected(self, response: httpx2.Response) -> Exception:
+        """No redirect is followed: it would carry the texts to an address that nobody named."""
+        where = self._redacted(response.headers["location"].rpartition("@")[2])
+        if self._reached:
+            return CallFailed(f"HTTP {response.status_code}: a redirect to {where}")
+        return ConfigError(
+            f"{self.name} sends everything on to {where} (HTTP {response.status_code}); no text"
+            " goes there unless you name that address yourself, as --base-url or base_url"
+        )
+
+    def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Exception:
         """What an HTTP error means."""
-        status, reason = response.status_code, self._redacted(_reason(response))
+        reason = self._redacted(_reason(body))
         if status == 402 or (status == 429 and "insufficient_quota" in reason):
             return RunError(f"{self.name}: the account has no quota left: {reason}")
         if status in (401, 403):
             return ConfigError(f"{self.name} refused the key in {self.key_env}: {reason}")
         if status == 404:
-            return ConfigError(f"{self.name} is not there: {reason}")
+            return NotThere(f"{self.name} is not there: {reason}")
         if status in (408, 409, 425, 429) or status >= 500:
-            wait = retry_after(response.headers)
+            wait = retry_after(headers)
             return CallFailed(
                 f"HTTP {status}: {reason}", strain=status in (408, 429), retry_after=wait
             )
@@ -111,15 +159,24 @@ class Connection:
 
     async def _open(self) -> AsyncGenerator[httpx2.AsyncClient, None]:
         key = os.environ.get(self.key_env)
+        if key and not _KEY.fullmatch(key):
+            raise ConfigError(
+                f"{self.name}: the key in the environment variable {self.key_env} holds a blank, a"
+                " line break or another character that no key has; set it again"
+            )
         if not key and self.base_url == HOSTED:
             raise ConfigError(
                 f"{self.name} needs a key: set the environment variable {self.key_env}"
             )
         client = httpx2.AsyncClient(
-            headers={"authorization": f"Bearer {key}"} if key else {},
+            # What other encodings unpack to has no bound that is worth the name.
+            headers={
+                "accept-encoding": "gzip, deflate",
+                **({"authorization": f"Bearer {key}"} if key else {}),
+            },
             timeout=self._timeout,
             limits=httpx2.Limits(),  # how many calls run at once is the adaptive limit's business
-            follow_redirects=True,
+            follow_redirects=False,
         )
         try:
             yield client
@@ -128,17 +185,53 @@ class Connection:
 
 
 def public_address(base_url: str) -> str:
-    """The address without any user name or password in it."""
-    parts = urlsplit(base_url.rstrip("/"))
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    """The address without any user name or password in it.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        parts = urlsplit(base_url.rstrip("/"))
+        if parts.scheme in ("http", "https") and parts.hostname:
+            host = parts.netloc.rpartition("@")[2]
+            return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    except (ValueError, AttributeError):
+        pass
+    raise ConfigError(
+        f"base_url: {str(base_url).rpartition('@')[2]!r} is no address such as"
+        " http://localhost:8000/v1"
+    )
 
 
-def _reason(response: httpx2.Response) -> str:
+async def _read(response: httpx2.Response, most: int) -> bytes:
+    """The body of an answer, or its beginning: hardly more than ``most`` bytes."""
+    if response.headers.get("content-encoding", "gzip").lower() not in _ENCODINGS:
+        raise httpx2.DecodingError("packed in a way that was not asked for")
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > most:
+            break
+    return bytes(body)
+
+
+def _masked(value: Any, key: str) -> Any:
+    """A JSON value in which the key is nowhere told."""
+    if isinstance(value, str):
+        return value.replace(key, "[key]")
+    if isinstance(value, list):
+        return [_masked(each, key) for each in value]
+    if isinstance(value, dict):
+        return {_masked(name, key): _masked(each, key) for name, each in value.items()}
+    return value
+
+
+def _reason(body: bytes) -> str:
     """The server's words, with its code for the error; whatever it sent if it is none of these."""
     try:
-        told = json.loads(response.content)
-    except ValueError:
-        return response.text
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "replace")
     if isinstance(told, dict):
         told = told.get("error", told)
     if not isinstance(told, dict):
@@ -154,10 +247,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if value is None:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -6,15 +6,14 @@ import base64
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from beholder.backends.base import Image, Message, Request, Sampling, Structure
-from beholder.backends.calls import CallFailed
-from beholder.backends.openai_wire import Dialect, read_samples, to_body
+from beholder.backends.openai_wire import Completion, Dialect
 from beholder.errors import ConfigError, TransientError
 
-Post: TypeAlias = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
-"""Sends a body, with retries; raises ``Refused`` when the server will not take it."""
+Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[Completion]]
+"""Asks once, with retries; raises ``Refused`` when the server will not take the request."""
 
 
 class Refused(Exception):
@@ -41,7 +40,7 @@ _SQUARE = Image(
 )
 
 
-async def probe_model(model: str, post: Post) -> Dialect:
+async def probe_model(model: str, ask: Ask) -> Dialect:
     """Name of the served model, parameters it takes, and whether it tells log-probabilities.
 
     Raises:
@@ -55,19 +54,17 @@ async def probe_model(model: str, post: Post) -> Dialect:
     dialect = Dialect(model=model, top_logprobs=20)
     while True:
         try:
-            data = await post(to_body(model, request, dialect))
+            found = await ask(request, dialect)
             break
         except Refused as refusal:
             dialect = _without(dialect, str(refusal))
-    sample = read_samples(data)[0]
+    sample = found.samples[0]
     thinks = sample.text.lstrip().startswith("<think>") or (
         not sample.text.strip() and sample.finish == "length"
     )
     told = 0 if thinks or sample.first is None else dialect.top_logprobs
-    served = data.get("model")
-    name = served if isinstance(served, str) and served else model
     room = THINKING_TOKENS if thinks else 0
-    return replace(dialect, model=name, top_logprobs=told, thinking=room)
+    return replace(dialect, model=found.model or model, top_logprobs=told, thinking=room)
 
 
 def _without(dialect: Dialect, complaint: str) -> Dialect:
@@ -86,27 +83,27 @@ def _without(dialect: Dialect, complaint: str) -> Dialect:
     raise ConfigError(f"the server refuses a plain question to {dialect.model}: {complaint}")
 
 
-async def probe_structure(model: str, dialect: Dialect, post: Post) -> Structure:
+async def probe_structure(dialect: Dialect, ask: Ask) -> Structure:
     """How the model can be made to answer in JSON: by schema, by a tool call, or by words alone."""
     question = Message("user", ('Give the JSON object whose field "ready" is true.',))
     request = Request((question,), Sampling(max_tokens=64), schema=_SCHEMA)
     candidates: tuple[Structure, ...] = ("schema", "tool")
     for structure in candidates:
         try:
-            data = await post(to_body(model, request, replace(dialect, structure=structure)))
-            answer = json.loads(read_samples(data)[0].text)
-        except (Refused, CallFailed, ValueError):
+            found = await ask(request, replace(dialect, structure=structure))
+            answer = json.loads(found.samples[0].text)
+        except (Refused, ValueError, RecursionError):
             continue
         if isinstance(answer, dict) and isinstance(answer.get("ready"), bool):
             return structure
     return "text"
 
 
-async def probe_images(model: str, dialect: Dialect, post: Post) -> bool:
+async def probe_images(dialect: Dialect, ask: Ask) -> bool:
     """Whether the server takes a picture (``beholder doctor`` asks whether the model sees it)."""
     question = Message("user", (_SQUARE, "Which colour is this? Answer with one word."))
     try:
-        await post(to_body(model, Request((question,), Sampling(max_tokens=16)), dialect))
+        await ask(Request((question,), Sampling(max_tokens=16)), dialect)
     except Refused:
         return False
     except TransientError as error:  # some servers answer 500 to a picture they cannot read

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from beholder.backends.base import (
+    Answer,
     Capabilities,
     Image,
     Message,
     Request,
     Sample,
-    Usage,
     in_words,
 )
 from beholder.backends.calls import CallFailed
+from beholder.backends.money import Usage
 
 TOOL = "answer"
 
@@ -31,22 +33,38 @@ class Dialect(Capabilities):
         temperature: Whether a temperature may be sent.
         seed: Whether a seed may be sent.
         system: Whether the chat template knows a system message.
+        many: Whether several answers come when several are asked for.
     """
 
     token_field: str = "max_tokens"  # noqa: S105  # the name of a field
     temperature: bool = True
     seed: bool = True
     system: bool = True
+    many: bool = True
+
+    @classmethod
+    def from_json(cls, text: str) -> Dialect | None:
+        """What was kept as the JSON of all fields; None if it is anything else."""
+        try:
+            found = json.loads(text)
+            dialect = cls(**found)
+        except (ValueError, TypeError, RecursionError):
+            return None
+        usual = cls("model", 0, "schema", True, 0)
+        same = all(
+            value is None or type(value) is type(getattr(usual, name))
+            for name, value in found.items()
+        )
+        return dialect if same and dialect.model else None
 
 
-def to_body(model: str, request: Request, dialect: Dialect, n: int | None = None) -> dict[str, Any]:
+def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
     """The JSON body of a chat completion.
 
     Args:
         model: The model to ask for.
         request: What to ask.
         dialect: What the server understands.
-        n: Answers to draw, if not ``request.sampling.n``.
     """
     sampling = request.sampling
     messages = [to_message(m) for m in request.messages]
@@ -61,9 +79,8 @@ def to_body(model: str, request: Request, dialect: Dialect, n: int | None = None
         body["temperature"] = sampling.temperature
     if dialect.seed:
         body["seed"] = sampling.seed + request.replicate
-    n_samples = sampling.n if n is None else n
-    if n_samples > 1:
-        body["n"] = n_samples
+    if sampling.n > 1:
+        body["n"] = sampling.n
     top = min(sampling.top_logprobs, dialect.top_logprobs)
     if top:
         body["logprobs"] = True
@@ -130,8 +147,23 @@ def data_url(image: Image) -> str:
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
 
 
-def read_samples(data: object) -> tuple[Sample, ...]:
-    """The answers in a response body.
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A response body that was read.
+
+    Attributes:
+        samples: The answers in it, at least one.
+        model: The model as the server names it, where it does.
+        fingerprint: The server's configuration, where it tells.
+    """
+
+    samples: tuple[Sample, ...]
+    model: str | None
+    fingerprint: str | None
+
+
+def read_completion(data: object) -> Completion:
+    """The answers in a response body; all that is kept of them is checked.
 
     Raises:
         CallFailed: The body is not a chat completion, or holds no answer.
@@ -142,21 +174,30 @@ def read_samples(data: object) -> tuple[Sample, ...]:
     if not isinstance(choices, list) or not choices:
         raise CallFailed("the server's answer holds no choices")
     try:
-        return tuple(_read_choice(choice) for choice in choices)
+        samples = tuple(_read_choice(choice) for choice in choices)
+        model = data.get("model") or None
+        # ``Answer`` refuses a name of the model that is no text.
+        return Completion(samples, Answer((), model or "").model or None, _told(data))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise CallFailed(f"the server's answer is not a chat completion: {error!r}") from error
+        raise CallFailed(f"the server's answer is not a chat completion: {error}") from error
+
+
+def _told(data: Mapping[str, Any]) -> str | None:
+    """The fingerprint; one that cannot be read is as good as none."""
+    try:
+        return Answer((), "", data.get("system_fingerprint")).fingerprint
+    except ValueError:
+        return None
 
 
 def _read_choice(choice: dict[str, Any]) -> Sample:
     message = choice["message"]
     calls = message.get("tool_calls") or []
     text = calls[0]["function"]["arguments"] if calls else message.get("content")
-    finish = choice.get("finish_reason") or "stop"
-    return Sample(
-        text=text or "",
-        finish="stop" if finish in ("tool_calls", "function_call") else finish,
-        first=_read_first(choice.get("logprobs")),
-    )
+    finish = choice.get("finish_reason")
+    if finish in (None, "", "tool_calls", "function_call"):
+        finish = "stop"
+    return Sample("" if text is None else text, finish, _read_first(choice.get("logprobs")))
 
 
 def _read_first(logprobs: dict[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
@@ -164,17 +205,23 @@ def _read_first(logprobs: dict[str, Any] | None) -> tuple[tuple[str, float], ...
     if not content:
         return None
     top = content[0].get("top_logprobs") or []
-    pairs = ((str(t["token"]), float(t["logprob"])) for t in top)
-    return tuple(pair for pair in pairs if math.isfinite(pair[1])) or None
+    return tuple((t["token"], t["logprob"]) for t in top if t["logprob"] != -math.inf) or None
 
 
-def read_usage(data: Mapping[str, Any]) -> Usage:
-    """The tokens of a response; 0 for what the server does not count."""
-    usage = data.get("usage") or {}
-    details = usage.get("prompt_tokens_details") or {}
-    return Usage(
-        prompt=int(usage.get("prompt_tokens") or 0),
-        cached=int(details.get("cached_tokens") or 0),
-        completion=int(usage.get("completion_tokens") or 0),
-        image=int(details.get("image_tokens") or 0),
-    )
+def read_usage(data: object) -> Usage | None:
+    """The tokens of a response, or None where they are not told or make no sense."""
+    usage = data.get("usage") if isinstance(data, dict) else None
+    if not isinstance(usage, dict) or not usage.get("prompt_tokens"):
+        return None
+    details = usage.get("prompt_tokens_details")
+    parts = details if isinstance(details, dict) else {}
+    try:
+        told = Usage(
+            prompt=usage["prompt_tokens"],
+            cached=parts.get("cached_tokens") or 0,
+            completion=usage.get("completion_tokens"),  # type: ignore[arg-type]  # is checked
+            image=parts.get("image_tokens") or 0,
+        )
+    except ValueError:
+        return None
+    return told if told.cached <= told.prompt else None

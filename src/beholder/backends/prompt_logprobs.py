@@ -12,14 +12,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
 from beholder.backends.base import Image, Message, Request, Sampling, Surprisal
-from beholder.backends.openai_wire import Dialect, to_body
+from beholder.backends.calls import CallFailed
+from beholder.backends.openai_wire import Dialect
 from beholder.errors import ConfigError, ItemError
 
-Post: TypeAlias = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[list[float | None]]]
+"""Asks for the log-probability of each prompt token, with retries."""
 
 
 async def perplexities(
-    model: str, post: Post, texts: Sequence[str], prompt: str, images: tuple[Image, ...]
+    model: str, ask: Ask, texts: Sequence[str], prompt: str, images: tuple[Image, ...]
 ) -> list[Surprisal]:
     """Surprisal of each text as the continuation of the prompt.
 
@@ -27,13 +29,15 @@ async def perplexities(
         ConfigError: The server does not tell ``prompt_logprobs``.
     """
     question = Message("user", (*images, prompt))
-    n_before = len(await _logprobs(model, post, (question,)))
+    dialect = Dialect(model=model)
+    n_before = len(await ask(Request((question,), Sampling(max_tokens=1)), dialect))
 
     async def one(text: str) -> Surprisal:
         if not text:
             raise ItemError("an empty text has no perplexity")
         answer = Message("assistant", (text,))
-        logprobs = (await _logprobs(model, post, (question, answer)))[n_before:]
+        told = await ask(Request((question, answer), Sampling(max_tokens=1)), dialect)
+        logprobs = told[n_before:]
         if not logprobs or any(value is None for value in logprobs):
             raise ItemError(f"{model} told no log-probabilities for the text's tokens")
         nll = -sum(value for value in logprobs if value is not None)
@@ -42,20 +46,39 @@ async def perplexities(
     return list(await asyncio.gather(*(one(text) for text in texts)))
 
 
-async def _logprobs(model: str, post: Post, messages: tuple[Message, ...]) -> list[float | None]:
-    """Log-probability of each prompt token; None for the first, which nothing precedes."""
-    body = to_body(model, Request(messages, Sampling(max_tokens=1)), Dialect(model=model))
-    continues = messages[-1].role == "assistant"
-    body |= {
+def fields(request: Request) -> dict[str, Any]:
+    """What a body has beyond that of a chat."""
+    continues = request.messages[-1].role == "assistant"
+    return {
         "prompt_logprobs": 0,  # 0 others: only the token that stands there
         "add_generation_prompt": not continues,
         "continue_final_message": continues,
     }
-    data = await post(body)
+
+
+def read_logprobs(data: object) -> list[float | None]:
+    """Log-probability of each prompt token in a response; None for the first, as nothing precedes.
+
+    Raises:
+        ConfigError: The server tells none.
+        CallFailed: What it tells cannot be read.
+    """
+    if not isinstance(data, dict):
+        raise CallFailed("the server's answer is not a JSON object")
     rows = data.get("prompt_logprobs")
     if not isinstance(rows, list):
         raise ConfigError(
-            f"the server of {model} does not tell prompt_logprobs, which perplexity needs; use a"
-            " vLLM server, or hf:NAME in this process"
+            f"the server of {data.get('model')} does not tell prompt_logprobs, which perplexity"
+            " needs; use a vLLM server, or hf:NAME in this process"
         )
-    return [None if row is None else next(iter(row.values()))["logprob"] for row in rows]
+    return [None if row is None else _logprob(row) for row in rows]
+
+
+def _logprob(row: object) -> float:
+    try:
+        value = next(iter(row.values()))["logprob"]  # type: ignore[attr-defined]  # is caught
+        if isinstance(value, float | int) and not isinstance(value, bool) and -1e300 < value < 0.1:
+            return value
+    except (AttributeError, StopIteration, LookupError, TypeError):
+        pass
+    raise CallFailed(f"the server's prompt_logprobs cannot be read: {str(row)[:60]}")

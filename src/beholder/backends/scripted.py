@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from beholder.backends.base import Answer, Backend, Capabilities, Request, Sample, Usage
+from beholder.backends.base import Answer, Backend, Capabilities, Request, Sample
+from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,14 +22,13 @@ from beholder.backends.base import (
     Sample,
     Sampling,
     Surprisal,
-    Usage,
-    mark,
+    options_digest,
 )
 from beholder.backends.batching import Batcher
 from beholder.backends.context_window import SAYS_TOO_LONG, too_long
-from beholder.backends.money import Price
+from beholder.backends.money import Price, Usage
 from beholder.backends.openai_wire import to_message
-from beholder.errors import ItemError
+from beholder.errors import ConfigError, ItemError
 from beholder.optional import require
 
 MOST_LOGPROBS = 20
@@ -43,7 +43,12 @@ class VLLM(Backend):
         images: Whether to use it as a vision-language model.
         thinking: Passed to the chat template as ``enable_thinking``; None passes nothing.
         batch_size: Requests handed to the engine at once; it schedules them itself.
+        trust_remote_code: Let the model's own Python code run, with all that you may do on this
+            machine. Only for a model whose code you have read, at a ``revision``.
         engine: Further arguments of ``vllm.LLM``, such as ``tensor_parallel_size``.
+
+    Raises:
+        ConfigError: Code of a model is trusted at no revision: it could be other code tomorrow.
     """
 
     def __init__(
@@ -54,13 +59,27 @@ class VLLM(Backend):
         images: bool = False,
         thinking: bool | None = None,
         batch_size: int = 1024,
+        trust_remote_code: bool = False,
         **engine: Any,
     ) -> None:
         self.name = f"vllm:{model}"
         self._model = model
-        self._engine_options = {"revision": revision, "enable_prefix_caching": True, **engine}
+        if not isinstance(trust_remote_code, bool):
+            raise ConfigError(f"{self.name}: trust_remote_code is True or False")
+        if trust_remote_code and revision is None and not Path(model).is_dir():
+            raise ConfigError(
+                f"{self.name}: trust_remote_code=True runs the model's own code; name the revision"
+                " whose code you have read: revision='COMMIT'"
+            )
+        self._engine_options = {
+            "revision": revision,
+            "enable_prefix_caching": True,
+            "load_format": "safetensors",
+            "trust_remote_code": trust_remote_code,
+            **engine,
+        }
         self._template = {} if thinking is None else {"enable_thinking": thinking}
-        self.variant = mark({**engine, **self._template})
+        self.variant = options_digest({**engine, **self._template})
         self._able = Capabilities(f"{model}@{revision or 'main'}", MOST_LOGPROBS, "schema", images)
         self._engine: Any = None
         # Sorted by their words, prompts that begin alike reach the engine one after the other.

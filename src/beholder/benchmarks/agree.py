@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from beholder.benchmarks import caparena
-from beholder.benchmarks.load import Judged
+from beholder.benchmarks.load import JudgedSet
 from beholder.benchmarks.measure import (
+    AgreementFound,
     Data,
-    Found,
     agreement,
     by_category,
     collect,
@@ -38,7 +38,7 @@ SEED = 12345
 
 
 @dataclass(frozen=True)
-class Asked:
+class MetricValue:
     """A metric to hold against people.
 
     Attributes:
@@ -57,7 +57,7 @@ class Asked:
         return known.get(measure.prefers or "", self.metric.values[0])
 
 
-def asked(text: str, **defaults: object) -> Asked:
+def asked(text: str, **defaults: object) -> MetricValue:
     """Read a metric, such as ``cider`` or ``token_f1.recall``.
 
     Raises:
@@ -68,7 +68,7 @@ def asked(text: str, **defaults: object) -> Asked:
     names = [info.name for info in built.values]
     if value is not None and value not in names:
         raise ConfigError(f"{built.name} has no value {value!r}; it has: {', '.join(names)}")
-    return Asked(built, value)
+    return MetricValue(built, value)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Row:
 
     metric: str
     value: str
-    found: Found
+    found: AgreementFound
     categories: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
     @property
@@ -94,7 +94,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Difference:
+class AgreementDifference:
     """Two metrics under one measure, on the data that both scored.
 
     Attributes:
@@ -113,7 +113,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Section:
+class MeasureSection:
     """One measure with all metrics.
 
     Attributes:
@@ -126,7 +126,7 @@ class Section:
     data: Data
     rows: tuple[Row, ...]
     scores: tuple[Floats, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[AgreementDifference, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Report:
 
     Attributes:
         name: The set.
-        n_items: Judged items.
+        n_items: JudgedSet items.
         sections: One per measure; the first is the headline.
         signatures: How each metric's scores were made.
         extra: Figures of a set that have no interval (rankings of models), by metric.
@@ -144,16 +144,61 @@ class Report:
 
     name: str
     n_items: int
-    sections: tuple[Section, ...]
+    sections: tuple[MeasureSection, ...]
     signatures: Mapping[str, str]
     extra: Mapping[str, Mapping[str, float | None]]
     n_resamples: int
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        return {
+            "set": self.name,
+            "n_items": self.n_items,
+            "n_resamples": self.n_resamples,
+            "signatures": dict(self.signatures),
+            "measures": [
+                {
+                    "name": section.data.name,
+                    "metrics": [
+                        {
+                            "metric": row.metric,
+                            "value": row.value,
+                            "agreement": row.found.value,
+                            "low": row.found.interval.low if row.found.interval else None,
+                            "high": row.found.interval.high if row.found.interval else None,
+                            "n": row.found.n,
+                            "n_missing": row.found.n_missing,
+                            "n_sources": row.found.n_sources,
+                            "reason": row.found.reason,
+                            "categories": {
+                                name: {"agreement": value, "n": n}
+                                for name, (value, n) in row.categories.items()
+                            },
+                        }
+                        for row in section.rows
+                    ],
+                    "differences": [
+                        {
+                            "a": difference.a,
+                            "b": difference.b,
+                            "difference": difference.difference,
+                            "low": difference.interval.low if difference.interval else None,
+                            "high": difference.interval.high if difference.interval else None,
+                            "p": difference.p_value,
+                        }
+                        for difference in section.differences
+                    ],
+                }
+                for section in self.sections
+            ],
+            "extra": {name: dict(figures) for name, figures in self.extra.items()},
+        }
+
 
 def agree(
-    judged: Judged,
+    judged: JudgedSet,
     measures: Sequence[Measure],
-    metrics: Sequence[Asked],
+    metrics: Sequence[MetricValue],
     config: ScoreConfig,
     progress: Progress,
     *,
@@ -181,7 +226,7 @@ def agree(
     """
     everyone = list(metrics)
     if not any(one.metric.registered_name == "length" for one in everyone):
-        everyone.append(Asked(metric("length")))
+        everyone.append(MetricValue(metric("length")))
     sections_data = [
         collect(measure, judged.items, control_length=control_length) for measure in measures
     ]
@@ -210,11 +255,11 @@ def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:
 
 def _section(
     data: Data,
-    metrics: Sequence[Asked],
+    metrics: Sequence[MetricValue],
     columns: Mapping[str, Mapping[str, Mapping[str, float]]],
     n_resamples: int,
     seed: int,
-) -> Section:
+) -> MeasureSection:
     rows, scores = [], []
     for one in metrics:
         info = one.value_for(data.measure)
@@ -224,12 +269,12 @@ def _section(
         rows.append(Row(one.metric.name, info.name, found, by_category(data, x)))
         scores.append(x)
     differences = _differences(data, rows, scores, n_resamples, seed) if n_resamples else ()
-    return Section(data, tuple(rows), tuple(scores), tuple(differences))
+    return MeasureSection(data, tuple(rows), tuple(scores), tuple(differences))
 
 
 def _differences(
     data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int, seed: int
-) -> list[Difference]:
+) -> list[AgreementDifference]:
     common = np.isfinite(np.array(scores)).all(axis=0)
     shared = [
         row.found
@@ -241,7 +286,7 @@ def _differences(
     for i, j in combinations(range(len(rows)), 2):
         a, b = shared[i], shared[j]
         if a.value is None or b.value is None:
-            raw.append(Difference(rows[i].label, rows[j].label, None, None, None))
+            raw.append(AgreementDifference(rows[i].label, rows[j].label, None, None, None))
             continue
         pairs = zip(a.replicates, b.replicates, strict=True)
         drawn = np.array([x - y for x, y in pairs if x is not None and y is not None])
@@ -250,16 +295,18 @@ def _differences(
             interval = percentile_interval(drawn, 0.95)
             tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
             p = min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
-        raw.append(Difference(rows[i].label, rows[j].label, a.value - b.value, interval, p))
+        raw.append(
+            AgreementDifference(rows[i].label, rows[j].label, a.value - b.value, interval, p)
+        )
     corrected = holm([difference.p_value for difference in raw])
     return [
-        Difference(d.a, d.b, d.difference, d.interval, p)
+        AgreementDifference(d.a, d.b, d.difference, d.interval, p)
         for d, p in zip(raw, corrected, strict=True)
     ]
 
 
 def _model_level(
-    judged: Judged, one: Asked, columns: Mapping[str, Mapping[str, Mapping[str, float]]]
+    judged: JudgedSet, one: MetricValue, columns: Mapping[str, Mapping[str, Mapping[str, float]]]
 ) -> dict[str, float | None]:
     """Rankings of the models from gold and predicted battles, over battles with both scores."""
     values = {value.name: value for value in one.metric.values}

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from beholder.benchmarks.load import Judged
+from beholder.benchmarks.load import JudgedSet
 from beholder.benchmarks.measure import scored_items
 from beholder.errors import ConfigError
 from beholder.metrics import Metric
@@ -49,7 +49,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GranularFinding:
     """How well one metric finds what people marked on one side.
 
     Attributes:
@@ -85,7 +85,7 @@ class GranularReport:
 
     Attributes:
         name: The set.
-        n_items: Judged items.
+        n_items: JudgedSet items.
         findings: Mistakes first, each with all metrics and random scores last.
         signatures: How each metric's scores were made.
         n_resamples: Bootstrap resamples over sources.
@@ -93,7 +93,7 @@ class GranularReport:
 
     name: str
     n_items: int
-    findings: tuple[Finding, ...]
+    findings: tuple[GranularFinding, ...]
     signatures: dict[str, str]
     n_resamples: int
 
@@ -108,7 +108,7 @@ class _Document:
 
 
 def granular(
-    judged: Judged,
+    judged: JudgedSet,
     metrics: Sequence[Metric[Any]],
     config: ScoreConfig,
     progress: Progress,
@@ -229,7 +229,7 @@ def _finding(
     n_missing: int,
     n_resamples: int,
     seed: int,
-) -> Finding:
+) -> GranularFinding:
     nothing = Share(None, None)
     reason = None
     if not documents:
@@ -238,7 +238,7 @@ def _finding(
         side = dict(SIDES)[label]
         reason = f"gives no units with a place in the {side} and a score or verdict"
     if reason is not None:
-        return Finding(
+        return GranularFinding(
             metric, label, None, None, nothing, nothing, nothing, None,
             len(documents), n_missing, reason,
         )  # fmt: skip
@@ -280,7 +280,7 @@ def _finding(
         **resampled,
     )
     # Hits per alert, per marked word, and per mean of both, which is F1.
-    return Finding(
+    return GranularFinding(
         metric, label, alerts, held_out, share((1, 0)), share((0, 1)), share((0.5, 0.5)), spans,
         len(documents), n_missing, alerts.reason if alerts.f1 is None else None,
     )  # fmt: skip

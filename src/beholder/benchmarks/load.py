@@ -9,30 +9,34 @@ from typing import Any
 
 from beholder.benchmarks.sets import SETS, HumanSet
 from beholder.data import read_items
+from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.optional import require
+from beholder.options import DataOptions
 from beholder.records import Item
 
 LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
-"""Judged together under the name ``long_sxs``: each alone is small."""
+"""JudgedSet together under the name ``long_sxs``: each alone is small."""
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSet:
     """Items with human judgments.
 
     Attributes:
         name: Name of the set, which fixes the protocol, or of the file.
         known: Whether the set has a protocol of its own.
         items: One per judged text, or per judged pair (the second text in ``meta``).
+        bad_rows: Rows of a data file that were left out.
     """
 
     name: str
     known: bool
     items: tuple[Item, ...]
+    bad_rows: tuple[DataError, ...] = ()
 
 
-def load(source: str, data: str | None = None) -> Judged:
+def load(source: str, data: str | None = None, rows: DataOptions | None = None) -> JudgedSet:
     """Load judged items.
 
     Args:
@@ -40,16 +44,25 @@ def load(source: str, data: str | None = None) -> Judged:
             known set in ``dataset`` is taken as that set.
         data: For a known set: the folder with its published files (or with ``NAME.jsonl``), a
             data file, or ``hf:`` to fetch it from the hub (extra ``datasets``).
+        rows: Which items are taken; wrong rows can be left out of data files alone, because
+            published files are taken whole.
 
     Raises:
         ConfigError: No such set or file; the message says where the set is published.
-        DataError: The files cannot be read, or hold no judgments.
+        DataError: The files cannot be read, hold no judgments, or hold wrong rows.
     """
+    taken = rows or DataOptions()
+    found = _load(source, data, replace(taken, limit=None))
+    return replace(found, items=found.items[: taken.limit])
+
+
+def _load(source: str, data: str | None, taken: DataOptions) -> JudgedSet:
     if source == "long_sxs":
-        parts = [load(name, data) for name in LONG_SETS]
-        return Judged(source, True, tuple(_joined(parts)))
+        parts = [_load(name, data, taken) for name in LONG_SETS]
+        bad = tuple(row for part in parts for row in part.bad_rows)
+        return JudgedSet(source, True, tuple(_joined(parts)), bad)
     if Path(source).is_file():
-        return _from_file(Path(source), None)
+        return _from_file(Path(source), None, taken)
     if source not in SETS:
         raise ConfigError(
             f"{source!r} is neither a file nor a known set; known are:"
@@ -62,13 +75,24 @@ def load(source: str, data: str | None = None) -> Judged:
             f"{source} is not part of beholder: {known.where}; licence: {known.licence}. Get it"
             f" and name its folder with --data FOLDER{hub}"
         )
+    file = _data_file(known, Path(data))
+    if file is not None:
+        return replace(_from_file(file, known.name, taken), name=source, known=True)
     items = tuple(_known_items(known, data))
     if not items:
         raise DataError(data, f"holds no row of {source}; it is published as: {known.where}")
-    return Judged(source, True, items)
+    return JudgedSet(source, True, items)
 
 
-def _joined(parts: Iterable[Judged]) -> Iterator[Item]:
+def _data_file(known: HumanSet, path: Path) -> Path | None:
+    """The data file of a set that a path names or holds; None for files as published."""
+    if path.is_file():
+        return path
+    beside = (path / f"{known.name}{ending}" for ending in (".jsonl", ".jsonl.gz", ".jsonl.xz"))
+    return next((file for file in beside if file.is_file()), None)
+
+
+def _joined(parts: Iterable[JudgedSet]) -> Iterator[Item]:
     for part in parts:
         for item in part.items:
             yield replace(item, id=f"{part.name}/{item.id}", group={"set": part.name})
@@ -79,27 +103,18 @@ def _known_items(known: HumanSet, data: str) -> Iterator[Item]:
         yield from _from_hub(known)
         return
     path = Path(data)
-    if path.is_file():
-        yield from _from_file(path, known.name).items
-        return
     if not path.is_dir():
         raise DataError(data, "is neither a file nor a folder")
-    for ending in (".jsonl", ".jsonl.gz", ".jsonl.xz"):
-        if (path / f"{known.name}{ending}").is_file():
-            yield from _from_file(path / f"{known.name}{ending}", known.name).items
-            return
     if known.read is not None:
         yield from known.read(path)
     else:
         yield from _from_rows(known, _parquet_rows(path))
 
 
-def _from_file(path: Path, name: str | None) -> Judged:
-    items = []
-    for item in read_items(path):
-        if isinstance(item, DataError):
-            raise item
-        items.append(item)
+def _from_file(path: Path, name: str | None, taken: DataOptions) -> JudgedSet:
+    bad: list[DataError] = []
+    read = read_items(path, media_root=taken.media_root)
+    items = list(good_rows(read, taken, bad, name=str(path)))
     if not any(item.judgments for item in items):
         raise DataError(str(path), "has no row with judgments to agree with")
     if name is None:
@@ -110,7 +125,8 @@ def _from_file(path: Path, name: str | None) -> Judged:
             replace(item, video=item.images[0], images=()) if item.images else item
             for item in items
         ]
-    return Judged(name if known else path.name.partition(".")[0], known, tuple(items))
+    name = name if known else path.name.partition(".")[0]
+    return JudgedSet(name, known, tuple(items), tuple(bad))
 
 
 def _from_hub(known: HumanSet) -> Iterator[Item]:

@@ -127,7 +127,7 @@ def collect(measure: Measure, items: Sequence[Item], *, control_length: bool = F
 
 
 @dataclass(frozen=True)
-class Found:
+class AgreementFound:
     """One metric under one measure.
 
     Attributes:
@@ -149,7 +149,7 @@ class Found:
     reason: str | None = None
 
 
-def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Found:
+def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> AgreementFound:
     """Agreement of one metric's scores with the labels.
 
     Args:
@@ -163,12 +163,14 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Fou
     codes = cluster_codes([data.sources[row] for row in kept], len(kept))
     n_sources = int(codes.max()) + 1 if len(codes) else 0
     if len(kept) < 2:
-        return Found(None, None, len(kept), n_missing, n_sources, reason="fewer than two scores")
+        return AgreementFound(
+            None, None, len(kept), n_missing, n_sources, reason="fewer than two scores"
+        )
     statistic = _statistic(data, scores, kept)
     value = statistic(np.arange(len(kept)))
     if value is None:
         constant = "the scores or the labels do not vary"
-        return Found(None, None, len(kept), n_missing, n_sources, reason=constant)
+        return AgreementFound(None, None, len(kept), n_missing, n_sources, reason=constant)
     replicates: list[float | None] = []
 
     def recorded(rows: Ints) -> float | None:
@@ -181,7 +183,9 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Fou
             recorded, codes, n_resamples=n_resamples, level=LEVEL, seed=seed
         )
     reason = None if interval or not n_resamples else "too few sources for an interval"
-    return Found(value, interval, len(kept), n_missing, n_sources, tuple(replicates), reason)
+    return AgreementFound(
+        value, interval, len(kept), n_missing, n_sources, tuple(replicates), reason
+    )
 
 
 def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:

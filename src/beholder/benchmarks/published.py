@@ -128,7 +128,7 @@ def pascal50s(folder: Path) -> Iterator[Item]:
             )
 
 
-def thumb(folder: Path) -> Iterator[Item]:
+def thumb_v1(folder: Path) -> Iterator[Item]:
     """``mscoco_THumB-1.0.jsonl`` with ``mscoco_references.json``."""
     references = {
         row["seg_id"]: tuple(row["refs"]) for row in _lines(folder, "mscoco_references.json")

@@ -73,7 +73,7 @@ SETS: Mapping[str, HumanSet] = {
             "precision, recall and penalties of captions by a rubric",
             "github.com/jungokasai/THumB, mscoco (Kasai et al. 2022)",
             "states none; COCO captions CC BY 4.0",
-            read=published.thumb,
+            read=published.thumb_v1,
         ),
         HumanSet(
             "vatex_eval",

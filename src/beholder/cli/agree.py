@@ -2,131 +2,115 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-from rich.console import Console
+from cyclopts import Parameter
 
-from beholder.cli.progress import TerminalProgress
+from beholder.cli.groups import AsJson, DataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
+from beholder.cli.printing import close, say, say_left_out, tell_result
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
-    from beholder.benchmarks.agree import Report
-    from beholder.benchmarks.load import Judged
+    from beholder.benchmarks.load import JudgedSet
     from beholder.run.scores import ScoreConfig
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class JudgmentGroup:
+    """What people said, and how metrics are held against it.
+
+    Attributes:
+        data: Folder or file of a known set; hf: fetches it from the hub.
+        label: A judgment of your own data; repeatable. All numeric ones if none is named.
+        kind: The correlation, for labels of your own.
+        control: Partial the length out of correlations.
+        resamples: Bootstrap resamples over sources; 0 for no intervals.
+        judges: Reliability between the metrics of a run, or of raters.
+
+    Raises:
+        ConfigError: The number of resamples is negative.
+    """
+
+    data: str | None = None
+    label: tuple[str, ...] = ()
+    kind: Literal["spearman", "pearson", "tau-b", "tau-c"] = "spearman"
+    control: Literal["length"] | None = None
+    resamples: int = 1000
+    judges: bool = False
+
+    def __post_init__(self) -> None:
+        if self.resamples < 0:
+            raise ConfigError(f"resamples={self.resamples}: expected a number from 0")
+
+
 def agree(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SET", help="A known set, a data file with judgments, or (--judges) a run."
-        ),
-    ],
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric", "-m", help="A metric, such as cider or token_f1.recall; repeatable."
-        ),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(help="Folder or file of a known set; hf: fetches it from the hub."),
-    ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(help="A judgment of your own data; repeatable. (default: all numeric ones)"),
-    ] = None,
-    kind: Annotated[
-        str, typer.Option(help="For your own labels: spearman, pearson, tau-b or tau-c.")
-    ] = "spearman",
-    control: Annotated[
-        str | None, typer.Option(help="length: partial the length out of correlations.")
-    ] = None,
-    judges: Annotated[
-        bool,
-        typer.Option("--judges", help="Reliability between the metrics of a run, or of raters."),
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Run directory of scores. (default: runs/agree-SET)"),
-    ] = None,
-    embedder: Annotated[
-        str | None, typer.Option(help="static (default), st:NAME_OR_PATH or openai:MODEL.")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first N judged items.")] = None,
-    resamples: Annotated[
-        int, typer.Option(help="Bootstrap resamples over sources; 0 for no intervals.")
-    ] = 1000,
-    media_root: Annotated[
-        Path | None,
-        typer.Option(help="Folder with the pictures. (default: that of the data)"),
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes.")] = None,
-    no_figures: Annotated[bool, typer.Option("--no-figures", help="Draw no figures.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
-) -> None:
+    source: str,
+    /,
+    *,
+    metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
+    judgments: JudgmentGroup = JudgmentGroup(),
+    out: Out = None,
+    tools: ToolGroup = ToolGroup(),
+    rows: DataGroup = DataGroup(),
+    judging: JudgeGroup = JudgeGroup(),
+    work: WorkGroup = WorkGroup(),
+    no_figures: bool = False,
+    as_json: AsJson = False,
+) -> int:
     """Hold metrics against human judgments by the set's own protocol; scores are kept.
 
-    Example: [bold]beholder agree flickr8k_expert --data FOLDER -m cider -m meteor[/bold]
-    """
-    if judges:
-        _print_reliability(source, metric, label, as_json)
-        return
-    from beholder.api import configure
-    from beholder.benchmarks.agree import agree as hold_against
-    from beholder.benchmarks.agree import asked, default_out
-    from beholder.benchmarks.load import Judged, load
-    from beholder.benchmarks.protocols import generic, protocol
+    Example: `beholder agree flickr8k_expert --data FOLDER -m cider -m meteor`
 
-    if control not in (None, "length"):
-        raise ConfigError(f"--control {control!r}: expected length")
-    if resamples < 0:
-        raise ConfigError(f"--resamples must be at least 0, got {resamples}")
-    if limit is not None and limit < 1:
-        raise ConfigError(f"--limit must be at least 1, got {limit}")
-    judged = load(source, data)
-    if limit is not None:
-        judged = Judged(judged.name, judged.known, judged.items[:limit])
-    own = judged.known and not label
-    defaults = {"embedder": embedder} if embedder else {}
-    config = configure(
+    Args:
+        source: A known set, a data file with judgments, or (--judges) a run.
+        metric: A metric, such as cider or token_f1.recall; repeatable.
+        out: Run directory of scores; runs/agree-SET if none is named.
+        no_figures: Draw no figures.
+    """
+    if judgments.judges:
+        return _tell_reliability(source, metric, judgments.label, as_json)
+    from beholder.benchmarks import agree as benchmark
+    from beholder.benchmarks.load import load
+    from beholder.benchmarks.protocols import generic, protocol
+    from beholder.cli.progress import TerminalProgress
+    from beholder.report.agreement import agreement_tables
+    from beholder.report.agreement_figures import write_agreement_figures
+    from beholder.run.scores import ScoreConfig
+
+    judged = load(source, judgments.data, rows)
+    say_left_out(judged.bad_rows)
+    pictures = rows.media_root or _folder(judgments.data or source)
+    config = ScoreConfig(
         judged.name,
-        [],
-        base_url=base_url,
-        out=out or default_out(judged.name),
-        media_root=media_root or _folder(data or source),
-        workers=workers,
+        (),
+        out or benchmark.default_out(judged.name),
+        replace(rows, limit=None, media_root=pictures),
+        judging,
+        work.found(),
     )
+    own = judged.known and not judgments.label
     if own and judged.name == "docent_granular":
-        _print_granular(judged, metric, defaults, config, resamples, as_json)
-        return
-    measures = protocol(judged.name) if own else generic(judged.items, label, kind)
-    metrics = [asked(text, **defaults) for text in metric or []]
+        return _agree_on_spans(judged, judgments, metric, tools, config, as_json)
+    label = judgments.label or None
     with TerminalProgress() as progress:
-        report = hold_against(
+        report = benchmark.agree(
             judged,
-            measures,
-            metrics,
+            protocol(judged.name) if own else generic(judged.items, label, judgments.kind),
+            [benchmark.asked(name, **tools.named()) for name in metric],
             config,
             progress,
-            control_length=control == "length",
-            n_resamples=resamples,
+            control_length=judgments.control == "length",
+            n_resamples=judgments.resamples,
         )
-    _print_report(report, as_json)
-    say = f"{progress.scored_now} scored now, {progress.failed_now} failed now"
-    typer.echo(f"{say}, {progress.reused} reused, {progress.seconds:.1f} s", err=True)
-    typer.echo(f"run: {config.out}", err=True)
+    tell_result(report.to_dict(), agreement_tables(report), as_json)
     if not no_figures:
-        from beholder.report.agreement_figures import write_agreement_figures
-
         paths = write_agreement_figures(report, config.out / "agreement")
-        typer.echo(f"figures: {config.out / 'agreement'} ({len(paths)} files)", err=True)
+        say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
+    return close(config.out, progress)
 
 
 def _folder(data: str) -> Path | None:
@@ -135,97 +119,32 @@ def _folder(data: str) -> Path | None:
     return path.parent if path.is_file() else path if path.is_dir() else None
 
 
-def _print_report(report: Report, as_json: bool) -> None:
-    from beholder.report.agreement import agreement_table, significance_table
-
-    if as_json:
-        typer.echo(json.dumps(_as_json(report), ensure_ascii=False, indent=2))
-        return
-    console = Console()
-    console.print(agreement_table(report))
-    for section in report.sections:
-        if section.differences:
-            console.print(significance_table(section))
-
-
-def _as_json(report: Report) -> dict[str, Any]:
-    return {
-        "set": report.name,
-        "n_items": report.n_items,
-        "n_resamples": report.n_resamples,
-        "signatures": dict(report.signatures),
-        "measures": [
-            {
-                "name": section.data.name,
-                "metrics": [
-                    {
-                        "metric": row.metric,
-                        "value": row.value,
-                        "agreement": row.found.value,
-                        "low": row.found.interval.low if row.found.interval else None,
-                        "high": row.found.interval.high if row.found.interval else None,
-                        "n": row.found.n,
-                        "n_missing": row.found.n_missing,
-                        "n_sources": row.found.n_sources,
-                        "reason": row.found.reason,
-                        "categories": {
-                            name: {"agreement": value, "n": n}
-                            for name, (value, n) in row.categories.items()
-                        },
-                    }
-                    for row in section.rows
-                ],
-                "differences": [
-                    {
-                        "a": difference.a,
-                        "b": difference.b,
-                        "difference": difference.difference,
-                        "low": difference.interval.low if difference.interval else None,
-                        "high": difference.interval.high if difference.interval else None,
-                        "p": difference.p_value,
-                    }
-                    for difference in section.differences
-                ],
-            }
-            for section in report.sections
-        ],
-        "extra": {name: dict(figures) for name, figures in report.extra.items()},
-    }
-
-
-def _print_granular(
-    judged: Judged,
-    names: list[str] | None,
-    defaults: dict[str, str],
+def _agree_on_spans(
+    judged: JudgedSet,
+    judgments: JudgmentGroup,
+    names: Sequence[str],
+    tools: ToolGroup,
     config: ScoreConfig,
-    resamples: int,
     as_json: bool,
-) -> None:
-    from dataclasses import asdict
-
+) -> int:
+    """Hold units of metrics against the spans that people marked."""
     from beholder.benchmarks.granular import granular
+    from beholder.cli.progress import TerminalProgress
     from beholder.metrics import metric
     from beholder.report.agreement import granular_table
 
     if not names:
         raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
-    metrics = [metric(name, **defaults) for name in names]
+    metrics = [metric(name, **tools.named()) for name in names]
     with TerminalProgress() as progress:
-        report = granular(judged, metrics, config, progress, n_resamples=resamples)
-    if as_json:
-        typer.echo(json.dumps(asdict(report), ensure_ascii=False, indent=2))
-    else:
-        Console().print(granular_table(report))
-    say = f"{progress.scored_now} scored now, {progress.failed_now} failed now"
-    typer.echo(f"{say}, {progress.reused} reused, {progress.seconds:.1f} s", err=True)
-    typer.echo(f"run: {config.out}", err=True)
+        report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
+    tell_result(asdict(report), [granular_table(report)], as_json)
+    return close(config.out, progress)
 
 
-def _print_reliability(
-    source: str, metrics: list[str] | None, labels: list[str] | None, as_json: bool
-) -> None:
-    from dataclasses import asdict
-
+def _tell_reliability(
+    source: str, metrics: Sequence[str], labels: Sequence[str], as_json: bool
+) -> int:
     from beholder.benchmarks.load import load
     from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
     from beholder.report.agreement import reliability_table
@@ -234,18 +153,13 @@ def _print_reliability(
     if Path(source).is_dir():
         with Store.read(Path(source)) as store:
             found = [] if metrics else of_panels(Path(source))
-            if not found:
-                found = [reliability(store, metrics)]
-    elif labels and len(labels) == 1:
+            found = found or [reliability(store, metrics or None)]
+    elif len(labels) == 1:
         found = [of_ratings(load(source).items, labels[0])]
     else:
         raise ConfigError(
             "--judges takes a run directory, whose metrics are the raters, or a data file with one"
             " --label that is a list of ratings"
         )
-    if as_json:
-        rows = [asdict(one) for one in found]
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
-        return
-    for one in found:
-        Console().print(reliability_table(one))
+    tell_result([asdict(one) for one in found], map(reliability_table, found), as_json)
+    return 0

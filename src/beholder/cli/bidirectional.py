@@ -2,77 +2,70 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
-from rich.console import Console
+from cyclopts import Parameter, Token
 
+from beholder.benchmarks.bidirectional.settings import Columns, StudySettings
+from beholder.cli.groups import AsJson, Out
+from beholder.cli.printing import say, tell_result
 from beholder.errors import ConfigError
 
 
-def bidirectional(
-    run: Annotated[Path, typer.Argument(help="A run with dcscore(direction='both').")],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder to write. (default: RUN/bidirectional)"),
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Option("--metric", "-m", help="The metric, where a run has several.")
-    ] = None,
-    random: Annotated[
-        str, typer.Option(help="Category of the random sample; rest: all other pictures.")
-    ] = "random",
-    cuts: Annotated[
-        str | None, typer.Option(help="Hard below, easy from: 0.5,0.8 (default: tertiles).")
-    ] = None,
-    system: Annotated[str, typer.Option(help="Group column of systems.")] = "system",
-    category: Annotated[str, typer.Option(help="Group column of categories.")] = "category",
-    dataset: Annotated[str, typer.Option(help="Group column of data sets.")] = "dataset",
-    language: Annotated[str, typer.Option(help="Group column of languages.")] = "language",
-    rating: Annotated[str, typer.Option(help="Judgment: people's ratings of the candidate.")] = (
-        "rating"
-    ),
-    human_rating: Annotated[
-        str, typer.Option(help="Judgment: people's ratings of the reference.")
-    ] = "human_rating",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print all tables as JSON on stdout.")
-    ] = False,
-) -> None:
-    """Compare people's and models' texts in both directions: tables, figures, one page.
-
-    Example: [bold]beholder bidirectional runs/captions[/bold]
-    """
-    from beholder.benchmarks.bidirectional.observe import Columns, observe
-    from beholder.benchmarks.bidirectional.study import Settings, study
-    from beholder.report.bidirectional import write_bidirectional
-    from beholder.report.bidirectional.terminal import terminal_tables
-
-    columns = Columns(system, category, dataset, language, rating, human_rating)
-    pairs = observe(run, columns, metric_name=metric)
-    found = study(pairs, Settings(random, _cuts(cuts)))
-    folder = out or run / "bidirectional"
-    page = write_bidirectional(found, run, folder)
-    if as_json:
-        tables = {table.name: [dict(row) for row in table.rows] for table in found.tables}
-        omitted = [asdict(part) for part in found.omitted]
-        typer.echo(json.dumps({**tables, "omitted": omitted}, ensure_ascii=False, indent=2))
-    else:
-        for table in terminal_tables(found):
-            Console().print(table)
-    for part in found.omitted:
-        typer.echo(f"left out: {part.title}: {part.reason}", err=True)
-    typer.echo(f"tables: {folder / 'tables'}\nreport: {page}", err=True)
-
-
-def _cuts(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
+def _pair(kind: Any, tokens: Sequence[Token]) -> tuple[float, float]:
+    """Two numbers of one word, such as ``0.5,0.8``."""
+    text = tokens[0].value
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
         raise ConfigError(f"--cuts {text!r}: expected two numbers, such as 0.5,0.8") from None
     return low, high
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class StudyGroup(StudySettings):
+    """How the study is made."""
+
+    cuts: Annotated[
+        tuple[float, float] | None,
+        Parameter(converter=_pair, n_tokens=1, help="Hard below, easy from: 0.5,0.8, or tertiles."),
+    ] = None
+
+
+def bidirectional(
+    run: Path,
+    /,
+    *,
+    out: Out = None,
+    metric: Annotated[str | None, Parameter(alias="-m")] = None,
+    settings: StudyGroup = StudyGroup(),
+    columns: Annotated[Columns, Parameter(name="*")] = Columns(),
+    as_json: AsJson = False,
+) -> None:
+    """Compare people's and models' texts in both directions: tables, figures, one page.
+
+    Example: `beholder bidirectional runs/captions`
+
+    Args:
+        run: A run with dcscore(direction='both').
+        out: Folder to write; RUN/bidirectional if none is named.
+        metric: The metric, where a run has several.
+    """
+    from beholder.benchmarks.bidirectional.observe import observe
+    from beholder.benchmarks.bidirectional.study import study
+    from beholder.report.bidirectional import write_bidirectional
+    from beholder.report.bidirectional.terminal import terminal_tables
+
+    found = study(observe(run, columns, metric_name=metric), settings)
+    folder = out or run / "bidirectional"
+    page = write_bidirectional(found, run, folder)
+    plain: dict[str, Any] = {table.name: [*map(dict, table.rows)] for table in found.tables}
+    plain["omitted"] = [asdict(part) for part in found.omitted]
+    tell_result(plain, terminal_tables(found), as_json)
+    for part in found.omitted:
+        say(f"left out: {part.title}: {part.reason}")
+    say(f"tables: {folder / 'tables'}\nreport: {page}")

@@ -5,26 +5,29 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
+from cyclopts import App, Parameter
+
+from beholder.cli.printing import tell, tell_tables
+from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
     from beholder.judges import AnswerFile
 
-cache = typer.Typer(help="The answers of judges that all runs share.", no_args_is_help=True)
-_Place = Annotated[
-    str | None, typer.Option("--cache", help="Folder of the cache. (default: BEHOLDER_CACHE)")
+app = App(name="cache", help="The answers of judges that all runs share.", help_format="markdown")
+Place: TypeAlias = Annotated[
+    str | None,
+    Parameter(name="--cache", help="Folder of the cache; BEHOLDER_CACHE if it is not named."),
 ]
 
 
-@cache.command()
-def stats(place: _Place = None) -> None:
+@app.command
+def stats(*, place: Place = None) -> None:
     """Count answers, tokens and cost per model and operation.
 
-    Example: [bold]beholder cache stats[/bold]
+    Example: `beholder cache stats`
     """
-    from rich.console import Console
     from rich.table import Table
 
     from beholder.report.tables import cell
@@ -40,58 +43,54 @@ def stats(place: _Place = None) -> None:
             f"{row['completion_tokens'] or 0:,}",
             f"{row['cost']:.4f}",
         )
-    Console().print(table)
-    typer.echo(f"{file.path}: {file.path.stat().st_size / 1e6:.1f} MB")
+    tell_tables(table)
+    tell(f"{file.path}: {file.path.stat().st_size / 1e6:.1f} MB")
     file.close()
 
 
-@cache.command()
-def export(
-    out: Annotated[Path, typer.Argument(help="JSONL file to write; --judge replay:FILE reads it.")],
-    place: _Place = None,
-    run: Annotated[
-        Path | None, typer.Option(help="Export the answers of this run instead of the cache.")
-    ] = None,
-) -> None:
+@app.command
+def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> None:
     """Write all answers as JSON lines.
 
-    Example: [bold]beholder cache export answers.jsonl --run runs/first[/bold]
+    Example: `beholder cache export answers.jsonl --run runs/first`
+
+    Args:
+        out: JSONL file to write; --judge replay:FILE reads it.
+        run: Export the answers of this run instead of the cache.
     """
     from beholder.judges import AnswerFile
     from beholder.judges.exchange import export_answers
     from beholder.run.store import FILE_NAME
 
     if run is not None and not (run / FILE_NAME).is_file():
-        raise typer.BadParameter(f"{run} is not a run directory: it has no {FILE_NAME}")
+        raise ConfigError(f"{run} is not a run directory: it has no {FILE_NAME}")
     file = _opened(place) if run is None else AnswerFile(run / FILE_NAME)
-    typer.echo(f"{export_answers(file, out)} answers written to {out}")
+    tell(f"{export_answers(file, out)} answers written to {out}")
     file.close()
 
 
-@cache.command()
-def prune(
-    days: Annotated[float, typer.Option(help="Remove answers that are older than so many days.")],
-    place: _Place = None,
-) -> None:
+@app.command
+def prune(*, days: float, place: Place = None) -> None:
     """Remove old answers.
 
-    Example: [bold]beholder cache prune --days 90[/bold]
+    Example: `beholder cache prune --days 90`
+
+    Args:
+        days: Remove answers that are older than so many days.
     """
     file = _opened(place)
-    typer.echo(f"{file.prune(older_than=days * 86400)} answers removed from {file.path}")
+    tell(f"{file.prune(older_than=days * 86400)} answers removed from {file.path}")
     file.close()
 
 
-def cache_file(place: str | None) -> Path | None:
+def cache_file(place: str | Path | None) -> Path | None:
     """Where the shared cache lies: the option, else ``BEHOLDER_CACHE``, else the platform's folder.
 
     Args:
         place: A folder, ``off`` for no cache, or None.
     """
-    place = place or os.environ.get("BEHOLDER_CACHE")
-    if place == "off":
-        return None
-    return (Path(place) if place else _platform_folder()) / "answers.sqlite"
+    named = str(place or os.environ.get("BEHOLDER_CACHE") or _platform_folder())
+    return None if named == "off" else Path(named) / "answers.sqlite"
 
 
 def _platform_folder() -> Path:
@@ -106,8 +105,8 @@ def _opened(place: str | None) -> AnswerFile:
     from beholder.judges import AnswerFile
 
     path = cache_file(place)
-    if path is None or not path.is_file():
-        raise typer.BadParameter(
-            f"there is no cache at {path}; runs make it" if path else "the cache is off"
-        )
+    if path is None:
+        raise ConfigError("the cache is off; name its folder with --cache")
+    if not path.is_file():
+        raise ConfigError(f"there is no cache at {path}; runs make it")
     return AnswerFile(path)

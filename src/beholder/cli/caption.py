@@ -2,60 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
 
-import typer
+from cyclopts import Parameter
 
-from beholder.cli import rows
+from beholder.cli.groups import Data, RunGroup
+from beholder.cli.printing import say
+from beholder.cli.rows import OutFile, by_system, make_rows
+from beholder.errors import ConfigError
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WritingGroup:
+    """What is written.
+
+    Attributes:
+        language: Language to write in.
+        words: Most words: 40, 30-40, or median (of references), median:FILE.
+        context: What the collection is; told to the model.
+        system_column: Group column that names the system.
+    """
+
+    language: str = "English"
+    words: str = "20-200"
+    context: str = ""
+    system_column: str = "system"
 
 
 def caption(
-    data: rows.Data,
-    out: rows.Out,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(help="openai:MODEL or NAME=SPEC, a system each; repeatable."),
-    ] = None,
-    language: Annotated[str, typer.Option(help="Language to write in.")] = "English",
-    words: Annotated[
-        str,
-        typer.Option(help="Most words: 40, 30-40, or median (of references), median:FILE."),
-    ] = "20-200",
-    context: Annotated[str, typer.Option(help="What the collection is; told to the model.")] = "",
-    system_column: Annotated[
-        str, typer.Option(help="Group column that names the system.")
-    ] = "system",
-    base_url: rows.BaseUrl = None,
-    temperature: rows.Temperature = None,
-    prompts: rows.Prompts = None,
-    batch: rows.Batch = False,
-    max_cost: rows.MaxCost = None,
-    cache: rows.Cache = None,
-    limit: rows.Limit = None,
-    skip_bad_rows: rows.SkipBad = False,
-    media_root: rows.MediaRoot = None,
-    concurrency: rows.Concurrency = 16,
-    allow_failed: rows.AllowFailed = 0,
-    dry_run: rows.DryRun = False,
-) -> None:
+    data: Data,
+    /,
+    *,
+    out: OutFile,
+    judge: tuple[str, ...] = (),
+    writing: WritingGroup = WritingGroup(),
+    run: RunGroup = RunGroup(),
+) -> int:
     """Have models describe pictures; run it again to go on after an interruption.
 
     Rows keep their references, groups and judgments; each gets a candidate per judge.
 
-    Example: [bold]beholder caption photos/ --judge openai:gpt-4.1 -o captions.jsonl[/bold]
-    """
-    given = locals()
-    from beholder.backends.images import Pictures
-    from beholder.run.rows.inputs import root_of, word_limits
-    from beholder.run.rows.tasks import Caption
+    Example: `beholder caption photos/ --judge openai:gpt-4.1 -o captions.jsonl`
 
-    items = rows.read(given)
-    task = Caption(
-        Pictures(root_of(data)),
-        language=language,
-        words=word_limits(words, items),
-        context=context,
-        system_column=system_column,
-    )
-    typer.echo(f"captions of {task.words[0]} to {task.words[1]} words in {language}", err=True)
-    rows.carry_out(given, task, items, judge or [])
+    Args:
+        data: A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.
+        out: JSONL file to write, ready for beholder score.
+        judge: openai:MODEL or NAME=SPEC, a system each; repeatable.
+    """
+    from beholder.data.read import good_rows
+    from beholder.run.rows.askers import CaptionRow, RowColumns
+    from beholder.run.rows.inputs import read_pictured, word_limits
+    from beholder.run.rows.rows import RowsConfig
+
+    if data == "-" and writing.words == "median":
+        raise ConfigError("--words median reads the data twice; name a file instead of -")
+    read = read_pictured(data, media_root=run.rows.media_root)
+    limits = word_limits(writing.words, good_rows(read, run.rows, [], name=data))
+    systems = {
+        name: CaptionRow(spec, writing.language, limits, writing.context)
+        for name, spec in by_system(judge).items()
+    }
+    say(f"captions of {limits[0]} to {limits[1]} words in {writing.language}")
+    columns = RowColumns(system=writing.system_column)
+    config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())
+    return make_rows(config, run.finish)

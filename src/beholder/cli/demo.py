@@ -6,19 +6,18 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 
-def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Run directory.")] = Path("runs/demo"),
-) -> None:
+def demo(*, out: Annotated[Path, Parameter(alias="-o")] = Path("runs/demo")) -> int:
     """Score the bundled sample with PoSh and VCS, built in; no key, no download.
 
-    Example: [bold]beholder demo[/bold]
+    Example: `beholder demo`
+
+    Args:
+        out: Run directory.
     """
-    from beholder.api import configure
-    from beholder.cli.score import carry_out_and_print
+    from beholder.cli.score import score
 
     with as_file(files("beholder.samples") / "descriptions.jsonl") as sample:
-        config = configure(str(sample), ["posh", "vcs"], out=out)
-        carry_out_and_print(config, as_json=False, report=True)
+        return score(str(sample), metric=("posh", "vcs"), out=out)

@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Literal
 
-import typer
-
-from beholder.errors import ConfigError
+from beholder.cli.groups import AsJson, Data
+from beholder.cli.printing import tell, tell_json
 
 
 def graph(
-    text: Annotated[str, typer.Argument(help="An English description; - reads standard input.")],
-    rules: Annotated[
-        str, typer.Option(help="fixed, or reference for the rules as published.")
-    ] = "fixed",
-    parser: Annotated[
-        str, typer.Option(help="builtin, or spacy:NAME_OR_PATH for a bigger one.")
-    ] = "builtin",
-    coref: Annotated[str, typer.Option(help="builtin, none or fastcoref.")] = "builtin",
-    svg: Annotated[Path | None, typer.Option(help="Also draw it into this SVG file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
+    text: Data,
+    /,
+    *,
+    rules: Literal["fixed", "reference"] = "fixed",
+    parser: str = "builtin",
+    coref: str = "builtin",
+    svg: Path | None = None,
+    as_json: AsJson = False,
 ) -> None:
     """Print what a text says is there, what it is like, and how it stands to the rest.
 
-    Example: [bold]beholder graph "A tall man holds a red cup. He smiles."[/bold]
+    Example: `beholder graph "A tall man holds a red cup. He smiles."`
+
+    Args:
+        text: An English description; - reads standard input.
+        rules: Mended rules, or those as published.
+        parser: builtin, or spacy:NAME_OR_PATH for a bigger one.
+        coref: builtin, none or fastcoref.
+        svg: Also draw it into this SVG file.
     """
     from beholder.language import parse, scene_graph
+    from beholder.report import graph_svg, graph_text
 
-    if rules not in ("fixed", "reference"):
-        raise ConfigError(f"--rules {rules!r}: expected fixed or reference")
     document = parse(sys.stdin.read() if text == "-" else text, parser=parser)
-    found = scene_graph(document, rules="fixed" if rules == "fixed" else "reference", coref=coref)
+    found = scene_graph(document, rules=rules, coref=coref)
     if svg is not None:
-        svg.write_text(found.to_svg(), encoding="utf-8")
+        svg.write_text(graph_svg(found), encoding="utf-8")
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        tell_json(found.to_dict())
     else:
-        typer.echo(found.to_text())
+        tell(graph_text(found))

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from rich.console import Console
-from rich.table import Table
+from cyclopts import Parameter, validators
+
+from beholder.cli.printing import tell, tell_tables
+from beholder.options import JudgeOptions
 
 if TYPE_CHECKING:
     from beholder.judges import Judge
-    from beholder.judges.checkup import Finding
+    from beholder.judges.checkup import CheckFinding
 
 
 def judge_check(
-    judge: Annotated[str, typer.Argument(help="A judge, such as openai:MODEL.")],
-    base_url: Annotated[
-        str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")
-    ] = None,
-    replicates: Annotated[int, typer.Option(help="Repeats of each question.", min=2)] = 3,
-    temperature: Annotated[float, typer.Option(help="Temperature of the repeats.")] = 0.7,
+    judge: str,
+    /,
+    *,
+    base_url: str | None = None,
+    replicates: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 3,
+    temperature: float = 0.7,
 ) -> None:
     """Ask a judge a dozen known questions several times: consistency, position and length bias.
 
-    Example: [bold]beholder judge-check openai:gpt-4.1-mini[/bold]
+    Example: `beholder judge-check openai:gpt-4.1-mini`
+
+    Args:
+        judge: A judge, such as openai:MODEL.
+        base_url: Endpoint of an OpenAI-compatible server.
+        replicates: Repeats of each question, from 2.
+        temperature: Temperature of the repeats.
     """
+    from rich.table import Table
+
     from beholder.aio import run_sync
     from beholder.judges.checkup import check_steadiness
 
@@ -37,31 +46,32 @@ def judge_check(
     table.add_row("Krippendorff alpha", _number(agreement.alpha.value), "agreement, 1 best")
     table.add_row("position bias", f"{found.position_bias:+.2f}", "ranks; below 0: for the first")
     table.add_row("length bias", f"{found.length_bias:+.2f}", "grades of 1..5; 0 is fair")
-    Console().print(table)
-    typer.echo(f"{made.identity}: {found.n_calls} questions")
+    tell_tables(table)
+    tell(f"{made.identity}: {found.n_calls} questions")
 
 
 def build(judge: str, base_url: str | None) -> Judge:
     """The judge of a spec, at an address of its own if one is given."""
     from beholder import judges
 
-    if base_url is None:
-        return judges.judge(judge)
-    return judges.judge(judge, base_url=base_url)
+    options: dict[str, Any] = JudgeOptions(base_url).keywords()
+    return judges.judge(judge, **options)
 
 
 def print_diagnosis(judge: str, base_url: str | None) -> bool:
     """Print what a judge can do and knows; gives whether nothing was found wrong."""
+    from rich.table import Table
+
     from beholder.aio import run_sync
     from beholder.judges.checkup import diagnose
     from beholder.report.tables import cell
 
-    findings: list[Finding] = run_sync(diagnose(build(judge, base_url)))
+    findings: list[CheckFinding] = run_sync(diagnose(build(judge, base_url)))
     table = Table("check", "", "found")
     for finding in findings:
         mark = {True: "ok", False: "[red]wrong[/red]", None: ""}[finding.good]
         table.add_row(finding.name, mark, cell(finding.said))
-    Console().print(table)
+    tell_tables(table)
     return all(finding.good is not False for finding in findings)
 
 

@@ -1,14 +1,17 @@
 """The entry point: all commands, and what an error looks like to a person.
 
 Exit codes: 0 done; 1 some items failed or a gate was missed; 2 bad input or usage; 130 interrupted.
+A command gives its exit code, or None for 0. Modules of commands import what they work with when
+they are called, so that ``--help`` waits for nothing.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
-import typer
+from cyclopts import App, CycloptsError, Parameter
 
 from beholder._version import __version__
 from beholder.cli import (
@@ -24,25 +27,36 @@ from beholder.cli import (
     judge_check,
     leaderboard,
     metrics,
-    narrate,
     rank,
     report,
     review,
     score,
     translate,
 )
+from beholder.cli.printing import say
 from beholder.errors import BeholderError
 
-app = typer.Typer(
+
+def _default(value: object) -> str | None:
+    """A default as help shows it; None for what stands for "not said"."""
+    if value is None or value is False or value in ((), ""):
+        return None
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+app = App(
     name="beholder",
     help="How good is a description of something seen, and where is it right or wrong?",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    help_flags=("--help", "-h"),
+    help_format="plaintext",  # drawn faster; the pages of commands are markdown
+    version=f"beholder {__version__}",
+    default_parameter=Parameter(negative=(), show_default=_default),
+    result_action="return_value",
+    exit_on_error=False,
+    print_error=False,
+    suppress_keyboard_interrupt=False,
 )
-for command in (
+COMMANDS: tuple[Callable[..., int | None], ...] = (
     demo.demo,
     score.score,
     report.report,
@@ -59,31 +73,28 @@ for command in (
     metrics.show,
     doctor.doctor,
     graph.graph,
-):
-    app.command()(command)
-app.command("judge-check")(judge_check.judge_check)
-app.add_typer(cache.cache, name="cache")
-app.add_typer(narrate.app, name="narrate")
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
-) -> None:
-    if version:
-        typer.echo(f"beholder {__version__}")
-        raise typer.Exit
+    judge_check.judge_check,
+)
+for place, command in enumerate(COMMANDS):
+    app.command(command, sort_key=place, help_format="markdown")
+app.command(cache.app)
+app.command(
+    "beholder.cli.narrate:app",
+    name="narrate",
+    help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
+)
+app.register_install_completion_command(help="Complete commands and options in this shell.")
 
 
 def main() -> None:
     """Run the command line and exit."""
     try:
-        app()
-    except BeholderError as error:
-        typer.echo(f"beholder: {error}", err=True)
+        sys.exit(app(sys.argv[1:]))
+    except (BeholderError, CycloptsError) as error:
+        say(f"beholder: {error}")
         sys.exit(2)
     except KeyboardInterrupt:
-        typer.echo("beholder: interrupted; run the same command again to go on", err=True)
+        say("beholder: interrupted; run the same command again to go on")
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-from rich.console import Console
-from rich.markdown import Markdown
-from rich.table import Table
+from beholder.cli.printing import tell, tell_tables
 
 
 def metrics() -> None:
     """List the metrics.
 
-    Example: [bold]beholder metrics[/bold]
+    Example: `beholder metrics`
     """
+    from rich.table import Table
+
     from beholder.metrics import METRICS
     from beholder.metrics.describe import first_line
 
@@ -22,18 +19,19 @@ def metrics() -> None:
     for name in METRICS.names():
         cls = METRICS.get(name)
         table.add_row(name, first_line(cls), ", ".join(value.name for value in cls.values))
-    Console().print(table)
+    tell_tables(table)
 
 
-def show(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A metric, or an operation of judges.")
-    ],
-) -> None:
+def show(name: str, /) -> None:
     """Explain a metric: formula, source, values, parameters, signature; or print a judge's prompt.
 
-    Example: [bold]beholder show vcs[/bold]
+    Example: `beholder show vcs`
+
+    Args:
+        name: A metric, or an operation of judges.
     """
+    from rich.markdown import Markdown
+
     from beholder.judges.templates import Templates
     from beholder.metrics import METRICS
     from beholder.metrics.describe import describe
@@ -41,8 +39,8 @@ def show(
     prompts = Templates()
     if name in prompts.names() and name not in METRICS.names():
         prompt = prompts[name]
-        typer.echo(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
+        tell(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
         for section, text in prompt.sections.items():
-            typer.echo(f"\n[{section}]\n{text}")
+            tell(f"\n[{section}]\n{text}")
         return
-    Console().print(Markdown(describe(METRICS.get(name))))
+    tell_tables(Markdown(describe(METRICS.get(name))))

@@ -2,338 +2,381 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal
 
-import typer
-from rich.console import Console
+from cyclopts import App, Parameter
 
-if TYPE_CHECKING:
-    from beholder.run.narrate.config import NarrateConfig
-
-app = typer.Typer(
-    help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
-    no_args_is_help=True,
+from beholder.cli.groups import Data, Out, StorylineDataGroup, StorylineRunGroup
+from beholder.cli.printing import (
+    close,
+    say,
+    say_left_out,
+    tell_plan,
+    tell_result,
+    tell_tables,
+    too_many,
 )
+from beholder.cli.progress import TerminalProgress
+from beholder.cli.rows import OutFile
+from beholder.data import write_storylines
+from beholder.errors import ConfigError
+from beholder.narratives.extract import Extraction
+from beholder.narratives.judging import Voting
+from beholder.narratives.views import Method
+from beholder.report.narrate import extraction_table, study_tables, write_study
+from beholder.run.narrate.config import (
+    CaptionOptions,
+    CoherenceOptions,
+    CollectionOptions,
+    HybridOptions,
+    NarrateConfig,
+    Part,
+)
+from beholder.run.narrate.engine import plan_narratives, run_narratives
+from beholder.run.narrate.extraction import ExtractConfig, extract_storylines
+from beholder.run.narrate.inputs import read_inputs
+from beholder.run.narrate.results import cost_table
+from beholder.run.session import default_out
 
-Sequences = Annotated[
-    str, typer.Argument(help="A .jsonl, .csv or .parquet file with a sequence a row.")
-]
-Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Run directory. (default: runs/NAME)")
-]
-Pictures = Annotated[
-    str | None,
-    typer.Option("--pictures", help="Folder, or file with a row per picture, that sequences name."),
-]
-Images = Annotated[
-    Path | None, typer.Option(help="Folder that image paths are relative to, where another.")
-]
-Column = Annotated[
-    list[str] | None,
-    typer.Option(help="A column of --pictures under another name, as date=month; repeatable."),
-]
-Year = Annotated[int | None, typer.Option(help="Year of dates that name none.")]
-JudgeSpec = Annotated[str | None, typer.Option("--judge", help="Judge, such as openai:MODEL.")]
-Captioner = Annotated[
-    str | None, typer.Option(help="Judge that writes captions. (default: --judge)")
-]
-BaseUrl = Annotated[str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")]
-Judges = Annotated[int, typer.Option("--judges", "-K", help="Independent judges.")]
-Temperature = Annotated[float, typer.Option(help="Sampling temperature of the judges.")]
-Context = Annotated[str, typer.Option(help="What the collection is; told to every judge.")]
-Anchors = Annotated[bool, typer.Option("--anchors", help="Show judges worked examples.")]
-MaxSide = Annotated[int, typer.Option(help="Longer side of a picture that is shown, in pixels.")]
-Embedder = Annotated[
-    str | None, typer.Option(help="Vectors for coherence: npz:FILE, clip:NAME or handcrafted.")
-]
-Scale = Annotated[str, typer.Option(help="Scale of theta: raw or minmax (over the collection).")]
-Jsd = Annotated[str, typer.Option(help="Topic term of theta: divergence or distance.")]
-Topics = Annotated[str | None, typer.Option(help="Topics: labels:NAME, clusters or clusters:umap.")]
-Human = Annotated[str, typer.Option(help="Name of the human source.")]
-Share = Annotated[float, typer.Option(help="Share of narratives that hybrid judging looks at.")]
-Rule = Annotated[str, typer.Option(help="Which ones: uncertain or top.")]
-Weight = Annotated[float | None, typer.Option(help="Weight of sight. (default: learned)")]
-StepsBy = Annotated[str, typer.Option(help="Judges of steps see: sight or captions.")]
-Concurrency = Annotated[int, typer.Option(help="Narratives judged at once.")]
-MaxCost = Annotated[float | None, typer.Option(help="Stop before spending more, in US dollars.")]
-Cache = Annotated[
-    str | None, typer.Option(help="Folder of the answers that all runs share, or off.")
-]
-SkipBad = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave wrong rows out; count them.")]
-AllowFailed = Annotated[int, typer.Option(help="Failed narratives that still count as success.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Check all input and print the costs.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the tables as JSON on stdout.")]
+app = App(name="narrate", help_format="markdown")
+FLAT = Parameter(name="*")
+_SHOWN = 10
+_TOLD = ("tables", "steps", "cost", "hybrid", "theta", "judges")
 
 
-@app.command()
+@FLAT
+@dataclass(frozen=True)
+class TableGroup:
+    """How a table of pictures is read.
+
+    Attributes:
+        column: A column of the pictures under another name, as date=month; repeatable.
+        year: Year of dates that name none.
+    """
+
+    column: tuple[str, ...] = ()
+    year: int | None = None
+
+    @property
+    def by_field(self) -> dict[str, str]:
+        """Column by field.
+
+        Raises:
+            ConfigError: What was given is no pair.
+        """
+        pairs = {pair: pair.partition("=") for pair in self.column}
+        for pair, (name, _, column) in pairs.items():
+            if not (name and column):
+                raise ConfigError(f"--column {pair!r}: expected FIELD=COLUMN, such as date=month")
+        return {name: column for name, _, column in pairs.values()}
+
+
+@FLAT
+@dataclass(frozen=True)
+class CaptionGroup(CaptionOptions):
+    """How captions are written."""
+
+    judge: Annotated[
+        str | None,
+        Parameter(name="--captioner", help="Judge that writes captions; --judge if none is named."),
+    ] = None
+
+
+@FLAT
+@dataclass(frozen=True)
+class VoteGroup(Voting):
+    """How storylines are rated."""
+
+    judges: Annotated[int, Parameter(alias="-K")] = 3
+
+
+@FLAT
+@dataclass(frozen=True)
+class StepVoteGroup(VoteGroup):
+    """How steps are rated; there are no worked examples of steps."""
+
+    judges: Annotated[int, Parameter(alias="-K")] = 1
+    anchors: Annotated[bool, Parameter(parse=False)] = False
+
+
+@FLAT
+@dataclass(frozen=True)
+class SourceGroup:
+    """The judge, and what it sees.
+
+    Attributes:
+        judge: Judge that rates, such as openai:MODEL.
+        pictures: Folder, or file with a row per picture, that sequences name.
+        max_side: Longer side of a picture that is shown, in pixels.
+    """
+
+    judge: str | None = None
+    pictures: str | None = None
+    max_side: int = 512
+    columns: TableGroup = field(default_factory=TableGroup)
+    captions: CaptionGroup = field(default_factory=CaptionGroup)
+
+
+@FLAT
+@dataclass(frozen=True)
+class EndGroup:
+    """What to extract.
+
+    Attributes:
+        k: Pictures of a storyline.
+        source: Id of the first picture.
+        target: Id of the last picture.
+        like: File of sequences whose ends and lengths to take instead.
+    """
+
+    k: Annotated[int | None, Parameter(name="-k")] = None
+    source: str | None = None
+    target: str | None = None
+    like: Path | None = None
+
+
+@app.command
 def extract(
-    pictures: Annotated[str, typer.Argument(help="Folder, or file with a row per picture.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="JSONL file of sequences to write.")],
-    method: Annotated[str, typer.Option(help="maxmin, maps, trails or random.")] = "maxmin",
-    k: Annotated[int | None, typer.Option("-k", help="Pictures of a storyline.")] = None,
-    source: Annotated[str | None, typer.Option(help="Id of the first picture.")] = None,
-    target: Annotated[str | None, typer.Option(help="Id of the last picture.")] = None,
-    like: Annotated[
-        Path | None, typer.Option(help="Sequences whose ends and lengths to take instead.")
-    ] = None,
-    replications: Annotated[int, typer.Option(help="Extractions of each.")] = 1,
-    alternatives: Annotated[int, typer.Option(help="Storylines that differ (maxmin).")] = 1,
-    min_difference: Annotated[
-        float, typer.Option(help="Share of inner pictures that must differ.")
-    ] = 0.5,
-    window: Annotated[int | None, typer.Option(help="Longest step in positions.")] = None,
-    days: Annotated[int | None, typer.Option(help="Longest step in days (maxmin).")] = None,
-    cover: Annotated[int, typer.Option(help="Topics to visit at least (maxmin).")] = 0,
-    near_duplicate: Annotated[
-        float | None, typer.Option(help="Cosine from which steps are penalised (maxmin).")
-    ] = None,
-    embedder: Annotated[str, typer.Option(help="npz:FILE, clip:NAME or handcrafted.")] = (
-        "handcrafted"
-    ),
-    scale: Scale = "raw",
-    jsd: Jsd = "divergence",
-    topics: Topics = None,
-    spread_dates: Annotated[
-        bool, typer.Option("--spread-dates", help="Date undated pictures by similar ones.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of shuffles within a date and of draws.")] = 12345,
-    images: Images = None,
-    column: Column = None,
-    year: Year = None,
-    skip_bad_rows: SkipBad = False,
+    pictures: Data,
+    /,
+    *,
+    out: OutFile,
+    ends: EndGroup = EndGroup(),
+    how: Annotated[Extraction, FLAT] = Extraction(),
+    embedder: str = "handcrafted",
+    columns: TableGroup = TableGroup(),
+    rows: StorylineDataGroup = StorylineDataGroup(),
 ) -> None:
     """Extract storylines from a collection of pictures.
 
-    Example: [bold]beholder narrate extract photos/ -k 8 -o stories.jsonl[/bold]
+    Example: `beholder narrate extract photos/ -k 8 -o stories.jsonl`
+
+    Args:
+        pictures: Folder, or file with a row per picture.
+        out: JSONL file of sequences to write.
+        embedder: npz:FILE, clip:NAME or handcrafted.
     """
-    from beholder.cli.narrate_extract import extract_and_print
-    from beholder.narratives.extract import Extraction
-
-    how = Extraction(
-        method=method,  # type: ignore[arg-type]
-        replications=replications,
-        alternatives=alternatives,
-        min_difference=min_difference,
-        window=window,
-        days=days,
-        cover=cover,
-        near_duplicate=near_duplicate,
-        topics=topics,
-        jsd=jsd,  # type: ignore[arg-type]
-        scale=scale,  # type: ignore[arg-type]
-        spread_dates=spread_dates,
-        seed=seed,
+    made = extract_storylines(
+        ExtractConfig(
+            CollectionOptions(pictures, columns.by_field, columns.year),
+            ends.k,
+            ends.source,
+            ends.target,
+            ends.like,
+            embedder,
+            how,
+            rows,
+        )
     )
-    extract_and_print(
-        pictures,
-        out,
-        how,
-        k=k,
-        ends=(source, target),
-        like=like,
-        embedder=embedder,
-        images=images,
-        columns=_columns(column),
-        year=year,
-        skip_bad_rows=skip_bad_rows,
-    )
+    say_left_out(made.bad_rows)
+    say_left_out(made.unusable[:_SHOWN])
+    if len(made.unusable) > _SHOWN:
+        say_left_out([f"{len(made.unusable) - _SHOWN} more pictures"])
+    write_storylines(out, (each.storyline for each in made.found))
+    tell_tables(extraction_table(made.found))
+    for warning in dict.fromkeys(w for each in made.found for w in each.path.warnings):
+        say(f"beholder: warning: {warning}")
+    distinct = len({each.path.positions for each in made.found})
+    if distinct < len(made.found):
+        say(
+            f"beholder: {len(made.found)} storylines, {distinct} of them different; maxmin only"
+            " varies with the order within a date, --alternatives asks for paths that differ"
+        )
+    if not made.learned:
+        say(
+            f"beholder: {made.embedder} vectors tell looks, not meaning; clip:NAME or npz:FILE"
+            " brings learned ones"
+        )
+    say(f"{made.found[0].signature}\nsequences: {out}")
 
 
-@app.command()
+@app.command
 def judge(
-    sequences: Sequences,
-    judge: JudgeSpec = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(help="captions, sight or hybrid; repeatable. (default: captions, sight)"),
-    ] = None,
+    sequences: Data,
+    /,
+    *,
+    by: tuple[Literal["captions", "sight", "hybrid"], ...] = ("captions", "sight"),
     out: Out = None,
-    pictures: Pictures = None,
-    images: Images = None,
-    column: Column = None,
-    year: Year = None,
-    captioner: Captioner = None,
-    base_url: BaseUrl = None,
-    judges: Judges = 3,
-    temperature: Temperature = 0.7,
-    context: Context = "",
-    anchors: Anchors = False,
-    max_side: MaxSide = 512,
-    share: Share = 0.3,
-    rule: Rule = "uncertain",
-    weight: Weight = None,
-    concurrency: Concurrency = 16,
-    max_cost: MaxCost = None,
-    cache: Cache = None,
-    skip_bad_rows: SkipBad = False,
-    allow_failed: AllowFailed = 0,
-    dry_run: DryRun = False,
-    as_json: AsJson = False,
-) -> None:
+    source: SourceGroup = SourceGroup(),
+    votes: VoteGroup = VoteGroup(),
+    hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
+    run: StorylineRunGroup = StorylineRunGroup(),
+) -> int:
     """Have judges rate whole sequences from 1 to 10; run it again to go on.
 
-    Example: [bold]beholder narrate judge stories.jsonl --judge openai:gpt-4.1 --by captions[/bold]
+    Example: `beholder narrate judge stories.jsonl --judge openai:gpt-4.1 --by captions`
+
+    Args:
+        sequences: A .jsonl, .csv or .parquet file with a sequence a row.
+        by: Ways of judging; repeatable.
+        out: Run directory; runs/NAME if none is named.
     """
-    _run(locals(), tuple(by or ("captions", "sight")))
+    return _run(_config(sequences, out, by, source, run, voting=votes, hybrid=hybrid), run)
 
 
-@app.command()
+@app.command
 def transitions(
-    sequences: Sequences,
-    judge: JudgeSpec = None,
-    by: StepsBy = "sight",
+    sequences: Data,
+    /,
+    *,
+    by: Method = "sight",
     out: Out = None,
-    pictures: Pictures = None,
-    images: Images = None,
-    column: Column = None,
-    year: Year = None,
-    captioner: Captioner = None,
-    base_url: BaseUrl = None,
-    judges: Judges = 1,
-    temperature: Temperature = 0.7,
-    context: Context = "",
-    max_side: MaxSide = 512,
-    embedder: Embedder = None,
-    scale: Scale = "raw",
-    jsd: Jsd = "divergence",
-    topics: Topics = None,
-    human: Human = "human",
-    concurrency: Concurrency = 16,
-    max_cost: MaxCost = None,
-    cache: Cache = None,
-    skip_bad_rows: SkipBad = False,
-    allow_failed: AllowFailed = 0,
-    dry_run: DryRun = False,
-    as_json: AsJson = False,
-) -> None:
+    source: SourceGroup = SourceGroup(),
+    votes: StepVoteGroup = StepVoteGroup(),
+    coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
+    human: str = "human",
+    run: StorylineRunGroup = StorylineRunGroup(),
+) -> int:
     """Have judges rate each step from 1 to 10, and name the weakest links.
 
-    Example: [bold]beholder narrate transitions stories.jsonl --judge openai:gpt-4.1[/bold]
+    Example: `beholder narrate transitions stories.jsonl --judge openai:gpt-4.1`
+
+    Args:
+        sequences: A .jsonl, .csv or .parquet file with a sequence a row.
+        by: How judges see the steps.
+        out: Run directory; runs/NAME if none is named.
+        human: Name of the human source.
     """
-    parts = ("transitions", "coherence") if embedder else ("transitions",)
-    _run(locals() | {"steps_by": by}, parts)
+    parts: tuple[Part, ...] = (
+        ("transitions", "coherence") if coherence.embedder else ("transitions",)
+    )
+    options = {"voting": votes, "coherence": coherence, "human": human, "steps_by": by}
+    return _run(_config(sequences, out, parts, source, run, **options), run)
 
 
-@app.command()
+@FLAT
+@dataclass(frozen=True)
+class ComparedGroup:
+    """What is compared.
+
+    Attributes:
+        by: Ways of judging; repeatable. captions and sight if a judge is named, else none.
+        steps_by: How judges of steps see them.
+        human: Name of the human source.
+    """
+
+    by: tuple[Literal["captions", "sight", "hybrid", "transitions"], ...] = ()
+    steps_by: Method = "sight"
+    human: str = "human"
+
+
+@app.command
 def compare(
-    sequences: Sequences,
-    judge: JudgeSpec = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="captions, sight, hybrid, transitions; repeatable. (default: captions, sight)"
-        ),
-    ] = None,
+    sequences: Data,
+    /,
+    *,
+    compared: ComparedGroup = ComparedGroup(),
     out: Out = None,
-    pictures: Pictures = None,
-    images: Images = None,
-    column: Column = None,
-    year: Year = None,
-    captioner: Captioner = None,
-    base_url: BaseUrl = None,
-    judges: Judges = 3,
-    temperature: Temperature = 0.7,
-    context: Context = "",
-    anchors: Anchors = False,
-    max_side: MaxSide = 512,
-    share: Share = 0.3,
-    rule: Rule = "uncertain",
-    weight: Weight = None,
-    steps_by: StepsBy = "sight",
-    embedder: Embedder = None,
-    scale: Scale = "raw",
-    jsd: Jsd = "divergence",
-    topics: Topics = None,
-    human: Human = "human",
-    concurrency: Concurrency = 16,
-    max_cost: MaxCost = None,
-    cache: Cache = None,
-    skip_bad_rows: SkipBad = False,
-    allow_failed: AllowFailed = 0,
-    dry_run: DryRun = False,
-    as_json: AsJson = False,
-) -> None:
+    source: SourceGroup = SourceGroup(),
+    votes: VoteGroup = VoteGroup(),
+    hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
+    coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
+    run: StorylineRunGroup = StorylineRunGroup(),
+) -> int:
     """Compare sources of sequences: scores, reliability, coherence, effects, costs, film strips.
 
     Without --judge only coherence is measured.
 
-    Example: [bold]beholder narrate compare stories.jsonl --embedder handcrafted[/bold]
+    Example: `beholder narrate compare stories.jsonl --embedder handcrafted`
+
+    Args:
+        sequences: A .jsonl, .csv or .parquet file with a sequence a row.
+        out: Run directory; runs/NAME if none is named.
     """
-    asked = tuple(by or (("captions", "sight") if judge else ()))
-    _run(locals(), (*asked, *(("coherence",) if embedder else ())))
+    judged: tuple[Part, ...] = compared.by or (("captions", "sight") if source.judge else ())
+    parts: tuple[Part, ...] = (*judged, "coherence") if coherence.embedder else judged
+    options = {
+        "voting": votes,
+        "hybrid": hybrid,
+        "coherence": coherence,
+        "human": compared.human,
+        "steps_by": compared.steps_by,
+    }
+    return _run(_config(sequences, out, parts, source, run, **options), run)
 
 
-def _columns(pairs: list[str] | None) -> dict[str, str]:
-    from beholder.errors import ConfigError
-
-    found = {}
-    for pair in pairs or []:
-        field, equals, column = pair.partition("=")
-        if not (field and equals and column):
-            raise ConfigError(f"--column {pair!r}: expected FIELD=COLUMN, such as date=month")
-        found[field] = column
-    return found
-
-
-def _run(given: dict[str, Any], parts: tuple[str, ...]) -> None:
-    """Build the run from the options of a command, carry it out, print and draw it."""
-    from beholder.cli.cache import cache_file
-    from beholder.cli.narrate_print import print_plan, print_study, problems
-    from beholder.cli.progress import TerminalProgress
-    from beholder.narratives.judging import Voting
-    from beholder.report.narrate import write_study
-    from beholder.run.narrate.config import NarrateConfig
-    from beholder.run.narrate.engine import carry_out
-    from beholder.run.narrate.inputs import read_inputs
-
-    same = ("sequences", "judge", "max_side", "share", "rule", "weight", "embedder", "scale",
-            "jsd", "topics", "human", "concurrency", "max_cost", "skip_bad_rows", "year",
-            "steps_by")  # fmt: skip
-    config = NarrateConfig(
-        out=given["out"] or Path("runs") / Path(given["sequences"]).stem,
-        parts=parts,  # type: ignore[arg-type]
-        collection=given["pictures"],
-        media_root=given["images"],
-        columns=_columns(given["column"]),
-        caption_judge=given["captioner"],
-        judge_options={"base_url": given["base_url"]} if given["base_url"] else {},
-        voting=Voting(
-            judges=given["judges"],
-            temperature=given["temperature"],
-            context=given["context"],
-            anchors=given.get("anchors", False),
-        ),
-        **{name: given[name] for name in same if name in given},
+def _config(
+    sequences: str,
+    out: Path | None,
+    parts: tuple[Part, ...],
+    source: SourceGroup,
+    run: StorylineRunGroup,
+    **options: Any,
+) -> NarrateConfig:
+    """The run that a command asks for; ``options`` are fields that not every command has."""
+    return NarrateConfig(
+        sequences,
+        out or default_out(sequences),
+        parts,
+        source.judge,
+        max_side=source.max_side,
+        collection=CollectionOptions(source.pictures, source.columns.by_field, source.columns.year),
+        captions=source.captions,
+        rows=run.rows,
+        judging=run.judging,
+        work=run.work.found(),
+        **options,
     )
+
+
+def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
+    """Carry a run out, print and draw it; gives the exit code."""
     inputs = read_inputs(config)
-    print_plan(config, inputs)
-    if given["dry_run"]:
-        return
+    _say_costs(config, cost_table(config, inputs))
+    if run.finish.dry_run:
+        return tell_plan(plan_narratives(config, inputs), config.out)
     with TerminalProgress() as progress:
-        cache = cache_file(given["cache"]) if config.judged else None
-        study = carry_out(config, progress, inputs=inputs, cache=cache)
+        study, bad_rows = run_narratives(config, progress, inputs)
+    say_left_out(bad_rows)
     report = write_study(config.out)
-    if given["as_json"]:
-        typer.echo(json.dumps({name: study[name] for name in _PRINTED}, ensure_ascii=False))
-    else:
-        print_study(study, Console())
-    _close(config, report, study["unreadable"], problems(study, given["allow_failed"]))
-
-
-_PRINTED = ("tables", "steps", "cost", "hybrid", "theta", "judges")
-
-
-def _close(config: NarrateConfig, report: Path, unreadable: list[str], problems: list[str]) -> None:
-    typer.echo(f"run: {config.out}\nreport: {report}", err=True)
+    plain = {name: study[name] for name in _TOLD}
+    tell_result(plain, study_tables(study), run.finish.as_json)
+    unreadable = study["unreadable"]
     if unreadable:
-        typer.echo(
+        say(
             f"beholder: {len(unreadable)} pictures could not be read (is --images right?); "
-            f"the first: {unreadable[0]}",
-            err=True,
+            f"the first: {unreadable[0]}"
         )
-    for problem in problems:
-        typer.echo(f"beholder: {problem}", err=True)
-    if problems:
-        raise typer.Exit(1)
+    return close(
+        config.out, progress, report, too_many(_failures(study), run.finish.allow_failed), "done"
+    )
+
+
+def _say_costs(config: NarrateConfig, cost: Mapping[str, Any]) -> None:
+    """Print what a run will judge and what that may cost."""
+    say(
+        f"{cost['n_narratives']} narratives of {cost['n_pictures']} pictures;"
+        f" parts: {', '.join(config.parts)}"
+    )
+    if not config.judged:
+        return
+    for unit in ("seconds", "tokens"):
+        row = cost[unit]
+        pays = row["break_even"]
+        when = "never" if pays is None else f"from {pays:,.0f} narratives on"
+        say(
+            f"{unit}, {config.voting.judges} judges: captions {row['captions_total']:,.0f}"
+            f" (again: {row['captions_again']:,.0f}), sight {row['sight_total']:,.0f};"
+            f" captions pay {when} [{row['basis']}]"
+        )
+
+
+def _failures(study: Mapping[str, Any]) -> list[str]:
+    """Narratives with failures, each with its first reason."""
+    return [
+        f"{narrative['id']}: {reasons[0]}"
+        for narrative in study["narratives"]
+        if (reasons := _reasons(narrative))
+    ]
+
+
+def _reasons(narrative: Mapping[str, Any]) -> list[str]:
+    votes = [vote for votes in narrative["votes"].values() for vote in votes]
+    votes += [vote for step in narrative["steps"] for vote in step]
+    found = [vote["failure"] for vote in votes if vote["failure"]]
+    if narrative["coherence_failure"]:
+        found.append(narrative["coherence_failure"])
+    return found

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from beholder.cli.groups import Out
+from beholder.cli.printing import tell
 
 
-def report(
-    run: Annotated[Path, typer.Argument(help="A run directory.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The HTML file. (default: RUN/report.html)")
-    ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(help="Also write every figure as PNG and SVG into this folder.")
-    ] = None,
-) -> None:
+def report(run: Path, /, *, out: Out = None, figures: Path | None = None) -> None:
     """Draw the HTML report of a run, from what the run has stored.
 
-    Example: [bold]beholder report runs/first --figures figures[/bold]
+    Example: `beholder report runs/first --figures figures`
+
+    Args:
+        run: A run directory.
+        out: The HTML file; RUN/report.html if none is named.
+        figures: Also write every figure as PNG and SVG into this folder.
     """
     from beholder.report import draw, draw_figures
 
-    typer.echo(draw(run, out))
+    tell(draw(run, out))
     for path in draw_figures(run, figures) if figures is not None else ():
-        typer.echo(path)
+        tell(path)

@@ -1,117 +1,62 @@
-"""What ``caption``, ``classify`` and ``translate`` share: options, carrying out, printing."""
+"""What ``caption``, ``classify``, ``translate`` and ``review`` share: options, the run, the end."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
+from cyclopts import Parameter
 
+from beholder.cli.printing import (
+    close,
+    say,
+    say_left_out,
+    tell_json,
+    tell_plan,
+    too_many,
+)
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
-    from beholder.records import Item
-    from beholder.run.rows.engine import RowsConfig
-    from beholder.run.rows.tasks import Task
-
-Data = Annotated[
-    str, typer.Argument(help="A folder of pictures, or a .jsonl, .csv, .tsv or .parquet file.")
-]
-Out = Annotated[
-    Path, typer.Option("--out", "-o", help="JSONL file to write, ready for beholder score.")
-]
-OneJudge = Annotated[str | None, typer.Option("--judge", help="Judge, such as openai:MODEL.")]
-BaseUrl = Annotated[str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")]
-Temperature = Annotated[float | None, typer.Option(help="Temperature of the judge.")]
-Prompts = Annotated[Path | None, typer.Option(help="Folder of prompt templates that replace ours.")]
-Batch = Annotated[
-    bool, typer.Option("--batch", help="Use the endpoint's batch mode: slower, half price.")
-]
-MaxCost = Annotated[
-    float | None, typer.Option(help="Stop before judges have cost more US dollars.")
-]
-Cache = Annotated[str | None, typer.Option(help="Folder of the shared answers of judges, or off.")]
-Limit = Annotated[int | None, typer.Option(help="Only the first N rows.")]
-SkipBad = Annotated[
-    bool, typer.Option("--skip-bad-rows", help="Leave out rows that are wrong, and count them.")
-]
-MediaRoot = Annotated[
-    Path | None, typer.Option(help="Folder that absolute image paths may point into.")
-]
-Concurrency = Annotated[int, typer.Option(help="Rows that wait for judges at once.")]
-AllowFailed = Annotated[int, typer.Option(help="Failed rows that still count as success.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Check all input and say what would be asked.")
-]
-
-_SHOWN = 5
-
-
-def read(given: dict[str, Any]) -> list[Item]:
-    """The rows that the options of a command name; those left out are told."""
-    from beholder.run.rows.inputs import read_pictured
-
-    if given["limit"] is not None and given["limit"] < 1:
-        raise ConfigError(f"--limit must be at least 1, got {given['limit']}")
-    items, bad_rows = read_pictured(
-        given["data"],
-        media_root=given["media_root"],
-        limit=given["limit"],
-        skip=given["skip_bad_rows"],
-    )
-    for row in bad_rows:
-        typer.echo(f"left out: {row}", err=True)
-    return items
-
-
-def carry_out(given: dict[str, Any], task: Task, items: Sequence[Item], judges: list[str]) -> None:
-    """Do a task as the options of a command say, and tell what came out."""
-    from beholder.cli.cache import cache_file
+    from beholder.cli.groups import FinishGroup
     from beholder.cli.progress import TerminalProgress
-    from beholder.cli.score import judge_options
-    from beholder.run.rows import engine
-    from beholder.run.rows.inputs import root_of
+    from beholder.run.rows.engine import Written
+    from beholder.run.rows.rows import RowsConfig
 
-    config = engine.RowsConfig(
-        out=given["out"],
-        root=root_of(given["data"]),
-        judges=by_system(judges),
-        judge_options=judge_options(
-            base_url=given["base_url"],
-            temperature=given["temperature"],
-            prompts=given["prompts"],
-            batch=given["batch"],
-        ),
-        concurrency=given["concurrency"],
-        max_cost=given["max_cost"],
-        cache=cache_file(given["cache"]),
-    )
-    if given["dry_run"]:
-        _print_estimate(config, task, items)
-        return
+OutFile: TypeAlias = Annotated[Path, Parameter(alias="-o")]
+
+
+def make_rows(config: RowsConfig, finish: FinishGroup) -> int:
+    """Make rows as a command says, and tell what came out; gives the exit code."""
+    from beholder.cli.progress import TerminalProgress
+    from beholder.run.rows.rows import plan_rows, run_rows
+
+    if finish.dry_run:
+        return tell_plan(plan_rows(config), config.run)
     with TerminalProgress() as progress:
-        outcome = engine.carry_out(config, task, items, progress)
-    typer.echo(f"{outcome.n_written} rows written to {config.out}", err=True)
-    if outcome.outside:
-        typer.echo(
+        written = run_rows(config, progress)
+    say(f"{written.n_written} rows written to {config.out}")
+    if written.outside:
+        say(
             f"some pictures lie outside {config.out.parent}, so their paths are absolute: score"
-            " them with --media-root FOLDER",
-            err=True,
+            " them with --media-root FOLDER"
         )
-    failures = outcome.failures
-    for item, system, failure in failures[:_SHOWN]:
-        typer.echo(f"failed: {item} ({system}): {failure.message}", err=True)
-    if len(failures) > given["allow_failed"]:
-        typer.echo(
-            f"beholder: {len(failures)} rows failed (--allow-failed {given['allow_failed']}); the"
-            " same command asks for them again, and for nothing that was answered",
-            err=True,
-        )
-        raise typer.Exit(1)
+    return close_made(written, config.run, progress, finish)
 
 
-def by_system(judges: list[str]) -> dict[str, str]:
+def close_made(written: Written, run: Path, progress: TerminalProgress, finish: FinishGroup) -> int:
+    """Say what was left out and what failed; gives the exit code."""
+    from beholder.run import manifest
+
+    say_left_out(written.bad_rows)
+    if finish.as_json:
+        tell_json(manifest.read(run))
+    failures = [f"{name} ({system}): {why.message}" for name, system, why in written.failures]
+    return close(run, progress, problems=too_many(failures, finish.allow_failed), did="made")
+
+
+def by_system(judges: Sequence[str]) -> dict[str, str]:
     """Spec per name: ``NAME=SPEC`` gives the name, otherwise it is the model's.
 
     Raises:
@@ -130,15 +75,3 @@ def by_system(judges: list[str]) -> dict[str, str]:
             )
         found[name] = made
     return found
-
-
-def _print_estimate(config: RowsConfig, task: Task, items: Sequence[Item]) -> None:
-    from beholder.cli.score import estimate
-    from beholder.run.rows.engine import tally_calls
-
-    tally, lacking = tally_calls(config, task, items)
-    typer.echo(f"{len(items)} rows, {len(config.judges)} judges: {task.operation}")
-    for reason, count in lacking.items():
-        typer.echo(f"  {count} would fail: {reason}")
-    typer.echo(f"  about {estimate(tally)}, answers that are kept already not counted off")
-    typer.echo(f"output: {config.out} (nothing was written)")

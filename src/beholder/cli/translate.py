@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
-from beholder.cli import rows
+from beholder.cli.groups import Data, RunGroup
+from beholder.cli.rows import OutFile, by_system, make_rows
 
 
 def translate(
-    data: rows.Data,
-    out: rows.Out,
-    source: Annotated[str, typer.Option("--from", help="Language of the texts.")],
-    target: Annotated[str, typer.Option("--to", help="Language to write in.")],
-    judge: rows.OneJudge = None,
-    column: Annotated[str, typer.Option(help="Group column that names the language.")] = (
-        "language"
-    ),
-    base_url: rows.BaseUrl = None,
-    temperature: rows.Temperature = None,
-    prompts: rows.Prompts = None,
-    batch: rows.Batch = False,
-    max_cost: rows.MaxCost = None,
-    cache: rows.Cache = None,
-    limit: rows.Limit = None,
-    skip_bad_rows: rows.SkipBad = False,
-    media_root: rows.MediaRoot = None,
-    concurrency: rows.Concurrency = 16,
-    allow_failed: rows.AllowFailed = 0,
-    dry_run: rows.DryRun = False,
-) -> None:
+    data: Data,
+    /,
+    *,
+    out: OutFile,
+    source: Annotated[str, Parameter(name="--from")],
+    target: Annotated[str, Parameter(name="--to")],
+    judge: str | None = None,
+    column: str = "language",
+    run: RunGroup = RunGroup(),
+) -> int:
     """Translate candidate and references clause by clause, which keeps the shape of speech.
 
-    Example: [bold]beholder translate captions.jsonl --from Hindi --to English
-    --judge openai:gpt-4.1 -o english.jsonl[/bold]
-    """
-    given = locals()
-    from beholder.run.rows.tasks import Translate
+    Example: `beholder translate captions.jsonl --from Hindi --to English --judge openai:gpt-4.1
+    -o english.jsonl`
 
-    items = rows.read(given)
-    task = Translate(source, target, column)
-    rows.carry_out(given, task, items, [judge] if judge else [])
+    Args:
+        data: A .jsonl, .csv, .tsv or .parquet file.
+        out: JSONL file to write, ready for beholder score.
+        source: Language of the texts.
+        target: Language to write in.
+        judge: Judge, such as openai:MODEL.
+        column: Group column that names the language.
+    """
+    from beholder.run.rows.askers import RowColumns, TranslateRow
+    from beholder.run.rows.rows import RowsConfig
+
+    named = by_system([judge] if judge else [])
+    systems = {name: TranslateRow(spec, source, target) for name, spec in named.items()}
+    columns = RowColumns(language=column)
+    config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())
+    return make_rows(config, run.finish)

@@ -4,29 +4,31 @@ from beholder.data.frames import (
     frame_from_row,
     frame_row,
     read_frames,
-    read_sequences,
-    sequence_from_row,
-    sequence_row,
+    read_storylines,
+    storyline_from_row,
+    storyline_row,
     with_exif_dates,
-    write_sequences,
+    write_storylines,
 )
-from beholder.data.read import read_items
+from beholder.data.read import read_items, records
 from beholder.data.reviews import read_reviews, reviews_from_row, reviews_row
-from beholder.data.row import from_row, to_row
+from beholder.data.row import from_row, item_from_row, to_row
 
 __all__ = [
     "frame_from_row",
     "frame_row",
     "from_row",
+    "item_from_row",
     "read_frames",
     "read_items",
     "read_reviews",
-    "read_sequences",
+    "read_storylines",
+    "records",
     "reviews_from_row",
     "reviews_row",
-    "sequence_from_row",
-    "sequence_row",
+    "storyline_from_row",
+    "storyline_row",
     "to_row",
     "with_exif_dates",
-    "write_sequences",
+    "write_storylines",
 ]

@@ -1,21 +1,20 @@
-"""Collections of pictures and sequences of them: rows become ``Frame`` and ``Sequence``."""
+"""Collections of pictures and storylines over them: rows become ``Frame`` and ``Storyline``."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Sequence as Sequence_
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from beholder.data.read import read_rows
+from beholder.data.read import read_rows, records
 from beholder.data.row import RowError, identifier, labels, media_path, plain_text, shorten
 from beholder.dates import PartialDate
 from beholder.errors import DataError, ItemError
 from beholder.files import write_jsonl
 from beholder.media import check_image
-from beholder.records import Frame, Sequence
+from beholder.records import Frame, Storyline
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
 
@@ -57,31 +56,20 @@ def read_frames(
         yield from _folder_frames(Path(source))
         return
     name = str(source)
-    seen: dict[str, int] = {}
-    for number, row in read_rows(source, name):
-        if isinstance(row, DataError):
-            yield row
-            continue
-        try:
-            frame = _frame(_renamed(row, columns or {}), year=year, media_root=media_root)
-            if frame.id in seen:
-                raise RowError(
-                    f"{frame.id!r} is taken by row {seen[frame.id]}; ids must differ", "id"
-                )
-        except RowError as error:
-            yield DataError(name, error.reason, line=number, field=error.field)
-            continue
-        seen[frame.id] = number
-        yield frame
+
+    def build(row: object, number: str) -> Frame:
+        return _frame(_renamed(row, columns or {}), year=year, media_root=media_root)
+
+    yield from records(read_rows(source, name), build, name=name)
 
 
-def read_sequences(
+def read_storylines(
     source: str | Path,
     collection: Iterable[Frame] = (),
     *,
     media_root: Path | None = None,
-) -> Iterator[Sequence | DataError]:
-    """Read sequences, one a row: ``{"id": ..., "frames": [...], "source": ..., "group": {...}}``.
+) -> Iterator[Storyline | DataError]:
+    """Read storylines, one a row: ``{"id": ..., "frames": [...], "source": ..., "group": {...}}``.
 
     Args:
         source: A ``.jsonl``, ``.csv`` or ``.parquet`` file, or ``"-"``.
@@ -90,32 +78,21 @@ def read_sequences(
         media_root: Folder that absolute paths of images may point into; None refuses them all.
 
     Yields:
-        A Sequence per good row, a DataError (not raised) per bad one.
+        A Storyline per good row, a DataError (not raised) per bad one.
 
     Raises:
         DataError: The file as a whole cannot be read.
     """
     known = {frame.id: frame for frame in collection}
     name = "stdin" if str(source) == "-" else str(source)
-    seen: dict[str, int] = {}
-    for number, row in read_rows(source, name):
-        if isinstance(row, DataError):
-            yield row
-            continue
-        try:
-            sequence = _sequence(row, str(number), known, media_root)
-            if sequence.id in seen:
-                raise RowError(
-                    f"{sequence.id!r} is taken by row {seen[sequence.id]}; ids must differ", "id"
-                )
-        except RowError as error:
-            yield DataError(name, error.reason, line=number, field=error.field)
-            continue
-        seen[sequence.id] = number
-        yield sequence
+
+    def build(row: object, number: str) -> Storyline:
+        return _storyline(row, number, known, media_root)
+
+    return records(read_rows(source, name), build, name=name)
 
 
-def with_exif_dates(frames: Sequence_[Frame], root: Path) -> list[Frame]:
+def with_exif_dates(frames: Sequence[Frame], root: Path) -> list[Frame]:
     """The frames with the EXIF dates of their pictures, if none of them has a date of its own.
 
     Beside given dates EXIF is left alone: scans of old photographs carry the date of the scan. A
@@ -154,22 +131,22 @@ def frame_from_row(row: object, *, media_root: Path | None = None) -> Frame:
     return _frame(row, year=None, media_root=media_root)
 
 
-def sequence_row(sequence: Sequence) -> dict[str, Any]:
-    """The row of a sequence, frames written out."""
-    row: dict[str, Any] = {"id": sequence.id, "source": sequence.source}
-    if sequence.group:
-        row["group"] = dict(sequence.group)
-    return row | {"frames": [frame_row(frame) for frame in sequence.frames]}
+def storyline_row(storyline: Storyline) -> dict[str, Any]:
+    """The row of a storyline, frames written out."""
+    row: dict[str, Any] = {"id": storyline.id, "source": storyline.source}
+    if storyline.group:
+        row["group"] = dict(storyline.group)
+    return row | {"frames": [frame_row(frame) for frame in storyline.frames]}
 
 
-def sequence_from_row(row: object, *, media_root: Path | None = None) -> Sequence:
-    """The sequence of a row whose frames are written out; RowError where it is none."""
-    return _sequence(row, None, {}, media_root)
+def storyline_from_row(row: object, *, media_root: Path | None = None) -> Storyline:
+    """The storyline of a row whose frames are written out; RowError where it is none."""
+    return _storyline(row, None, {}, media_root)
 
 
-def write_sequences(path: Path, sequences: Iterable[Sequence]) -> None:
-    """Write sequences as JSONL, one a row, whole or not at all."""
-    write_jsonl(path, map(sequence_row, sequences))
+def write_storylines(path: Path, storylines: Iterable[Storyline]) -> None:
+    """Write storylines as JSONL, one a row, whole or not at all."""
+    write_jsonl(path, map(storyline_row, storylines))
 
 
 def _folder_frames(folder: Path) -> Iterator[Frame]:
@@ -220,16 +197,16 @@ def _frame(row: object, *, year: int | None, media_root: Path | None) -> Frame:
     )
 
 
-def _sequence(
+def _storyline(
     row: object, default_id: str | None, known: Mapping[str, Frame], media_root: Path | None
-) -> Sequence:
+) -> Storyline:
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
-    sequence_id = row.get("id", default_id)
-    if sequence_id is None:
+    storyline_id = row.get("id", default_id)
+    if storyline_id is None:
         raise RowError("is missing", "id")
     written = row.get("frames")
-    if not isinstance(written, Sequence_) or isinstance(written, str) or not written:
+    if not isinstance(written, Sequence) or isinstance(written, str) or not written:
         raise RowError(f"expected a list of frames or their ids, got {shorten(written)}", "frames")
     frames = []
     for index, element in enumerate(written):
@@ -238,8 +215,8 @@ def _sequence(
         except RowError as error:
             place = f"frames[{index}]" + (f".{error.field}" if error.field else "")
             raise RowError(error.reason, place) from None
-    return Sequence(
-        id=_checked("id", identifier, sequence_id),
+    return Storyline(
+        id=_checked("id", identifier, storyline_id),
         frames=tuple(frames),
         source=_text(row, "source") or "given",
         group=_checked("group", labels, row.get("group") or {}),

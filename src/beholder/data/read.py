@@ -7,8 +7,11 @@ import gzip
 import json
 import lzma
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
 
@@ -29,11 +32,17 @@ MAX_ROW_BYTES = 16 * 2**20
 Row: TypeAlias = tuple[int, Any]
 """Row number, and the parsed row or the DataError that stands for it."""
 
+MAX_BLANK_LINES = 1_000_000
+"""Blank lines in a row that are passed over: more are a broken file, or a bomb."""
+
 _PACKED = (".gz", ".xz")
+_OUTER = ("group", "judgments")
 _HUB = "hf:"
 
 
-def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterator[Item | DataError]:
+def read_items(
+    source: str | Path, *, media_root: Path | None = None, textless: bool = False
+) -> Iterator[Item | DataError]:
     """Read a data file.
 
     Args:
@@ -42,6 +51,7 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
             a data set of the Hugging Face hub (extra ``datasets``; the split ``test`` if none is
             named), without columns that hold pictures or sound.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
+        textless: A row may lack the candidate, which is then empty.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -50,22 +60,57 @@ def read_items(source: str | Path, *, media_root: Path | None = None) -> Iterato
         DataError: The file as a whole cannot be read.
     """
     name = "stdin" if str(source) == "-" else str(source)
-    seen: dict[str, int] = {}
-    for number, row in read_rows(source, name):
+
+    def build(row: object, number: str) -> Item:
+        given = _with_candidate(row) if textless else row
+        return from_row(given, default_id=number, media_root=media_root)
+
+    return records(read_rows(source, name), build, name=name)
+
+
+def _with_candidate(row: object) -> object:
+    if not isinstance(row, Mapping):
+        return row
+    names = ("candidate", *ALIASES["candidate"])
+    return row if any(row.get(name) is not None for name in names) else {**row, "candidate": ""}
+
+
+def records(
+    rows: Iterable[Row],
+    build: Callable[[Any, str], T],
+    *,
+    name: str,
+    key: Callable[[T], str] = attrgetter("id"),
+    taken: dict[str, int] | None = None,
+) -> Iterator[T | DataError]:
+    """Make records of rows; no two may have the same key.
+
+    Args:
+        rows: Rows with their numbers, as ``read_rows`` gives them.
+        build: Makes the record of a row and of its number, which can serve as its id. It raises
+            RowError where the row is none.
+        name: What messages call the data.
+        key: What must differ between records.
+        taken: Number of the row by key. Data in several files give the same to each.
+
+    Yields:
+        A record per good row, a DataError (not raised) per bad one, in order.
+    """
+    taken = {} if taken is None else taken
+    for number, row in rows:
         if isinstance(row, DataError):
             yield row
             continue
         try:
-            item = from_row(row, default_id=str(number), media_root=media_root)
-            if item.id in seen:
-                raise RowError(
-                    f"{item.id!r} is taken by row {seen[item.id]}; ids must differ", "id"
-                )
+            record = build(row, str(number))
+            own = key(record)
+            if own in taken:
+                raise RowError(f"{own!r} is taken by row {taken[own]}; ids must differ", "id")
         except RowError as error:
             yield DataError(name, error.reason, line=number, field=error.field)
             continue
-        seen[item.id] = number
-        yield item
+        taken[own] = number
+        yield record
 
 
 def good_rows(
@@ -165,7 +210,7 @@ def _opened(path: Path, name: str, packed: str | None) -> Iterator[IO[bytes]]:
     try:
         with path.open("rb") as plain, _unpacked(plain, packed) as stream:
             yield stream
-    except (gzip.BadGzipFile, lzma.LZMAError, EOFError) as error:
+    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError) as error:
         raise DataError(name, f"is damaged or not a {packed} file ({error})") from error
     except OSError as error:
         raise DataError(name, f"cannot be read: {error.strerror or error}") from error
@@ -190,9 +235,13 @@ def _jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]:
-    number = 0
+    number, last = 0, 0
     while raw := stream.readline(MAX_ROW_BYTES + 1):
         number += 1
+        if not raw.isspace():
+            last = number
+        elif number - last > MAX_BLANK_LINES:
+            raise DataError(name, f"has {MAX_BLANK_LINES:,} blank lines in a row", line=number)
         if len(raw) > MAX_ROW_BYTES:
             while raw and not raw.endswith(b"\n"):  # go on behind the line without keeping it
                 raw = stream.readline(2**20)
@@ -219,9 +268,7 @@ def _csv(stream: IO[bytes], name: str, delimiter: str = ",") -> Iterator[Row]:
         header = next(reader, None)
         if header is None:
             return
-        if len(set(header)) < len(header):
-            double = next(column for column in header if header.count(column) > 1)
-            raise DataError(name, f"two columns are called {double!r}", line=1)
+        _check_header(header, name)
         for cells in reader:
             if not cells:
                 continue
@@ -232,6 +279,18 @@ def _csv(stream: IO[bytes], name: str, delimiter: str = ",") -> Iterator[Row]:
             yield reader.line_num, _from_cells(dict(zip(header, cells, strict=True)))
     except csv.Error as error:
         raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
+
+
+def _check_header(header: list[str], name: str) -> None:
+    for column, count in Counter(header).most_common(1):
+        if count > 1:
+            raise DataError(name, f"two columns are called {column!r}", line=1)
+    for outer in _OUTER:
+        inner = next((one for one in header if one.startswith(f"{outer}.")), None)
+        if inner is not None and outer in header:
+            raise DataError(
+                name, f"has both a column {outer!r} and a column {inner!r}; keep one form", line=1
+            )
 
 
 def _text_lines(stream: IO[bytes], name: str) -> Iterator[str]:
@@ -250,7 +309,7 @@ def _from_cells(cells: dict[str, str]) -> dict[str, Any]:
                 row[column] = cell  # said nothing: a failed item, not a bad row
             continue
         outer, dot, inner = column.partition(".")
-        if dot and outer in ("group", "judgments"):
+        if dot and outer in _OUTER:
             row.setdefault(outer, {})[inner] = _number(cell) if outer == "judgments" else cell
         else:
             row[column] = _json_list(cell)
@@ -285,7 +344,8 @@ def _parquet(path: Path, name: str) -> Iterator[Row]:
                 for row in batch.to_pylist():
                     number += 1
                     yield number, row
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+        # ValueError: a text that is not UTF-8, times in nanoseconds; OverflowError: the year 300000
         raise DataError(name, f"cannot be read as Parquet: {error}") from error
 
 

@@ -12,10 +12,11 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from beholder.data.read import read_rows
+from beholder.data.read import read_rows, records
 from beholder.data.row import RowError, identifier, media_path, plain_text, shorten
 from beholder.errors import DataError
 from beholder.records import Reviews
@@ -48,30 +49,18 @@ def read_reviews(
     Raises:
         DataError: The file as a whole cannot be read.
     """
-    seen: dict[tuple[str, str], str] = {}
+    taken: dict[str, int] = {}
+
+    def build(row: object, number: str) -> Reviews:
+        return reviews_from_row(
+            _with_picture(row, unpack), default_id=number, language=language, media_root=media_root
+        )
+
     for path in _files(source):
         name = "stdin" if str(path) == "-" else str(path)
-        for number, row in read_rows(path, name):
-            if isinstance(row, DataError):
-                yield row
-                continue
-            try:
-                found = reviews_from_row(
-                    _with_picture(row, unpack),
-                    default_id=str(number),
-                    language=language,
-                    media_root=media_root,
-                )
-                place = seen.get((found.id, found.language))
-                if place is not None:
-                    raise RowError(
-                        f"{found.id!r} is taken by {place}; ids must differ within a language", "id"
-                    )
-            except RowError as error:
-                yield DataError(name, error.reason, line=number, field=error.field)
-                continue
-            seen[found.id, found.language] = f"row {number}"
-            yield found
+        yield from records(
+            read_rows(path, name), build, name=name, key=attrgetter("full_id"), taken=taken
+        )
 
 
 def _files(source: str | Path) -> list[str | Path]:

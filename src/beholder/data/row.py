@@ -86,6 +86,14 @@ def to_row(item: Item) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value or key in ("id", "candidate")}
 
 
+def item_from_row(row: Mapping[str, Any]) -> Item:
+    """The item of a row that ``to_row`` made; nothing is checked, because an item is not either."""
+    given = dict(row)
+    for name in ("references", "images"):
+        given[name] = tuple(given.get(name, ()))
+    return Item(**given)
+
+
 def _resolve_aliases(row: Mapping[Any, Any]) -> dict[str, Any]:
     named = {str(key): value for key, value in row.items()}
     for field, aliases in ALIASES.items():

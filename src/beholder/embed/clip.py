@@ -28,13 +28,17 @@ class Clip(ImageEmbedder):
     Args:
         name: Name on the model hub, such as ``openai/clip-vit-base-patch32``, or folder of a model.
         device: As torch takes it, for example ``"cuda"``; None uses a GPU where there is one.
+        revision: Commit or tag on the hub.
 
     Raises:
         MissingExtraError: transformers or torch is not installed.
     """
 
-    def __init__(self, name: str, *, device: str | None = None) -> None:
+    def __init__(
+        self, name: str, *, device: str | None = None, revision: str | None = None
+    ) -> None:
         self.name = name
+        self._revision = revision
         purpose = f"the image embedder 'clip:{name}'"
         self._torch: Any = require("torch", extra="hf", purpose=purpose)
         self._transformers: Any = require("transformers", extra="hf", purpose=purpose)
@@ -116,13 +120,19 @@ class Clip(ImageEmbedder):
 
     def _tokens(self) -> Any:
         if self._tokenizer is None:
-            self._tokenizer = self._transformers.AutoTokenizer.from_pretrained(self.name)
+            self._tokenizer = self._transformers.AutoTokenizer.from_pretrained(
+                self.name, revision=self._revision
+            )
         return self._tokenizer
 
     def _model(self) -> tuple[Any, Any]:
         with self._lock:
             if self._loaded is None:
-                model = self._transformers.CLIPModel.from_pretrained(self.name)
-                processor = self._transformers.CLIPImageProcessor.from_pretrained(self.name)
+                model = self._transformers.CLIPModel.from_pretrained(
+                    self.name, revision=self._revision, use_safetensors=True
+                )
+                processor = self._transformers.CLIPImageProcessor.from_pretrained(
+                    self.name, revision=self._revision
+                )
                 self._loaded = model.to(self._device).eval(), processor
             return self._loaded

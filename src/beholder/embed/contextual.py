@@ -143,7 +143,7 @@ class TransformersEncoder:
     """An encoder (spec ``hf:NAME_OR_PATH``, extra ``hf``); tokenizer and weights load on first use.
 
     Args:
-        text: The spec.
+        text: The spec; ``revision='COMMIT'`` in it pins the version of a model of the hub.
         device: As torch takes it; None uses a GPU where there is one.
 
     Raises:
@@ -157,6 +157,10 @@ class TransformersEncoder:
         parsed = spec.parse(text)
         if parsed.name != "hf" or parsed.argument is None:
             raise ConfigError(f"{text!r}: expected an encoder: minilm, or hf:NAME_OR_PATH")
+        options = parsed.literals()
+        self._revision = options.pop("revision", None)
+        if options:
+            raise ConfigError(f"{text!r}: an encoder takes a revision and no other option")
         self.name = parsed.argument
         self._torch: Any = require("torch", extra="hf", purpose=f"the encoder {text!r}")
         self._transformers: Any = require(
@@ -235,17 +239,23 @@ class TransformersEncoder:
 
     def _configuration(self) -> Any:
         if self._config is None:
-            self._config = self._transformers.AutoConfig.from_pretrained(self.name)
+            self._config = self._transformers.AutoConfig.from_pretrained(
+                self.name, revision=self._revision
+            )
         return self._config
 
     def _reader(self) -> Any:
         if self._tokenizer is None:
-            self._tokenizer = self._transformers.AutoTokenizer.from_pretrained(self.name)
+            self._tokenizer = self._transformers.AutoTokenizer.from_pretrained(
+                self.name, revision=self._revision
+            )
         return self._tokenizer
 
     def _weights(self) -> Any:
         if self._model is None:
-            loaded = self._transformers.AutoModel.from_pretrained(self.name)
+            loaded = self._transformers.AutoModel.from_pretrained(
+                self.name, revision=self._revision, use_safetensors=True
+            )
             self._model = loaded.to(self._device).eval()
         return self._model
 

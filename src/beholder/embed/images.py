@@ -14,6 +14,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
+from beholder.media import inside
 from beholder.records import Frame
 from beholder.registry import Registry
 
@@ -24,9 +25,11 @@ class ImageEmbedder(ABC):
     Attributes:
         learned: Whether the vectors come from a trained model and can carry meaning. Reports name
             the embedder, and say so when it is not learned.
+        per_process: Whether it may be made anew in every worker process.
     """
 
     learned: ClassVar[bool] = True
+    per_process: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -113,11 +116,11 @@ def frame_file(frame: Frame, root: Path) -> Path:
     """The picture file of a frame.
 
     Raises:
-        ItemError: The frame names none.
+        ItemError: The frame names none, or a link leads out of the root.
     """
     if frame.image is None:
         raise ItemError(f"frame {frame.id!r} has no image")
-    return root / frame.image
+    return inside(root, frame.image)
 
 
 def unit_rows(rows: FloatArray) -> FloatArray:

@@ -106,7 +106,12 @@ class OpenAIEmbedder(Embedder):
 
     async def _open(self) -> AsyncGenerator[openai.AsyncOpenAI, None]:
         client = openai.AsyncOpenAI(
-            api_key=self._key, base_url=self._address, timeout=self._timeout, max_retries=0
+            api_key=self._key,
+            base_url=self._address,
+            timeout=self._timeout,
+            max_retries=0,
+            # A redirect would carry the texts to an address that nobody named.
+            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
         )
         try:
             yield client

@@ -23,13 +23,17 @@ class SentenceTransformerEmbedder(Embedder):
     Args:
         name: Name on the model hub, or folder of a model.
         device: As sentence-transformers takes it, for example ``"cuda"``; None lets it choose.
+        revision: Commit or tag on the hub.
 
     Raises:
         MissingExtraError: The package sentence-transformers is not installed.
     """
 
-    def __init__(self, name: str, *, device: str | None = None) -> None:
+    def __init__(
+        self, name: str, *, device: str | None = None, revision: str | None = None
+    ) -> None:
         self.name = name
+        self._revision = revision
         self.device = device
         self._package = require(
             "sentence_transformers", extra="hf", purpose=f"the embedder 'st:{name}'"
@@ -66,7 +70,12 @@ class SentenceTransformerEmbedder(Embedder):
 
     def _load(self) -> None:
         if self._model is None:
-            self._model = self._package.SentenceTransformer(self.name, device=self.device)
+            self._model = self._package.SentenceTransformer(
+                self.name,
+                device=self.device,
+                revision=self._revision,
+                model_kwargs={"use_safetensors": True},
+            )
 
 
 def folder_hash(folder: Path) -> str:

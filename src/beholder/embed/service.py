@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from cachetools import LRUCache
 
 from beholder.embed.base import Embedder, FloatArray
 from beholder.errors import ItemError, TransientError
@@ -64,6 +65,16 @@ class EmbeddingService:
         self._vectors = None if embedder.per_process else vectors
         self._known = Recent(memory)
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
+
+    @property
+    def identity(self) -> str:
+        """The embedder's."""
+        return self.embedder.identity
+
+    @property
+    def per_process(self) -> bool:
+        """The embedder's."""
+        return self.embedder.per_process
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts.
@@ -189,29 +200,24 @@ class Recent:
     """The vectors used last, up to a number of bytes; safe in threads."""
 
     def __init__(self, memory: int) -> None:
-        self._memory = memory
-        self._used = 0
-        self._rows: OrderedDict[str, FloatArray] = OrderedDict()
+        # Texts stand beside their vectors because they take memory, too.
+        self._kept: LRUCache[str, tuple[str, FloatArray]] = LRUCache(memory, _size)
         self._lock = threading.Lock()
 
     def get(self, text: str) -> FloatArray | None:
         """The array under a text, or None."""
         with self._lock:
-            row = self._rows.get(text)
-            if row is not None:
-                self._rows.move_to_end(text)
-            return row
+            kept = self._kept.get(text)
+        return None if kept is None else kept[1]
 
     def put(self, text: str, row: FloatArray) -> None:
-        """Keep an array under a text."""
+        """Keep an array under a text, unless it alone takes more than there is."""
+        kept = (text, row)
         with self._lock:
-            if text in self._rows:
-                return
-            self._rows[text] = row
-            self._used += _size(text, row)
-            while self._used > self._memory:
-                self._used -= _size(*self._rows.popitem(last=False))
+            if _size(kept) <= self._kept.maxsize:
+                self._kept[text] = kept
 
 
-def _size(text: str, row: FloatArray) -> int:
+def _size(kept: tuple[str, FloatArray]) -> int:
+    text, row = kept
     return row.nbytes + 4 * len(text) + 256  # 256: what the objects themselves take, about

@@ -10,12 +10,17 @@ import hashlib
 import json
 import sqlite3
 import time
+import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from beholder.backends import Answer, ServerFacts
+from beholder.backends.base import FactsInMemory
+from beholder.backends.claims import LASTS
 from beholder.errors import RunError
 
 FACTS_LAST = 24 * 3600.0
@@ -30,6 +35,9 @@ CREATE TABLE IF NOT EXISTS ratings (
     operation TEXT NOT NULL, question TEXT NOT NULL, judge TEXT NOT NULL, value REAL NOT NULL,
     PRIMARY KEY (operation, question, judge)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, text TEXT NOT NULL, created REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS charges (cost REAL NOT NULL, created REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS claims (
+    name TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -75,6 +83,9 @@ class AnswerStore(ServerFacts, Protocol):
     def put_answer(self, record: Record) -> None:
         """Keep an answer; durable when this returns."""
 
+    def put_charge(self, cost: float) -> None:
+        """Keep US dollars that were spent and are in no kept answer."""
+
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Keep what one judge of a panel said to one question."""
 
@@ -93,15 +104,16 @@ class AnswerFile:
     def __init__(self, path: Path, *, facts_last: float | None = None) -> None:
         self.path = path
         self._facts_last = facts_last
-        path.parent.mkdir(parents=True, exist_ok=True)
+        self._owner = uuid.uuid4().hex
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
                 path, isolation_level=None, timeout=60, check_same_thread=False
             )
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_SCHEMA)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise RunError(f"{path} cannot be used to keep answers: {error}") from error
 
     def close(self) -> None:
@@ -110,18 +122,20 @@ class AnswerFile:
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key."""
-        row = self._db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        return None if row is None else Answer.from_json(row[0])
+        record = self.get_record(key)
+        return None if record is None else record.answer
 
     def get_record(self, key: str) -> Record | None:
         """The answer under a key with all that is known of it."""
-        for record in self._records("WHERE key = ?", key):
-            return record
-        return None
+        return next(iter(list(self._records("WHERE key = ?", key))), None)
+
+    def put_charge(self, cost: float) -> None:
+        """Keep a cost that is in no answer."""
+        self._execute("INSERT INTO charges VALUES (?, ?)", (cost, time.time()))
 
     def put_answer(self, record: Record) -> None:
         """Keep an answer."""
-        self._db.execute(
+        self._execute(
             "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 record.key,
@@ -139,14 +153,14 @@ class AnswerFile:
 
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Keep what one judge of a panel said to one question."""
-        self._db.execute(
+        self._execute(
             "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?)",
             (operation, question, judge, value),
         )
 
     def ratings(self) -> Iterator[tuple[str, str, str, float]]:
         """Operation, question, judge and value of all panel ratings."""
-        yield from self._db.execute(
+        yield from self._rows(
             "SELECT operation, question, judge, value FROM ratings"
             " ORDER BY operation, question, judge"
         )
@@ -154,18 +168,45 @@ class AnswerFile:
     def get_fact(self, name: str) -> str | None:
         """A fact about a server that is not too old."""
         oldest = 0.0 if self._facts_last is None else time.time() - self._facts_last
-        row = self._db.execute(
+        row = self._execute(
             "SELECT text FROM notes WHERE name = ? AND created >= ?", (name, oldest)
         ).fetchone()
         return None if row is None else str(row[0])
 
     def put_fact(self, name: str, text: str) -> None:
         """Keep a fact."""
-        self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (name, text, time.time()))
+        self._execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (name, text, time.time()))
+
+    def facts(self, prefix: str) -> dict[str, str]:
+        """Facts that are not too old, by name."""
+        oldest = 0.0 if self._facts_last is None else time.time() - self._facts_last
+        rows = self._execute(
+            "SELECT name, text FROM notes WHERE substr(name, 1, ?) = ? AND created >= ?"
+            " ORDER BY name",
+            (len(prefix), prefix, oldest),
+        )
+        return {str(name): str(text) for name, text in rows}
+
+    def claim(self, name: str) -> bool:
+        """See ``ServerFacts.claim``; a claim that was not renewed holds no longer."""
+        now = time.time()
+        return bool(
+            self._execute(
+                "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
+                " SET owner = excluded.owner, until = excluded.until"
+                " WHERE owner = excluded.owner OR until < ?",
+                (name, self._owner, now + LASTS, now),
+            ).rowcount
+        )
+
+    def release(self, name: str) -> None:
+        """See ``ServerFacts.release``."""
+        self._execute("DELETE FROM claims WHERE name = ? AND owner = ?", (name, self._owner))
 
     def cost(self) -> float:
-        """US dollars paid for all answers here, as far as prices were known."""
-        return float(self._db.execute("SELECT total(cost) FROM answers").fetchone()[0])
+        """US dollars paid for all answers here and for calls that gave none, as far as known."""
+        paid = self._execute("SELECT total(cost) FROM answers").fetchone()[0]
+        return float(paid + self._execute("SELECT total(cost) FROM charges").fetchone()[0])
 
     def records(self) -> Iterator[Record]:
         """All answers, oldest first."""
@@ -173,11 +214,12 @@ class AnswerFile:
 
     def stats(self) -> list[dict[str, Any]]:
         """Answers, tokens and cost per model and operation."""
-        rows = self._db.execute(
+        rows = self._execute(
             """SELECT model, operation, count(*), total(cost),
                       sum(json_extract(answer, '$.usage.prompt')),
                       sum(json_extract(answer, '$.usage.completion'))
-               FROM answers GROUP BY model, operation ORDER BY model, operation"""
+               FROM answers WHERE json_valid(answer)
+               GROUP BY model, operation ORDER BY model, operation"""
         )
         names = ("model", "operation", "n_answers", "cost", "prompt_tokens", "completion_tokens")
         return [dict(zip(names, row, strict=True)) for row in rows]
@@ -185,20 +227,75 @@ class AnswerFile:
     def prune(self, *, older_than: float) -> int:
         """Remove answers that are older than some seconds; gives how many."""
         limit = time.time() - older_than
-        gone = self._db.execute("DELETE FROM answers WHERE created < ?", (limit,)).rowcount
-        self._db.execute("DELETE FROM notes WHERE created < ?", (limit,))
-        self._db.execute("VACUUM")
+        gone = self._execute("DELETE FROM answers WHERE created < ?", (limit,)).rowcount
+        for table in ("notes", "charges"):
+            self._execute(f"DELETE FROM {table} WHERE created < ?", (limit,))  # noqa: S608
+        self._execute("DELETE FROM claims WHERE until < ?", (time.time(),))
+        self._execute("VACUUM")
         return gone
 
     def _records(self, clause: str, *arguments: str) -> Iterator[Record]:
-        rows = self._db.execute(
-            "SELECT request, operation, template, backend, model, replicate, answer, cost"  # noqa: S608
-            f" FROM answers {clause}",
+        """Answers; those that cannot be read are put aside at the end, to be asked for again."""
+        names = ("request", "operation", "template", "backend", "model", "replicate", "cost")
+        broken = []
+        for key, answer, *values in self._rows(
+            f"SELECT key, answer, {', '.join(names)} FROM answers {clause}",  # noqa: S608
             arguments,
+        ):
+            kept: dict[str, Any] = dict(zip(names, values, strict=True))
+            try:
+                yield Record(answer=Answer.from_json(answer), **kept)
+            except ValueError:
+                broken.append(key)
+        for key in broken:
+            self._put_aside(key)
+
+    def _put_aside(self, key: str) -> None:
+        """Remove an answer; what it cost stays counted."""
+        self._execute(
+            "INSERT INTO charges SELECT cost, created FROM answers"
+            " WHERE key = ? AND typeof(cost) = 'real'",
+            (key,),
         )
-        for request, operation, template, backend, model, replicate, answer, cost in rows:
-            kept = Answer.from_json(answer)
-            yield Record(request, operation, template, backend, model, replicate, kept, cost)
+        self._execute("DELETE FROM answers WHERE key = ?", (key,))
+
+    def _rows(
+        self, statement: str, arguments: tuple[object, ...] = ()
+    ) -> Iterator[tuple[Any, ...]]:
+        with self._in_words():
+            yield from self._db.execute(statement, arguments)
+
+    def _execute(self, statement: str, arguments: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        with self._in_words():
+            return self._db.execute(statement, arguments)
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Errors of SQLite as an error of the run: damage, no room, locked for long."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise RunError(
+                f"{self.path} cannot be used to keep answers: {error}; what was kept before is"
+                " kept, so start the same command again when that is mended"
+            ) from error
+
+
+_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noted_keys() -> Iterator[set[str]]:
+    """Collect the key of every answer that is looked up within, also by tasks begun there.
+
+    What was asked for can so be told from what is kept, however often the run was interrupted.
+    """
+    keys: set[str] = set()
+    token = _noted.set(keys)
+    try:
+        yield keys
+    finally:
+        _noted.reset(token)
 
 
 class Answers:
@@ -217,6 +314,9 @@ class Answers:
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key, from the run or else from the cache."""
+        noted = _noted.get()
+        if noted is not None:
+            noted.add(key)
         answer = self._own.get_answer(key)
         if answer is None and self._shared is not None:
             record = self._shared.get_record(key)
@@ -224,6 +324,10 @@ class Answers:
                 self._own.put_answer(replace(record, cost=0.0))  # this run did not pay for it
                 return record.answer
         return answer
+
+    def put_charge(self, cost: float) -> None:
+        """Keep a cost in the run, which paid it."""
+        self._own.put_charge(cost)
 
     def put_answer(self, record: Record) -> None:
         """Keep an answer in both."""
@@ -250,13 +354,28 @@ class Answers:
         if self._shared is not None:
             self._shared.put_fact(name, text)
 
+    def facts(self, prefix: str) -> dict[str, str]:
+        """Facts of both; the run's own go first."""
+        shared = {} if self._shared is None else self._shared.facts(prefix)
+        return {**shared, **self._own.facts(prefix)}
 
-class InMemory:
+    def claim(self, name: str) -> bool:
+        """Claimed where other runs see it; a run's own store is locked by the run."""
+        return self._shared is None or self._shared.claim(name)
+
+    def release(self, name: str) -> None:
+        """Give up a claim."""
+        if self._shared is not None:
+            self._shared.release(name)
+
+
+class InMemory(FactsInMemory):
     """Answers of one process, for use without a run."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._answers: dict[str, Answer] = {}
-        self._facts: dict[str, str] = {}
+        self.charges: list[float] = []
         self.ratings: dict[tuple[str, str, str], float] = {}
 
     def get_answer(self, key: str) -> Answer | None:
@@ -267,14 +386,10 @@ class InMemory:
         """Keep an answer."""
         self._answers[record.key] = record.answer
 
+    def put_charge(self, cost: float) -> None:
+        """Keep a cost."""
+        self.charges.append(cost)
+
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Keep a panel rating."""
         self.ratings[operation, question, judge] = value
-
-    def get_fact(self, name: str) -> str | None:
-        """A fact."""
-        return self._facts.get(name)
-
-    def put_fact(self, name: str, text: str) -> None:
-        """Keep a fact."""
-        self._facts[name] = text

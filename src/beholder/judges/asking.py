@@ -19,7 +19,8 @@ from beholder.backends import (
     Sampling,
     Surprisal,
 )
-from beholder.backends.money import Budget
+from beholder.backends.claims import once
+from beholder.backends.money import Account, Budget
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
 from beholder.judges.fences import sanitise
@@ -27,6 +28,9 @@ from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template
 
 T = TypeVar("T")
+
+MOMENT = 10.0
+"""Seconds for which the answer of a call is waited for that was sent and then given up."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Prompt(Generic[T]):
     costly: str = ""
 
 
-class Asker:
+class Questioner:
     """Puts questions to one backend; shared by all questions to a judge.
 
     Args:
@@ -70,8 +74,8 @@ class Asker:
     def __init__(self, backend: Backend, answers: AnswerStore, budget: Budget) -> None:
         self.backend = backend
         self._answers = answers
-        self._budget = budget
-        self._in_flight: dict[str, asyncio.Task[Answer]] = {}
+        self._account = backend.account = Account(budget, answers.put_charge)
+        self._in_flight: dict[str, _Call] = {}
 
     async def ask(self, prompt: Prompt[T]) -> T:
         """The value of an answer.
@@ -157,34 +161,74 @@ class Asker:
             if not isinstance(error, ItemError):
                 # The run is about to end: what is under way is paid for, so let it arrive.
                 loop = asyncio.get_running_loop()
-                arriving = [task for task in self._in_flight.values() if task.get_loop() is loop]
+                calls = self._in_flight.values()
+                arriving = [call.task for call in calls if call.task.get_loop() is loop]
                 await asyncio.gather(*arriving, return_exceptions=True)
             raise
 
     async def _shared(self, request: Request, blank: Record, thinking: int) -> Answer:
-        """Equal questions in flight are asked once; who gives up waiting does not stop the call."""
-        task = self._in_flight.get(blank.key)
-        if task is None or task.get_loop() is not asyncio.get_running_loop():
-            task = asyncio.ensure_future(self._pay(request, blank, thinking))
-            self._in_flight[blank.key] = task
-            task.add_done_callback(lambda done: self._landed(blank.key, done))
-        return await asyncio.shield(task)
+        """Equal questions in flight are asked once; who gives up does not stop it for the others.
+
+        A call that nobody waits for any more is given up if it was not sent yet. One that was is
+        paid for, so its answer is waited for a moment, to be kept.
+        """
+        call = self._in_flight.get(blank.key)
+        if call is None or call.task.get_loop() is not asyncio.get_running_loop():
+            work = once(
+                self._answers,
+                blank.key,
+                lambda: self._answers.get_answer(blank.key),
+                lambda: self._pay(request, blank, thinking),
+            )
+            call = self._in_flight[blank.key] = _Call(asyncio.ensure_future(work))
+            call.task.add_done_callback(lambda done: self._landed(blank.key, done))
+        call.n_waiting += 1
+        try:
+            return await asyncio.shield(call.task)
+        except asyncio.CancelledError:
+            if call.n_waiting == 1 and self.backend.is_under_way(call.task):
+                await asyncio.wait([call.task], timeout=MOMENT)
+            elif call.n_waiting == 1:
+                call.task.cancel()
+            raise
+        finally:
+            call.n_waiting -= 1
 
     def _landed(self, key: str, task: asyncio.Task[Answer]) -> None:
-        if self._in_flight.get(key) is task:
+        if key in self._in_flight and self._in_flight[key].task is task:
             del self._in_flight[key]
         if not task.cancelled():
             task.exception()  # seen: those who still wait get it, nobody else needs to
 
     async def _pay(self, request: Request, blank: Record, thinking: int) -> Answer:
+        answer, cost = await self._bought(request, thinking)
+        self._answers.put_answer(replace(blank, answer=answer, cost=cost))
+        return answer
+
+    async def _bought(self, request: Request, thinking: int) -> tuple[Answer, float | None]:
+        """The answer, paid for, and what it cost."""
+        if self.backend.pays_each_call:
+            answer = await self.backend.chat(request)
+            return answer, self._cost(answer)
         price = self.backend.price()
         most = None if price is None else price.cost(request.most_usage(thinking))
-        async with self._budget.reserve(most, self.backend.name):
+        async with self._account.hold(most, self.backend.name):
             answer = await self.backend.chat(request)
-            cost = None if price is None else price.cost(answer.usage, answer.price_factor)
-            self._answers.put_answer(replace(blank, answer=answer, cost=cost))
-            self._budget.pay(cost)
-        return answer
+            cost = self._cost(answer)
+            self._account.pay(cost)
+        return answer, cost
+
+    def _cost(self, answer: Answer) -> float | None:
+        price = self.backend.price()
+        return None if price is None else price.cost(answer.usage, answer.price_factor)
+
+
+@dataclass
+class _Call:
+    """A question in flight, and how many wait for its answer."""
+
+    task: asyncio.Task[Answer]
+    n_waiting: int = 0
 
 
 def _asked(request: Request, able: Capabilities) -> str:

@@ -18,7 +18,7 @@ from beholder.errors import BeholderError
 from beholder.judges.base import Draw, Judge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations import Decompose, Presence, Question, Rank, Verify
-from beholder.judges.reliability import Reliability, reliability
+from beholder.judges.reliability import PanelReliability, reliability
 
 SCENE = (
     "A tall man in a red coat stands on a wooden bridge. He holds a black umbrella. Two ducks swim"
@@ -42,7 +42,7 @@ _PADDING = " The weather is calm, and there is nothing else of note in the pictu
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """One thing found out.
 
     Attributes:
@@ -56,7 +56,7 @@ class Finding:
     said: str
 
 
-async def diagnose(judge: Judge) -> list[Finding]:
+async def diagnose(judge: Judge) -> list[CheckFinding]:
     """What a judge can do, and whether it knows a dozen obvious things. Costs about 17 calls."""
     findings = []
     if isinstance(judge, LLMJudge):
@@ -65,28 +65,28 @@ async def diagnose(judge: Judge) -> list[Finding]:
             f"yes, {able.top_logprobs}" if able.top_logprobs else "no: grades are means of samples"
         )
         findings += [
-            Finding("model", None, able.model),
-            Finding("log-probabilities", able.top_logprobs > 0, told),
-            Finding("structured answers", able.structure != "text", f"by {able.structure}"),
+            CheckFinding("model", None, able.model),
+            CheckFinding("log-probabilities", able.top_logprobs > 0, told),
+            CheckFinding("structured answers", able.structure != "text", f"by {able.structure}"),
         ]
         if able.images:
             findings.append(await _tried("sight", _sees(judge)))
         else:
-            findings.append(Finding("sight", None, "takes no pictures"))
+            findings.append(CheckFinding("sight", None, "takes no pictures"))
     findings.append(await _tried("knows the obvious", _knows(judge)))
     findings.append(await _tried("statements", _decomposes(judge)))
     return findings
 
 
-async def _tried(name: str, check: Awaitable[Finding]) -> Finding:
+async def _tried(name: str, check: Awaitable[CheckFinding]) -> CheckFinding:
     """A check that fails says why; the others still run."""
     try:
         return await check
     except BeholderError as error:
-        return Finding(name, False, str(error))
+        return CheckFinding(name, False, str(error))
 
 
-async def _knows(judge: Judge) -> Finding:
+async def _knows(judge: Judge) -> CheckFinding:
     grades = await judge.ask(Presence([question for question, _ in KNOWN], SCENE))
     wrong = [
         " ".join(filter(None, (q.kind, q.subject, q.text, q.object))) + f" = {grade.value:.1f}"
@@ -96,21 +96,21 @@ async def _knows(judge: Judge) -> Finding:
     mass = min(grade.mass for grade in grades)
     right = f"{len(KNOWN) - len(wrong)} of {len(KNOWN)} right"
     said = f"{right}, at least {mass:.0%} of the probability on grades"
-    return Finding("knows the obvious", not wrong, "; ".join([said, *wrong]))
+    return CheckFinding("knows the obvious", not wrong, "; ".join([said, *wrong]))
 
 
-async def _decomposes(judge: Judge) -> Finding:
+async def _decomposes(judge: Judge) -> CheckFinding:
     found = await judge.ask(Decompose(SCENE))
     said = f"{len(found)} statements from 4 clauses, such as {found[0].text!r}" if found else "none"
-    return Finding("statements", 4 <= len(found) <= 30, said)
+    return CheckFinding("statements", 4 <= len(found) <= 30, said)
 
 
-async def _sees(judge: Judge) -> Finding:
+async def _sees(judge: Judge) -> CheckFinding:
     claims = ["The picture is red.", "The picture is blue.", "The picture shows a dog."]
     red = await judge.ask(Verify(claims, [_square((220, 20, 20))]))
     blue = await judge.ask(Verify(claims, [_square((20, 30, 220))]))
     good = red == [True, False, False] and blue == [False, True, False]
-    return Finding("sight", good, "tells red from blue" if good else f"red {red}, blue {blue}")
+    return CheckFinding("sight", good, "tells red from blue" if good else f"red {red}, blue {blue}")
 
 
 def _square(colour: tuple[int, int, int]) -> Image:
@@ -131,7 +131,7 @@ class Steadiness:
         n_calls: Judge calls it took, answers kept from before counted in.
     """
 
-    agreement: Reliability
+    agreement: PanelReliability
     position_bias: float
     length_bias: float
     n_calls: int

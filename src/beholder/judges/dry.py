@@ -17,7 +17,7 @@ from beholder.backends import (
 )
 from beholder.backends.money import Budget, Price
 from beholder.judges.answers import Answers
-from beholder.judges.asking import Asker, Prompt
+from beholder.judges.asking import Prompt, Questioner
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ class Unprobed(Backend):
         return self._real.price()
 
 
-class DryAsker(Asker):
+class DryAsker(Questioner):
     """Counts questions and gives each a likely answer."""
 
     def __init__(self, backend: Backend, tally: Tally) -> None:

@@ -10,7 +10,7 @@ from beholder.backends import Backend
 from beholder.backends.money import Budget
 from beholder.errors import ConfigError
 from beholder.judges.answers import Answers, AnswerStore
-from beholder.judges.asking import Asker
+from beholder.judges.asking import Questioner
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.dry import DryAsker, Tally
 from beholder.judges.operations.base import ModelOperation, Operation, Respondent
@@ -52,7 +52,7 @@ class LLMJudge(Judge):
         self._temperature = temperature
         self._samples = samples
         if tally is None:
-            self._asker = Asker(backend, answers or Answers(), budget or Budget())
+            self._asker = Questioner(backend, answers or Answers(), budget or Budget())
         else:
             self._asker = DryAsker(backend, tally)
 

@@ -13,7 +13,7 @@ from beholder.stats.intraclass import ICC
 
 
 @dataclass(frozen=True)
-class Reliability:
+class PanelReliability:
     """Agreement of a panel in one operation.
 
     Attributes:
@@ -37,7 +37,7 @@ class Reliability:
     pairwise: Agreement
 
 
-def reliability(ratings: Iterable[tuple[str, str, str, float]]) -> list[Reliability]:
+def reliability(ratings: Iterable[tuple[str, str, str, float]]) -> list[PanelReliability]:
     """Agreement per operation.
 
     Args:
@@ -53,7 +53,7 @@ def reliability(ratings: Iterable[tuple[str, str, str, float]]) -> list[Reliabil
     return [_reliability(name, rows) for name, rows in sorted(tables.items())]
 
 
-def _reliability(operation: str, rows: dict[str, dict[str, float]]) -> Reliability:
+def _reliability(operation: str, rows: dict[str, dict[str, float]]) -> PanelReliability:
     judges = tuple(sorted({judge for row in rows.values() for judge in row}))
     whole = [[row[judge] for judge in judges] for row in rows.values() if len(row) == len(judges)]
     table = np.array(whole, dtype=float).reshape(len(whole), len(judges))
@@ -63,7 +63,7 @@ def _reliability(operation: str, rows: dict[str, dict[str, float]]) -> Reliabili
         for j, b in enumerate(judges)
         if i < j
     }
-    return Reliability(
+    return PanelReliability(
         operation=operation,
         n_questions=len(whole),
         judges=judges,

@@ -1,10 +1,10 @@
-"""Reading English: parse, find what means the same, and draw the scene graph of a description.
+"""Reading English: parse, find what means the same, and make the scene graph of a description.
 
     from beholder.language import parse, scene_graph, statements
 
     document = parse("A tall man holds a red cup. He smiles.")
     graph = scene_graph(document)
-    print(graph.to_text())
+    print([entity.name for entity in graph.entities])
 
 Nothing is downloaded: the pipeline ships with the package. It reads English only. Documents and
 graphs are plain and picklable, so that worker processes can do the work.
@@ -16,7 +16,6 @@ from beholder.language.document import Document, Word
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
 from beholder.language.links import Coref
 from beholder.language.parsers import Parser, parse, parse_many
-from beholder.language.printing import lines
 from beholder.language.scene import Rules, scene_graph
 from beholder.language.statements import Statement, graph_statements, statements
 
@@ -33,7 +32,6 @@ __all__ = [
     "Statement",
     "Word",
     "graph_statements",
-    "lines",
     "parse",
     "parse_many",
     "scene_graph",

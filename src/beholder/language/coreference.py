@@ -14,7 +14,7 @@ from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import COLLECTIVE, HYPERNYMS
 from beholder.language.links import Coref, Links, fastcoref_clusters, links_from_spans
-from beholder.language.mentions import SPEECH, Mention, find_mentions
+from beholder.language.mentions import SPEECH, MentionSpan, find_mentions
 from beholder.language.phrases import Phrases
 
 _REACH = 3
@@ -29,15 +29,15 @@ _WINDOW = 60
 class _Thing:
     """What has been mentioned so far: all mentions of one thing."""
 
-    mentions: list[Mention]
+    mentions: list[MentionSpan]
 
     @property
-    def remembered(self) -> list[Mention]:
+    def remembered(self) -> list[MentionSpan]:
         """The first mention and the last few, so that a thing named often costs no more."""
         return [self.mentions[0], *self.mentions[1:][-_MEMORY:]]
 
     @property
-    def nouns(self) -> list[Mention]:
+    def nouns(self) -> list[MentionSpan]:
         """The remembered mentions by a noun."""
         return [m for m in self.remembered if m.pronoun is None]
 
@@ -47,11 +47,11 @@ class _Thing:
         return frozenset().union(*(m.describing | set(m.names) for m in self.nouns))
 
     @property
-    def first(self) -> Mention:
+    def first(self) -> MentionSpan:
         return self.mentions[0]
 
     @property
-    def last(self) -> Mention:
+    def last(self) -> MentionSpan:
         return self.mentions[-1]
 
     @property
@@ -93,13 +93,13 @@ class _Resolver:
         self.phrases = phrases
         self.links = Links()
         self.things: list[_Thing] = []
-        self.groups: list[tuple[Mention, ...]] = []
-        self._by_word: dict[int, Mention] = {}
+        self.groups: list[tuple[MentionSpan, ...]] = []
+        self._by_word: dict[int, MentionSpan] = {}
         for mention in find_mentions(document, phrases):
             self._by_word[mention.word.index] = mention
             self._read(mention)
 
-    def _read(self, mention: Mention) -> None:
+    def _read(self, mention: MentionSpan) -> None:
         self._note_group(mention)
         if mention.phrase is not None and mention.phrase.rule == "selector":
             self._read_selector(mention)
@@ -113,7 +113,7 @@ class _Resolver:
         else:
             self._link(mention, found)
 
-    def _link(self, mention: Mention, thing: _Thing) -> None:
+    def _link(self, mention: MentionSpan, thing: _Thing) -> None:
         self.links.same[mention.word.index] = (thing.first.word.index,)
         thing.mentions.append(mention)
 
@@ -122,7 +122,7 @@ class _Resolver:
         window = self.things[-_WINDOW:]
         return sorted(window, key=lambda thing: -thing.last.word.index)
 
-    def _note_group(self, mention: Mention) -> None:
+    def _note_group(self, mention: MentionSpan) -> None:
         """Remember "a man and a woman" when its last member is read."""
         word = mention.word
         if word.dep != "conj" or mention.phrase is None:
@@ -136,7 +136,7 @@ class _Resolver:
 
     # Nouns
 
-    def _repeated(self, mention: Mention) -> _Thing | None:
+    def _repeated(self, mention: MentionSpan) -> _Thing | None:
         if mention.word.dep == "appos" and self._is_apposition(mention):
             return self._thing_of(self.document.words[mention.word.head])
         if mention.phrase is not None and mention.phrase.kind == "picture":
@@ -152,17 +152,17 @@ class _Resolver:
             return wider[0] if wider else None
         return None
 
-    def _is_bare_plural(self, mention: Mention) -> bool:
+    def _is_bare_plural(self, mention: MentionSpan) -> bool:
         """Bare plurals repeat only what was said in the very same words."""
         return mention.plural and not self.document.children(mention.word, "det", "nummod")
 
-    def _is_apposition(self, mention: Mention) -> bool:
+    def _is_apposition(self, mention: MentionSpan) -> bool:
         head = self.document.words[mention.word.head]
         return not self.document.children(head, "conj") and bool(
             self.document.children(mention.word, "det") or mention.is_name
         )
 
-    def _same_noun(self, mention: Mention, thing: _Thing) -> bool:
+    def _same_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
         nouns = thing.nouns
         if not nouns or (
             thing.first.word.sentence == mention.word.sentence and self._joined(mention, thing)
@@ -185,13 +185,13 @@ class _Resolver:
         told_apart = new and first.describing and not mention.describing & known
         return not told_apart or self._is_only(mention, thing)
 
-    def _is_only(self, mention: Mention, thing: _Thing) -> bool:
+    def _is_only(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether no other thing has the noun: "a large sedan ... the blue sedan"."""
         rivals = [t for t in self._recent() if t is not thing and mention.head in t.first.names]
         near = mention.word.sentence - thing.last.word.sentence <= _REACH
         return near and not rivals and mention.word.sentence != thing.first.word.sentence
 
-    def _owner(self, mention: Mention) -> int | None:
+    def _owner(self, mention: MentionSpan) -> int | None:
         """The thing that has the mentioned one: "his hat" and "the man's hat" share it."""
         owner = self.document.child(mention.word, "nmod:poss")
         if owner is None:
@@ -199,18 +199,18 @@ class _Resolver:
         index = owner.index
         return self.links.same.get(index, (index,))[0]
 
-    def _joined(self, mention: Mention, thing: _Thing) -> bool:
+    def _joined(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether a mention stands in one list with the thing: "a dog and the dog beside it"."""
         group = {mention.word.index, mention.word.head} if mention.word.dep == "conj" else set()
         return any(m.word.index in group for m in thing.remembered)
 
-    def _likeness(self, mention: Mention, thing: _Thing) -> int:
+    def _likeness(self, mention: MentionSpan, thing: _Thing) -> int:
         """Words shared with the thing, less those that the mention leaves open."""
         known = thing.words
         words = mention.describing | set(mention.names)
         return 2 * len(words & known) - len(words - known)
 
-    def _wider_noun(self, mention: Mention, thing: _Thing) -> bool:
+    def _wider_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether "the animal" can mean the dog, "the structure" the house."""
         near = mention.word.sentence - thing.last.word.sentence <= _REACH
         return (
@@ -223,7 +223,7 @@ class _Resolver:
 
     # Pronouns
 
-    def _read_pronoun(self, mention: Mention) -> None:
+    def _read_pronoun(self, mention: MentionSpan) -> None:
         if mention.word.lower in SPEECH:
             known = [t for t in self.things if t.first.pronoun == mention.pronoun]
             found = known[0] if known else None
@@ -238,7 +238,7 @@ class _Resolver:
         else:
             self.things.append(_Thing([mention]))
 
-    def _read_group(self, mention: Mention) -> bool:
+    def _read_group(self, mention: MentionSpan) -> bool:
         """As in "they" for a joined pair, if nothing plural was named after it."""
         near = [
             g
@@ -261,13 +261,13 @@ class _Resolver:
         self.links.same[mention.word.index] = tuple(m.word.index for m in group)
         return True
 
-    def _best(self, mention: Mention) -> _Thing | None:
+    def _best(self, mention: MentionSpan) -> _Thing | None:
         fitting = [t for t in self._recent() if self._fits(mention, t)]
         if not fitting:
             return None
         return max(fitting, key=lambda t: self._salience(mention, t))
 
-    def _fits(self, mention: Mention, thing: _Thing) -> bool:
+    def _fits(self, mention: MentionSpan, thing: _Thing) -> bool:
         distance = mention.word.sentence - thing.last.word.sentence
         if distance > _REACH or _is_picture(thing.first):
             return False
@@ -285,7 +285,7 @@ class _Resolver:
             return not person and not sexes and not thing.is_plural
         return thing.is_plural or (person and not sexes) or thing.first.head in COLLECTIVE
 
-    def _salience(self, mention: Mention, thing: _Thing) -> float:
+    def _salience(self, mention: MentionSpan, thing: _Thing) -> float:
         """How likely a pronoun means a thing: near, subject, often named, of its own kind."""
         last = thing.last
         score = -3.0 * (mention.word.sentence - last.word.sentence)
@@ -302,7 +302,7 @@ class _Resolver:
             score += 3.0 * thing.is_plural
         return score
 
-    def _is_coargument(self, mention: Mention, other: Mention) -> bool:
+    def _is_coargument(self, mention: MentionSpan, other: MentionSpan) -> bool:
         """Subject and object of one verb differ, and a thing is not its own owner."""
         word, earlier = mention.word, other.word
         if mention.word.lower.endswith(("self", "selves")):
@@ -313,7 +313,7 @@ class _Resolver:
 
     # Members
 
-    def _read_selector(self, mention: Mention) -> None:
+    def _read_selector(self, mention: MentionSpan) -> None:
         """As in "one", "the other", "both": a member of a group, or all of it."""
         phrase = mention.phrase
         group: _Thing | None
@@ -340,7 +340,7 @@ class _Resolver:
         return None
 
 
-def _is_picture(mention: Mention) -> bool:
+def _is_picture(mention: MentionSpan) -> bool:
     return mention.phrase is not None and mention.phrase.kind == "picture" and not mention.pronoun
 
 
@@ -348,7 +348,7 @@ def _is_subject(word: Word) -> bool:
     return word.dep.startswith("nsubj") or word.dep == "ROOT"
 
 
-def _same_name(mention: Mention, other: Mention) -> bool:
+def _same_name(mention: MentionSpan, other: MentionSpan) -> bool:
     if mention.names == other.names:
         return True
     return other.is_name and (

@@ -161,15 +161,3 @@ class SceneGraph:
         for relation in self.relations:
             made.add_edge(relation.subject, relation.object, **asdict(relation))
         return made
-
-    def to_svg(self) -> str:
-        """The graph as a drawing, readable up to about 60 entities."""
-        from beholder.language.drawing import draw
-
-        return draw(self)
-
-    def to_text(self) -> str:
-        """The graph as lines for a terminal."""
-        from beholder.language.printing import lines
-
-        return "\n".join(lines(self))

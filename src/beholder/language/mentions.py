@@ -54,7 +54,7 @@ _CONTRASTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class MentionSpan:
     """A noun or pronoun that means something.
 
     Attributes:
@@ -106,7 +106,7 @@ class Mention:
         """Whether it is a person or animal by its noun or pronoun."""
         return self.is_person or self.head in ANIMALS
 
-    def contradicts(self, other: Mention) -> bool:
+    def contradicts(self, other: MentionSpan) -> bool:
         """Whether two descriptions exclude each other: "the green house", "the blue house"."""
         for values in _CONTRASTS:
             mine, yours = self.describing & values, other.describing & values
@@ -115,7 +115,7 @@ class Mention:
         return False
 
 
-def find_mentions(document: Document, phrases: Phrases) -> list[Mention]:
+def find_mentions(document: Document, phrases: Phrases) -> list[MentionSpan]:
     """All mentions in text order."""
     found = []
     for word in document:
@@ -128,7 +128,9 @@ def find_mentions(document: Document, phrases: Phrases) -> list[Mention]:
     return found
 
 
-def _mention(document: Document, word: Word, phrase: Phrase | None, pronoun: str | None) -> Mention:
+def _mention(
+    document: Document, word: Word, phrase: Phrase | None, pronoun: str | None
+) -> MentionSpan:
     names = [w.lemma for w in phrase.name] if phrase is not None else [word.lemma]
     determiners = [c.lower for c in document.children(word, "det", "nmod:poss")]
     describing = {
@@ -144,7 +146,7 @@ def _mention(document: Document, word: Word, phrase: Phrase | None, pronoun: str
     definite = any(d in _DEFINITE for d in determiners) or word.pos == "PROPN"
     definite = definite or bool(document.child(word, "nmod:poss"))
     plural = phrase.plural if phrase is not None else word.is_plural
-    return Mention(
+    return MentionSpan(
         word=word,
         phrase=phrase,
         pronoun=pronoun,

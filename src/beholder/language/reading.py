@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 from beholder.errors import ItemError
 from beholder.language.graph import SceneGraph
@@ -11,7 +14,10 @@ from beholder.language.parsers import parse
 from beholder.language.scene import scene_graph
 from beholder.text import frequency, words
 
-_KEPT = 512
+T = TypeVar("T")
+
+KEPT = 512
+"""Descriptions that are kept, read."""
 _KNOWN_SHARE = 0.4
 _ENOUGH_WORDS = 8
 
@@ -27,38 +33,46 @@ def read_english(texts: Sequence[str]) -> list[SceneGraph]:
     return list(map(scene_graph, parse(texts)))
 
 
-class EnglishGraphs:
-    """Scene graphs of English texts; those used last are kept.
+class TextCache(Generic[T]):
+    """What texts are read as; of those used last, each is read once. Safe in threads.
 
     Args:
-        most: How many.
+        most: How many are kept.
+        read: Reads texts, in order; several at once may be faster than one by one.
+
+    Attributes:
+        n_read: How many texts have been read.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: dict[str, SceneGraph] = {}
+    def __init__(self, most: int, read: Callable[[Sequence[str]], list[T]]) -> None:
+        self.n_read = 0
+        self._read = read
+        self._kept: LRUCache[str, T] = LRUCache(most)
         self._reading = threading.Lock()
 
-    def of(self, texts: Sequence[str]) -> list[SceneGraph]:
-        """The graphs of texts, in order.
+    def __call__(self, text: str) -> T:
+        """What one text is read as."""
+        return self.of((text,))[0]
 
-        Raises:
-            ItemError: A text is not English.
-        """
+    def of(self, texts: Sequence[str]) -> list[T]:
+        """What texts are read as, in order. Errors are those of ``read``."""
         with self._reading:
-            known = {text: self._kept[text] for text in texts if text in self._kept}
-            new = [text for text in dict.fromkeys(texts) if text not in known]
+            found = {text: self._kept[text] for text in texts if text in self._kept}
+            new = [text for text in dict.fromkeys(texts) if text not in found]
             if new:
-                known.update(zip(new, read_english(new), strict=True))
-            for text, graph in known.items():  # what is used moves to the end
-                self._kept.pop(text, None)
-                self._kept[text] = graph
-            while len(self._kept) > self._most:
-                del self._kept[next(iter(self._kept))]
-        return [known[text] for text in texts]
+                made = dict(zip(new, self._read(new), strict=True))
+                self.n_read += len(new)
+                self._kept.update(made)
+                found.update(made)
+        return [found[text] for text in texts]
+
+    def clear(self) -> None:
+        """Forget all texts."""
+        self.n_read = 0
+        self._kept.clear()
 
 
-english_graphs = EnglishGraphs(_KEPT)
+english_graphs = TextCache(KEPT, read_english)
 """Shared by all who read whole descriptions, so that each is parsed once."""
 
 

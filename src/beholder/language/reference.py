@@ -17,7 +17,7 @@ from beholder.language.graph import (
     SceneGraph,
 )
 from beholder.language.links import Links
-from beholder.language.reference_components import Component, Components
+from beholder.language.reference_components import Components, GraphComponent
 
 
 def reference_graph(document: Document, links: Links) -> SceneGraph:
@@ -59,10 +59,10 @@ class _Extractor:
             parser=self.document.parser,
         )
 
-    def _words(self, component: Component) -> list[Word]:
+    def _words(self, component: GraphComponent) -> list[Word]:
         return [self.document.words[place] for place in component.words]
 
-    def _place(self, component: Component) -> None:
+    def _place(self, component: GraphComponent) -> None:
         word = self.document.words[component.head]
         if word.pos == "PRON" and not self.components.is_linked(component):
             return
@@ -84,17 +84,17 @@ class _Extractor:
         if cluster is not None:
             self.owner.setdefault(cluster, index)
 
-    def _entity(self, component: Component) -> int | None:
+    def _entity(self, component: GraphComponent) -> int | None:
         return self.entity_of.get(component.head)
 
-    def _adjective(self, component: Component) -> None:
+    def _adjective(self, component: GraphComponent) -> None:
         if component.possessive:
             self._part_of(component)
             return
         for noun in component.modified:
             self._attribute(noun, self._words(component), "adjective")
 
-    def _attribute(self, noun: Component, words: list[Word], rule: str) -> None:
+    def _attribute(self, noun: GraphComponent, words: list[Word], rule: str) -> None:
         entity = self._entity(noun)
         text = " ".join(word.text for word in words)
         if entity is not None:
@@ -103,7 +103,7 @@ class _Extractor:
             )
             self.attributes.setdefault((entity, text), found)
 
-    def _part_of(self, component: Component) -> None:
+    def _part_of(self, component: GraphComponent) -> None:
         cluster = self.cluster.get(component.head)
         owner = self.owner.get(cluster) if cluster is not None else None
         for noun in component.modified:
@@ -128,9 +128,9 @@ class _Extractor:
             subject, target, written, base, spans(words), words[0].sentence, kind, rule=kind
         )
 
-    def _after(self, component: Component) -> list[Component]:
+    def _after(self, component: GraphComponent) -> list[GraphComponent]:
         """The prepositions attached to a verb after it, and those attached to them."""
-        found: list[Component] = []
+        found: list[GraphComponent] = []
         queue = [component]
         while queue:
             top = queue.pop(0)
@@ -145,7 +145,7 @@ class _Extractor:
                     queue.append(other)
         return sorted(found, key=lambda c: c.place)
 
-    def _verb(self, component: Component) -> set[int]:
+    def _verb(self, component: GraphComponent) -> set[int]:
         """Relations of a verb, or a state if it has no object; returns the prepositions used."""
         prepositions = self._after(component)
         behind = [o for p in prepositions for o in p.objects]
@@ -161,13 +161,15 @@ class _Extractor:
                     self._between(one, other, pieces)
         return {c.head for c in prepositions if c.objects}
 
-    def _between(self, one: Component, other: Component, pieces: list[Component]) -> None:
+    def _between(
+        self, one: GraphComponent, other: GraphComponent, pieces: list[GraphComponent]
+    ) -> None:
         subject, target = self._entity(one), self._entity(other)
         words = [w for c in pieces if one.place < c.place < other.place for w in self._words(c)]
         if subject is not None and target is not None and words:
             self._relation(subject, target, words, "verb")
 
-    def _preposition(self, component: Component) -> None:
+    def _preposition(self, component: GraphComponent) -> None:
         for head in component.attached_to:
             for noun in component.objects:
                 subject, target = self._entity(head), self._entity(noun)

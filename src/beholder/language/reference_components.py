@@ -19,17 +19,17 @@ _CONJUNCTION_REACH = 8
 
 
 @dataclass(slots=True, eq=False)
-class Component:
+class GraphComponent:
     """Words that act as one; ``head`` is the word that made it."""
 
     kind: str
     head: int
     words: list[int]
     possessive: bool = False
-    modified: list[Component] = field(default_factory=list)
-    subjects: list[Component] = field(default_factory=list)
-    objects: list[Component] = field(default_factory=list)
-    attached_to: list[Component] = field(default_factory=list)
+    modified: list[GraphComponent] = field(default_factory=list)
+    subjects: list[GraphComponent] = field(default_factory=list)
+    objects: list[GraphComponent] = field(default_factory=list)
+    attached_to: list[GraphComponent] = field(default_factory=list)
 
     @property
     def place(self) -> int:
@@ -51,11 +51,11 @@ class Components:
         for place, node in enumerate(self.nodes):
             if node.head != place:
                 self.children[node.head].append(place)
-        self.of_word: dict[int, Component] = {}
+        self.of_word: dict[int, GraphComponent] = {}
         self.adjectival = {p for p in range(len(self.nodes)) if self._is_adjectival(p)}
         self._make_components()
         self.all = sorted(_unique(self.of_word.values()), key=lambda c: c.place)
-        self._in_sentence: dict[int, list[Component]] = defaultdict(list)
+        self._in_sentence: dict[int, list[GraphComponent]] = defaultdict(list)
         for component in self.all:
             self._in_sentence[document.words[component.head].sentence].append(component)
         for component in self.all:
@@ -127,17 +127,17 @@ class Components:
     def _add(self, kind: str, place: int, joined: list[int], possessive: bool = False) -> None:
         if place in self.of_word:
             return
-        component = Component(kind, place, sorted([place, *joined]), possessive)
+        component = GraphComponent(kind, place, sorted([place, *joined]), possessive)
         for word in component.words:
             self.of_word[word] = component
 
     # Links inside a sentence
 
-    def _nouns(self, places: Iterable[int]) -> list[Component]:
+    def _nouns(self, places: Iterable[int]) -> list[GraphComponent]:
         found = (self.of_word.get(p) for p in places)
         return [c for c in found if c is not None and c.kind == "noun"]
 
-    def _link(self, component: Component) -> None:
+    def _link(self, component: GraphComponent) -> None:
         if component.kind == "adjective":
             component.modified = self._modified(component)
         elif component.kind == "verb":
@@ -153,8 +153,8 @@ class Components:
                 c for c in self.children[component.head] if self.nodes[c].dep in ("pobj", "obj")
             )
 
-    def _modified(self, component: Component) -> list[Component]:
-        found: list[Component] = []
+    def _modified(self, component: GraphComponent) -> list[GraphComponent]:
+        found: list[GraphComponent] = []
         for place in component.words:
             head = self.nodes[place].head
             for _ in range(len(self.nodes)):  # climb: dark -> blue -> dress
@@ -173,7 +173,7 @@ class Components:
             found = [c for c in self._nouns(below) if self.nodes[c.head].pos in _NOUNS]
         return _unique(found)
 
-    def _subjects(self, place: int) -> list[Component]:
+    def _subjects(self, place: int) -> list[GraphComponent]:
         node = self.nodes[place]
         head = self.nodes[node.head]
         found = self._nouns([node.head]) if head.pos in (*_NOUNS, "PRON") else []
@@ -201,7 +201,7 @@ class Components:
             else:
                 self._copy_lists(first, second)
 
-    def _copy_lists(self, first: Component, second: Component) -> None:
+    def _copy_lists(self, first: GraphComponent, second: GraphComponent) -> None:
         second.modified = second.modified or list(first.modified)
         second.subjects = second.subjects or list(first.subjects)
         second.objects = second.objects or list(first.objects)
@@ -211,7 +211,7 @@ class Components:
                 if first in other.attached_to:
                     other.attached_to.append(second)
 
-    def _copy_noun(self, first: Component, second: Component) -> None:
+    def _copy_noun(self, first: GraphComponent, second: GraphComponent) -> None:
         has_modifier = any(second in c.modified for c in self.near(second))
         is_subject = any(second in c.subjects for c in self.near(second))
         has_preposition = any(second in c.attached_to for c in self.near(second))
@@ -225,11 +225,11 @@ class Components:
             if first in other.attached_to and not has_preposition:
                 other.attached_to.append(second)
 
-    def near(self, component: Component) -> list[Component]:
+    def near(self, component: GraphComponent) -> list[GraphComponent]:
         """The components of the same sentence, in text order."""
         return self._in_sentence[self.document.words[component.head].sentence]
 
-    def is_linked(self, component: Component) -> bool:
+    def is_linked(self, component: GraphComponent) -> bool:
         """Whether any component is linked to this one."""
         return any(
             component in links
@@ -238,5 +238,5 @@ class Components:
         )
 
 
-def _unique(components: Iterable[Component]) -> list[Component]:
+def _unique(components: Iterable[GraphComponent]) -> list[GraphComponent]:
     return list({id(c): c for c in components}.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from beholder.language import lemmas
 from beholder.language.document import Document
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
 from beholder.language.links import Coref
@@ -166,8 +167,9 @@ def _object(entity: Entity, relation: Relation) -> str:
 
 def _amount(quantity: str) -> str:
     last = quantity.split()[-1]
-    if last in ("pair", "couple", "group", "row", "number", "variety", "set", "bunch", "series"):
-        return f"{'' if ' ' in quantity else 'a '}{quantity} of"
+    one = lemmas.noun(last)
+    if one in ("pair", "couple", "group", "row", "number", "variety", "set", "bunch", "series"):
+        return f"{'' if ' ' in quantity or one != last else 'a '}{quantity} of"
     return quantity
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+import stat
 import threading
 import warnings
 from collections.abc import Iterator
@@ -19,10 +21,18 @@ from beholder.errors import ItemError
 MAX_PIXELS = 100_000_000
 """Largest picture that is decoded: about 300 MB as RGB. Small files can claim to be far larger."""
 
+MAX_BYTES = 200_000_000
+"""Largest picture file that is read."""
+
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP")
+"""What is read at all. Pillow knows some forty formats more, by the content of a file and whatever
+its name; some of them start other programs (Ghostscript)."""
+
 JPEG_QUALITY = 85
 """Of every picture that we encode, on Pillow's scale from 1 to 95."""
 
 _FILTERS = threading.Lock()
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,28 +121,83 @@ def file_sha256(path: Path) -> str:
     Raises:
         ItemError: The file cannot be read.
     """
+    with _regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_bytes(path: Path) -> bytes:
+    """The bytes of a picture file.
+
+    Raises:
+        ItemError: It is no regular file, is too large, or cannot be read.
+    """
+    with _regular(path) as file:
+        return file.read()
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The file of a name that is relative to a folder.
+
+    Args:
+        folder: Where the names of a data set begin.
+        name: A relative path; an absolute one is taken as it is: whoever let it in has checked it.
+
+    Raises:
+        ItemError: A link leads out of the folder.
+    """
+    path = folder / name
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ItemError(f"{path}: cannot be read ({error.strerror or error})") from error
+        leads_out = not Path(name).is_absolute() and not path.resolve().is_relative_to(
+            folder.resolve()
+        )
+    except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a NUL in the name
+        raise ItemError(f"{path}: cannot be read ({error})") from error
+    if leads_out:
+        raise ItemError(
+            f"{path}: leads out of {folder} by a link; copy the picture there, or take the folder"
+            " in which it lies"
+        )
+    return path
+
+
+@contextmanager
+def _regular(path: Path) -> Iterator[io.BufferedReader]:
+    """A file open for reading, if it is one: a pipe or a device may have no end."""
+    try:
+        # Without O_NONBLOCK the opening of a pipe would wait for somebody to write into it.
+        with io.FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING)) as raw:
+            found = os.fstat(raw.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise ItemError(f"{path}: cannot be read (it is no regular file)")
+            if found.st_size > MAX_BYTES:
+                raise ItemError(f"{path}: {found.st_size} bytes are more than the {MAX_BYTES} read")
+            yield io.BufferedReader(raw)
+    except FileNotFoundError:
+        raise ItemError(f"{path}: there is no such file") from None
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or str(error)
+        raise ItemError(f"{path}: cannot be read ({words})") from error
 
 
 @contextmanager
 def _opened(path: Path, max_pixels: int) -> Iterator[Image.Image]:
+    with _regular(path) as file, _decoded(path, file, max_pixels) as image:
+        yield image
+
+
+@contextmanager
+def _decoded(path: Path, file: io.BufferedReader, max_pixels: int) -> Iterator[Image.Image]:
     try:
         with _FILTERS, warnings.catch_warnings():
             # Pillow warns of large pictures before we can; ours is the error that names the file.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            image = Image.open(path)
-    except FileNotFoundError:
-        raise ItemError(f"{path}: there is no such file") from None
+            image = Image.open(file, formats=FORMATS)
     except Image.DecompressionBombError as error:
         raise ItemError(f"{path}: too many pixels ({error})") from error
     except UnidentifiedImageError:
-        raise ItemError(f"{path}: not a picture in a format that can be read") from None
-    except OSError as error:
-        raise ItemError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise ItemError(
+            f"{path}: not a picture in a format that can be read ({', '.join(FORMATS)})"
+        ) from None
     except Exception as error:  # header parsers of damaged files raise nearly anything
         raise ItemError(f"{path}: the picture is damaged ({error})") from error
     with image:
@@ -147,9 +212,8 @@ def _opened(path: Path, max_pixels: int) -> Iterator[Image.Image]:
 
 def _describe(path: Path, image: Image.Image) -> Picture:
     notes = []
-    n_frames = getattr(image, "n_frames", 1)
-    if n_frames > 1:
-        notes.append(f"holds {n_frames} frames: the first is used")
+    if getattr(image, "is_animated", False):  # to count the frames of some formats takes minutes
+        notes.append("holds several frames: the first is used")
     exif = image.getexif()
     orientation = exif.get(ExifTags.Base.Orientation, 1)
     if orientation in range(2, 9):

@@ -18,6 +18,7 @@ from beholder.embed.base import FloatArray
 from beholder.errors import (
     BeholderError,
     ConfigError,
+    ItemError,
     MissingExtraError,
     RunError,
     TransientError,
@@ -164,4 +165,5 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
 
 def failure_of(error: BeholderError) -> ItemFailure:
     """An error as the reason why there is no outcome."""
-    return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError))
+    detail = error.detail if isinstance(error, ItemError) else {}
+    return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError), detail)

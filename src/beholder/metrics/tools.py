@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from beholder import embed, judges, text
 from beholder.backends.images import Pictures
-from beholder.embed.base import Embedder, FloatArray
+from beholder.embed.base import FloatArray
+from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.text.split import Splitter
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
     from beholder.embed.contextual import TokenService
     from beholder.embed.image_text import ImageTextService
 
-    _Tool: TypeAlias = Embedder | Splitter | Judge | ImageTextService | TokenService
+
+class Tool(Protocol):
+    """What all kinds of tools say of themselves."""
+
+    @property
+    def identity(self) -> str:
+        """Its name with version or revision, as signatures state it."""
+
+    @property
+    def per_process(self) -> bool:
+        """Whether it may be made anew in every worker process."""
 
 
 class Tools:
@@ -48,78 +59,73 @@ class Tools:
         tally: Tally | None = None,
         folder: Path | None = None,
     ) -> None:
-        self._vectors = vectors
-        self._options = options or {}
-        self._embedders: dict[str, EmbeddingService] = {}
-        self._splitters: dict[str, Splitter] = {}
-        self._answers = answers
-        self._budget = budget
-        self._tally = tally
-        self._judges: dict[str, Judge] = {}
+        given: Mapping[str, Mapping[str, Any]] = options or {}
+        asking: dict[str, Any] = {"answers": answers, "budget": budget, "tally": tally}
+        asking |= given.get("judge", {})
+        embedding = given.get("embedder", {})
         self.pictures = Pictures(folder)
-        self._image_texts: dict[str, ImageTextService] = {}
-        self._encoders: dict[str, TokenService] = {}
+        self._makers: Mapping[str, Callable[[str], Tool]] = {
+            "judge": lambda spec: judges.judge(spec, **asking),
+            "embedder": lambda spec: EmbeddingService(embed.embedder(spec, **embedding), vectors),
+            "splitter": text.splitter,
+            "image_embedder": image_embedder,
+            "image_text": lambda spec: _image_text(spec, vectors),
+            "encoder": _encoder,
+        }
+        self._made: dict[tuple[str, str], Tool] = {}
 
-    def embedder(self, spec: str) -> Embedder:
-        """The embedder of a spec such as ``static`` or ``st:NAME``."""
-        return self._service(spec).embedder
+    def get(self, kind: str, spec: str) -> Tool:
+        """The tool of a kind that a spec names; made once, shared from then on.
 
-    def splitter(self, spec: str) -> Splitter:
-        """The sentence splitter of a spec such as ``rules`` or ``sat:NAME``."""
-        if spec not in self._splitters:
-            self._splitters[spec] = text.splitter(spec)
-        return self._splitters[spec]
+        Args:
+            kind: ``judge``, ``embedder``, ``splitter``, ``image_embedder``, ``image_text`` or
+                ``encoder``, as an asker's ``param(tool=...)`` says.
+            spec: Such as ``openai:MODEL``, ``static`` or ``rules``.
+        """
+        if (kind, spec) not in self._made:
+            self._made[kind, spec] = self._makers[kind](spec)
+        return self._made[kind, spec]
 
     def judge(self, spec: str) -> Judge:
         """The judge of a spec such as ``openai:MODEL``."""
-        if spec not in self._judges:
-            options: dict[str, Any] = dict(self._options.get("judge", {}))
-            self._judges[spec] = judges.judge(
-                spec, answers=self._answers, budget=self._budget, tally=self._tally, **options
-            )
-        return self._judges[spec]
+        return cast(Judge, self.get("judge", spec))
+
+    def splitter(self, spec: str) -> Splitter:
+        """The sentence splitter of a spec such as ``rules`` or ``sat:NAME``."""
+        return cast(Splitter, self.get("splitter", spec))
 
     def image_text(self, spec: str) -> ImageTextService:
         """The model of pictures and texts of a spec such as ``clip:NAME`` (extra ``hf``)."""
-        if spec not in self._image_texts:
-            from beholder.embed.image_text import ImageTextService
+        return cast("ImageTextService", self.get("image_text", spec))
 
-            self._image_texts[spec] = ImageTextService(spec, self._vectors)
-        return self._image_texts[spec]
+    def image_embedder(self, spec: str) -> ImageEmbedder:
+        """The embedder of pictures of a spec such as ``npz:FILE`` or ``clip:NAME``."""
+        return cast(ImageEmbedder, self.get("image_embedder", spec))
 
     def encoder(self, spec: str) -> TokenService:
         """The encoder of tokens in their context of a spec such as ``hf:NAME`` (extra ``hf``)."""
-        if spec not in self._encoders:
-            from beholder.embed.contextual import TokenService
-
-            self._encoders[spec] = TokenService(spec)
-        return self._encoders[spec]
-
-    def identity(self, kind: str, spec: str) -> str:
-        """The identity of a tool, as signatures state it."""
-        return self._tool(kind, spec).identity
-
-    def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
-        """Whether all of these tools, (kind, spec), may be made anew in every worker process."""
-        return all(self._tool(kind, spec).per_process for kind, spec in specs)
+        return cast("TokenService", self.get("encoder", spec))
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts, in order; equal texts are embedded once and shared between items."""
-        return await self._service(spec).embed(texts)
+        return await cast(EmbeddingService, self.get("embedder", spec)).embed(texts)
 
-    def _tool(self, kind: str, spec: str) -> _Tool:
-        makers: Mapping[str, Callable[[str], _Tool]] = {
-            "judge": self.judge,
-            "embedder": self.embedder,
-            "splitter": self.splitter,
-            "image_text": self.image_text,
-            "encoder": self.encoder,
-        }
-        return makers[kind](spec)
+    def identity(self, kind: str, spec: str) -> str:
+        """The identity of a tool, as signatures state it."""
+        return self.get(kind, spec).identity
 
-    def _service(self, spec: str) -> EmbeddingService:
-        if spec not in self._embedders:
-            options: dict[str, Any] = dict(self._options.get("embedder", {}))
-            made = embed.embedder(spec, **options)
-            self._embedders[spec] = EmbeddingService(made, self._vectors)
-        return self._embedders[spec]
+    def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
+        """Whether all of these tools, (kind, spec), may be made anew in every worker process."""
+        return all(self.get(kind, spec).per_process for kind, spec in specs)
+
+
+def _image_text(spec: str, vectors: VectorStore | None) -> ImageTextService:
+    from beholder.embed.image_text import ImageTextService
+
+    return ImageTextService(spec, vectors)
+
+
+def _encoder(spec: str) -> TokenService:
+    from beholder.embed.contextual import TokenService
+
+    return TokenService(spec)

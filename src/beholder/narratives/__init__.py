@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from beholder.narratives.maps import narrative_map
+    from beholder.narratives.paths import StorylinePath
     from beholder.narratives.sample import random_storyline
     from beholder.narratives.space import Space
-    from beholder.narratives.storyline import Storyline
     from beholder.narratives.strength import Coherence, coherence
     from beholder.narratives.timeline import Chronology, chronology
     from beholder.narratives.topics import Topics, spread_dates, spread_labels, topic_clusters
     from beholder.narratives.trails import trail
-    from beholder.narratives.warping import Alignment, dtw
+    from beholder.narratives.warping import WarpedAlignment, dtw
     from beholder.narratives.widest import maxmin
 
 __all__ = [
-    "Alignment",
     "Chronology",
     "Coherence",
     "Space",
-    "Storyline",
+    "StorylinePath",
     "Topics",
+    "WarpedAlignment",
     "chronology",
     "coherence",
     "dtw",
@@ -42,12 +42,12 @@ __all__ = [
 _HOME = {
     "timeline": ("Chronology", "chronology"),
     "strength": ("Coherence", "coherence"),
-    "warping": ("Alignment", "dtw"),
+    "warping": ("WarpedAlignment", "dtw"),
     "maps": ("narrative_map",),
     "widest": ("maxmin",),
     "sample": ("random_storyline",),
     "space": ("Space",),
-    "storyline": ("Storyline",),
+    "paths": ("StorylinePath",),
     "topics": ("Topics", "spread_dates", "spread_labels", "topic_clusters"),
     "trails": ("trail",),
 }

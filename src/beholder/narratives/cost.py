@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from beholder.backends import Answer
-from beholder.judges.answers import AnswerStore, Record
+from beholder.judges.answers import AnswerStore
+from beholder.metrics.asker import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,47 +32,24 @@ class Stage:
         return self.prompt_tokens + self.completion_tokens
 
 
-class Meter:
-    """An answer store that counts what passes through it, each answer once."""
+def spent_on(outcomes: Iterable[Outcome], answers: AnswerStore) -> Stage:
+    """What a stage took: the answers its outcomes rest on, each once, as they are kept.
 
-    def __init__(self, store: AnswerStore) -> None:
-        self._store = store
-        self._seen: dict[str, Answer] = {}
+    Answers of earlier starts of a run, or of another one that shared them, count alike; so do those
+    that could not be used.
 
-    @property
-    def stage(self) -> Stage:
-        """The count so far; answers of earlier starts of a run count as they are used again."""
-        answers = self._seen.values()
-        return Stage(
-            calls=len(answers),
-            seconds=sum(answer.seconds for answer in answers),
-            prompt_tokens=sum(answer.usage.prompt for answer in answers),
-            completion_tokens=sum(answer.usage.completion for answer in answers),
-        )
-
-    def get_answer(self, key: str) -> Answer | None:
-        """See ``AnswerStore``."""
-        answer = self._store.get_answer(key)
-        if answer is not None:
-            self._seen[key] = answer
-        return answer
-
-    def put_answer(self, record: Record) -> None:
-        """See ``AnswerStore``."""
-        self._store.put_answer(record)
-        self._seen[record.key] = record.answer
-
-    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
-        """See ``AnswerStore``."""
-        self._store.put_rating(operation, question, judge, value)
-
-    def get_fact(self, name: str) -> str | None:
-        """See ``AnswerStore``."""
-        return self._store.get_fact(name)
-
-    def put_fact(self, name: str, text: str) -> None:
-        """See ``AnswerStore``."""
-        self._store.put_fact(name, text)
+    Args:
+        outcomes: The stage's outcomes; ``detail["answers"]`` holds the keys of the answers.
+        answers: Where they are kept.
+    """
+    keys = {key for outcome in outcomes for key in outcome.detail.get("answers", ())}
+    kept = [answer for key in keys if (answer := answers.get_answer(key)) is not None]
+    return Stage(
+        calls=len(kept),
+        seconds=math.fsum(answer.seconds for answer in kept),  # whatever their order
+        prompt_tokens=sum(answer.usage.prompt for answer in kept),
+        completion_tokens=sum(answer.usage.completion for answer in kept),
+    )
 
 
 @dataclass(frozen=True, slots=True)

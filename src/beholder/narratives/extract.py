@@ -11,22 +11,21 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.narratives.maps import narrative_map
+from beholder.narratives.paths import StorylinePath
 from beholder.narratives.sample import random_storyline
 from beholder.narratives.space import JSD, Base, Scale, Space
-from beholder.narratives.storyline import Storyline
 from beholder.narratives.timeline import chronology
 from beholder.narratives.topics import topics_by
 from beholder.narratives.trails import trail
 from beholder.narratives.widest import maxmin
-from beholder.records import Frame
-from beholder.records import Sequence as Narrative
+from beholder.records import Frame, Storyline
 
 ExtractionMethod: TypeAlias = Literal["maxmin", "maps", "trails", "random"]
 METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ExtractionTask:
     """The ends and the length of storylines to extract.
 
     Attributes:
@@ -42,23 +41,36 @@ class Task:
     target: str | None = None
 
     @classmethod
-    def like(cls, narrative: Narrative) -> Task:
-        """Ends and length of a given narrative."""
-        frames = narrative.frames
-        return cls(narrative.id, len(frames), frames[0].id, frames[-1].id)
+    def like(cls, storyline: Storyline) -> ExtractionTask:
+        """Ends and length of a given storyline."""
+        frames = storyline.frames
+        return cls(storyline.id, len(frames), frames[0].id, frames[-1].id)
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """How storylines are extracted; see ``maxmin`` for what is not explained here.
+    """How storylines are extracted.
 
     Attributes:
-        method: ``maxmin``, ``maps``, ``trails`` or ``random``.
+        method: How a path is found.
         replications: Extractions per task; each but the first shuffles pictures of one date, and
             random ones draw anew.
+        alternatives: Storylines that differ from each other (maxmin).
+        min_difference: Share of inner pictures in which alternatives must differ.
+        window: Longest step in positions (maxmin, maps).
+        days: Longest step in days (maxmin).
+        cover: Topics to visit at least (maxmin); needs ``topics``.
+        near_duplicate: Cosine from which two pictures are near duplicates, and a step between them
+            is penalised (maxmin).
+        topics: Topics that enter theta: labels:NAME, clusters or clusters:umap.
+        jsd: Topic term of theta.
+        base: Base of its logarithm, or e.
+        scale: Scale of theta: ``minmax`` is over the collection.
         spread_dates: Give undated pictures a date from similar dated ones.
-        topics: As ``topics_by`` takes them, or None; they enter theta, and ``cover`` needs them.
-        seed: Of shuffles and draws.
+        seed: Of shuffles within a date and of draws.
+
+    Raises:
+        ConfigError: An option is wrong, or the method does not know it.
     """
 
     method: ExtractionMethod = "maxmin"
@@ -96,15 +108,15 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """A sequence with the storyline it stands for."""
+    """A storyline with the path through the collection that it stands for."""
 
-    narrative: Narrative
     storyline: Storyline
+    path: StorylinePath
     signature: str
 
 
 def extract(
-    frames: Sequence[Frame], embeddings: ArrayLike, tasks: Sequence[Task], how: Extraction
+    frames: Sequence[Frame], embeddings: ArrayLike, tasks: Sequence[ExtractionTask], how: Extraction
 ) -> Iterator[Extracted]:
     """Extract storylines from a collection.
 
@@ -162,8 +174,8 @@ def extract(
                         f"{name}-{alternative + 1}",
                         group | {"alternative": str(alternative + 1)},
                     )
-                narrative = Narrative(name, tuple(chosen), source=how.method, group=group)
-                yield Extracted(narrative, line, whole.signature)
+                storyline = Storyline(name, tuple(chosen), source=how.method, group=group)
+                yield Extracted(storyline, line, whole.signature)
 
 
 def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
@@ -174,14 +186,14 @@ def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
 
 def _storylines(
     space: Space,
-    task: Task,
+    task: ExtractionTask,
     how: Extraction,
     *,
     ends: tuple[int | None, int | None],
     dates: ArrayLike | None,
     topics: ArrayLike | None,
     rng: np.random.Generator,
-) -> list[Storyline]:
+) -> list[StorylinePath]:
     source, target = ends
     if how.method == "maxmin":
         return maxmin(

@@ -22,8 +22,8 @@ from scipy.sparse import coo_array, csr_array
 
 from beholder.errors import ConfigError
 from beholder.narratives.edges import earliest_sources
+from beholder.narratives.paths import StorylinePath, ends, path_through
 from beholder.narratives.space import Floats, Space
-from beholder.narratives.storyline import Storyline, ends, storyline
 
 MAX_EDGES = 500_000
 """A program of more steps takes hours and gigabytes."""
@@ -33,7 +33,7 @@ _AT_BOUND = 1e-6
 
 def narrative_map(
     space: Space, k: int, *, source: int, target: int, window: int | None = None
-) -> Storyline:
+) -> StorylinePath:
     """The main storyline of a narrative map.
 
     ``k`` is the *expected* number of pictures under the flow; the storyline may be longer or
@@ -75,7 +75,7 @@ def narrative_map(
             f" among very many (HiGHS of scipy {scipy.__version__}); use maxmin for the path whose"
             " weakest link is strongest"
         )
-    return storyline(space, [first + p for p in path], "maps", tuple(warnings))
+    return path_through(space, [first + p for p in path], "maps", tuple(warnings))
 
 
 def _solve(

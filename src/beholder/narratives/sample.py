@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from beholder.errors import ConfigError
+from beholder.narratives.paths import StorylinePath, ends, path_through
 from beholder.narratives.space import Space
-from beholder.narratives.storyline import Storyline, ends, storyline
 
 
 def random_storyline(
     space: Space, k: int, *, source: int, target: int, rng: np.random.Generator
-) -> Storyline:
+) -> StorylinePath:
     """Source, k - 2 different positions strictly between the ends, target; in order of time.
 
     Args:
@@ -32,4 +32,4 @@ def random_storyline(
             " pictures"
         )
     inner = np.sort(rng.choice(between, size=k - 2, replace=False))
-    return storyline(space, [first, *inner, last], "random")
+    return path_through(space, [first, *inner, last], "random")

@@ -22,7 +22,7 @@ FEW = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class JudgedStoryline:
     """One narrative as the study sees it.
 
     Attributes:
@@ -43,7 +43,7 @@ class Subject:
 
 
 def tables(
-    subjects: Sequence[Subject], human: str = "human", *, n_repeated: int = 0
+    subjects: Sequence[JudgedStoryline], human: str = "human", *, n_repeated: int = 0
 ) -> dict[str, Any]:
     """All tables, as JSON values.
 
@@ -80,23 +80,23 @@ def mean_vote(votes: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _sources(subjects: Sequence[Subject], human: str) -> list[str]:
+def _sources(subjects: Sequence[JudgedStoryline], human: str) -> list[str]:
     found = list(dict.fromkeys(subject.source for subject in subjects))
     return sorted(found, key=lambda s: (s != human, s == "random", found.index(s)))
 
 
-def _means(subjects: Sequence[Subject], method: str, source: str) -> list[float]:
+def _means(subjects: Sequence[JudgedStoryline], method: str, source: str) -> list[float]:
     found = (mean_vote(s.votes.get(method, ())) for s in subjects if s.source == source)
     return [value for value in found if value is not None]
 
 
-def _table(subjects: Sequence[Subject], method: str) -> Floats:
+def _table(subjects: Sequence[JudgedStoryline], method: str) -> Floats:
     """Votes of the narratives that have all of them, (n, K)."""
     rows = [list(s.votes[method]) for s in subjects if method in s.votes]
     return np.array([row for row in rows if None not in row], dtype=np.float64)
 
 
-def _scores(subjects: Sequence[Subject], method: str, source: str) -> dict[str, Any]:
+def _scores(subjects: Sequence[JudgedStoryline], method: str, source: str) -> dict[str, Any]:
     means = _means(subjects, method, source)
     judged = [s for s in subjects if s.source == source and method in s.votes]
     votes = [vote for s in judged for vote in s.votes[method]]
@@ -115,7 +115,7 @@ def _scores(subjects: Sequence[Subject], method: str, source: str) -> dict[str, 
     }
 
 
-def _spread(subjects: Sequence[Subject], method: str) -> dict[str, Any]:
+def _spread(subjects: Sequence[JudgedStoryline], method: str) -> dict[str, Any]:
     table = _table(subjects, method)
     if table.ndim < 2 or not len(table) or table.shape[1] < 2:
         return {"within_sd": None, "within_range": None}
@@ -123,7 +123,7 @@ def _spread(subjects: Sequence[Subject], method: str) -> dict[str, Any]:
     return {"within_sd": found.sd.mean, "within_range": found.range.mean}
 
 
-def _coherence(subjects: Sequence[Subject], source: str) -> dict[str, Any]:
+def _coherence(subjects: Sequence[JudgedStoryline], source: str) -> dict[str, Any]:
     row: dict[str, Any] = {"source": source}
     for name in ("minimum", "mean", "dtw"):
         values = [v for s in subjects if s.source == source and (v := getattr(s, name)) is not None]
@@ -135,7 +135,7 @@ def _coherence(subjects: Sequence[Subject], source: str) -> dict[str, Any]:
     return row
 
 
-def _correlation(subjects: Sequence[Subject], method: str, measure: str) -> dict[str, Any]:
+def _correlation(subjects: Sequence[JudgedStoryline], method: str, measure: str) -> dict[str, Any]:
     pairs = [
         (score, value)
         for s in subjects
@@ -146,7 +146,7 @@ def _correlation(subjects: Sequence[Subject], method: str, measure: str) -> dict
     return {"method": method, "measure": measure, **_both_correlations(x, y)}
 
 
-def _between(subjects: Sequence[Subject], a: str, b: str) -> dict[str, Any]:
+def _between(subjects: Sequence[JudgedStoryline], a: str, b: str) -> dict[str, Any]:
     pairs = [
         (x, y)
         for s in subjects
@@ -172,7 +172,7 @@ def _both_correlations(x: Sequence[float], y: Sequence[float]) -> dict[str, Any]
 
 
 def _reliability(
-    subjects: Sequence[Subject], method: str, sources: Sequence[str]
+    subjects: Sequence[JudgedStoryline], method: str, sources: Sequence[str]
 ) -> dict[str, Any]:
     judged = [s for s in subjects if method in s.votes]
     table = _table(subjects, method)
@@ -204,7 +204,7 @@ def _reliability(
 
 
 def _comparisons(
-    subjects: Sequence[Subject], method: str, sources: Sequence[str]
+    subjects: Sequence[JudgedStoryline], method: str, sources: Sequence[str]
 ) -> list[dict[str, Any]]:
     rows = []
     for first, second in combinations(sources, 2):
@@ -238,7 +238,9 @@ def _comparison(a: list[float], b: list[float]) -> dict[str, Any]:
     }
 
 
-def _cautions(subjects: Sequence[Subject], sources: Sequence[str], n_repeated: int) -> list[str]:
+def _cautions(
+    subjects: Sequence[JudgedStoryline], sources: Sequence[str], n_repeated: int
+) -> list[str]:
     notes = []
     if n_repeated:
         notes.append(

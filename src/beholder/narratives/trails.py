@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
+from beholder.narratives.paths import StorylinePath, ends, path_through
 from beholder.narratives.space import Floats, Space
-from beholder.narratives.storyline import Storyline, ends, storyline
 
 _KEEP_BYTES = 400 << 20
 _ROWS = 256
 
 
-def trail(space: Space, *, source: int, target: int, ordered: bool = True) -> Storyline:
+def trail(space: Space, *, source: int, target: int, ordered: bool = True) -> StorylinePath:
     """The path whose weakest link is strongest, however many pictures it has.
 
     Without order of time it is the path in the maximum spanning tree (German, Keith, North 2025).
@@ -34,11 +34,11 @@ def trail(space: Space, *, source: int, target: int, ordered: bool = True) -> St
     """
     if ordered:
         first, last = ends(space, source, target)
-        return storyline(space, _forward(space, first, last), "trails")
+        return path_through(space, _forward(space, first, last), "trails")
     for name, position in (("source", source), ("target", target)):
         if not 0 <= position < len(space):
             raise ConfigError(f"{name}: position {position} is outside 0..{len(space) - 1}")
-    return storyline(space, _on_tree(space, source, target), "trails")
+    return path_through(space, _on_tree(space, source, target), "trails")
 
 
 class _Rows:

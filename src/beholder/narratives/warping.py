@@ -13,7 +13,7 @@ from beholder.narratives.space import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Alignment:
+class WarpedAlignment:
     """The cheapest alignment of two sequences.
 
     Attributes:
@@ -27,7 +27,7 @@ class Alignment:
     path: tuple[tuple[int, int], ...]
 
 
-def dtw(a: ArrayLike, b: ArrayLike) -> Alignment:
+def dtw(a: ArrayLike, b: ArrayLike) -> WarpedAlignment:
     """Align two sequences with steps (1, 1), (1, 0) and (0, 1), all of weight 1.
 
     Lower is closer. On ties the path goes back diagonally, else along ``a``, else along ``b``; the
@@ -51,7 +51,7 @@ def dtw(a: ArrayLike, b: ArrayLike) -> Alignment:
     total = _accumulated(cdist(first, second))
     path = _traced(total)
     cost = float(total[-1, -1])
-    return Alignment(cost, cost / len(path), path)
+    return WarpedAlignment(cost, cost / len(path), path)
 
 
 def _accumulated(cost: Floats) -> Floats:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.narratives.edges import Edges, earliest_sources
+from beholder.narratives.paths import StorylinePath, ends, path_through
 from beholder.narratives.space import Floats, Space
 from beholder.narratives.states import States, states
-from beholder.narratives.storyline import Storyline, ends, storyline
 
 
 def maxmin(
@@ -31,7 +31,7 @@ def maxmin(
     penalty: float = 1.0,
     alternatives: int = 1,
     min_difference: float = 0.5,
-) -> list[Storyline]:
+) -> list[StorylinePath]:
     """Extract storylines of exactly K pictures.
 
     Two dynamic programmes over layers of the path, O(K n^2) in vectorised steps, O(K n w) with a
@@ -69,14 +69,14 @@ def maxmin(
     edges = Edges(space, first, last, earliest, near_duplicate=near_duplicate, penalty=penalty)
     labels = None if topics is None else np.asarray(topics, dtype=np.intp)
     reuse = int((1.0 - min_difference) * (k - 2) + 1e-9)
-    found: list[Storyline] = []
+    found: list[StorylinePath] = []
     used: NDArray[np.bool_] | None = None
     while len(found) < alternatives:
         memory = states(len(space), labels, cover, used, reuse)
         path = _best_path(edges, memory, k, source, target)
         if path is None:
             break
-        found.append(storyline(space, path, "maxmin"))
+        found.append(path_through(space, path, "maxmin"))
         used = np.zeros(len(space), dtype=bool) if used is None else used
         used[path[1:-1]] = True
     if not found:

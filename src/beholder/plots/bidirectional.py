@@ -38,7 +38,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class PlotPanel:
     """One panel: a title and its boxes."""
 
     title: str
@@ -63,7 +63,7 @@ class Point:
 
 
 def boxes_figure(
-    panels: Sequence[Panel], axis: str, *, columns: int = 2, unit: bool = True
+    panels: Sequence[PlotPanel], axis: str, *, columns: int = 2, unit: bool = True
 ) -> Figure:
     """Box plots in a grid of panels; n stands below each box, the mean is a diamond.
 
@@ -89,7 +89,7 @@ def boxes_figure(
     return figure
 
 
-def _boxes(axes: Axes, panel: Panel) -> None:
+def _boxes(axes: Axes, panel: PlotPanel) -> None:
     for place, box in enumerate(panel.boxes):
         if not len(box.values):
             axes.text(place, 0.5, "no data", ha="center", color=_GREY, fontsize=8,

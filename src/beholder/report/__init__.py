@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from beholder.report.draw import draw, draw_figures
 from beholder.report.figures import write_figures
+from beholder.report.graph_drawing import graph_svg
+from beholder.report.graph_lines import graph_text
 from beholder.report.html import write_report
 from beholder.report.narrate import write_study, write_study_figures
 from beholder.report.notebook import to_html
-from beholder.report.show import show
 from beholder.report.tables import comparison_table, summary_table
+from beholder.report.terminal import show
 
 __all__ = [
     "comparison_table",
     "draw",
     "draw_figures",
+    "graph_svg",
+    "graph_text",
     "show",
     "summary_table",
     "to_html",

@@ -8,8 +8,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from beholder.benchmarks.agree import Report, Section
-from beholder.benchmarks.granular import Finding, GranularReport, Share
+from beholder.benchmarks.agree import MeasureSection, Report
+from beholder.benchmarks.granular import GranularFinding, GranularReport, Share
 from beholder.benchmarks.leaderboard import Board
 from beholder.benchmarks.reliability import Reliability
 from beholder.report.numbers import show_number
@@ -52,7 +52,13 @@ def agreement_table(report: Report) -> Table:
     return _captioned(table, lines)
 
 
-def significance_table(section: Section) -> Table:
+def agreement_tables(report: Report) -> list[Table]:
+    """The table of agreement, and a matrix of differences per measure that has them."""
+    differing = (section for section in report.sections if section.differences)
+    return [agreement_table(report), *map(significance_table, differing)]
+
+
+def significance_table(section: MeasureSection) -> Table:
     """A matrix of differences: agreement of the row's metric minus the column's, with p."""
     labels = [row.label for row in section.rows]
     table = plain_table("row minus column")
@@ -112,7 +118,7 @@ def granular_table(report: GranularReport) -> Table:
     return _captioned(table, lines)
 
 
-def _granular_figures(found: Finding) -> list[tuple[str, Share]]:
+def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
     if found.alerts is None or found.spans is None:
         return []
     held_out = Share(None, None)

@@ -10,11 +10,14 @@ from typing import TypeAlias
 from beholder.errors import ConfigError, RunError
 from beholder.report.figures import write_figures
 from beholder.report.html import write_report
+from beholder.report.made import write_made
 from beholder.report.narrate import write_study, write_study_figures
 from beholder.report.rank import write_ranking
 from beholder.run import manifest
 from beholder.run.narrate.engine import KIND as NARRATIVES
 from beholder.run.rank.engine import KIND as RANKING
+from beholder.run.rows.reviews import KIND as REVIEWS
+from beholder.run.rows.rows import KIND as ROWS
 
 Page: TypeAlias = Callable[[Path, Path | None], Path]
 Figures: TypeAlias = Callable[[Path, Path], list[Path]]
@@ -37,6 +40,8 @@ DRAWINGS: Mapping[str, Drawing] = {
     manifest.SCORES: Drawing(write_report, write_figures),
     RANKING: Drawing(write_ranking),
     NARRATIVES: Drawing(write_study, write_study_figures),
+    ROWS: Drawing(write_made),
+    REVIEWS: Drawing(write_made),
 }
 
 

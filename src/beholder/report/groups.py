@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from beholder import stats
 from beholder.records import Estimate
-from beholder.report.load import Metric, Run
+from beholder.report.load import MetricColumns, RunData
 
 MAX_ROWS = 30
 """Groups of a column that are shown; the largest ones."""
@@ -28,7 +28,7 @@ class Breakdown:
     n_left_out: int
 
 
-def breakdowns(run: Run, metric: Metric, sources: Sequence[bytes]) -> list[Breakdown]:
+def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) -> list[Breakdown]:
     """One breakdown per group column that tells items apart.
 
     Args:

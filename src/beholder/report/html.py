@@ -16,7 +16,7 @@ from beholder.records import Estimate, ItemScore
 from beholder.report import charts
 from beholder.report.frequent import Frequent, frequent
 from beholder.report.groups import Breakdown, breakdowns
-from beholder.report.load import Metric, Run, Value, load
+from beholder.report.load import MetricColumns, RunData, ValueColumn, load
 from beholder.report.numbers import show_number
 from beholder.report.pages import TEMPLATES, content_hash, environment
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
@@ -35,7 +35,7 @@ _SNIPPET = 180
 class ValueRow:
     """A value's line in a metric's table."""
 
-    value: Value
+    value: ValueColumn
     estimate: Estimate | None
     bar: charts.RangeBar | None
     spark: list[float]
@@ -56,7 +56,7 @@ class Extreme:
 class MetricSection:
     """All that the page says of one metric."""
 
-    metric: Metric
+    metric: MetricColumns
     rows: list[ValueRow]
     histogram: charts.Histogram | None
     breakdowns: list[tuple[Breakdown, list[charts.RangeBar]]]
@@ -118,7 +118,9 @@ def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYT
     )
 
 
-def _section(store: Store, run: Run, metric: Metric, sources: list[bytes]) -> MetricSection:
+def _section(
+    store: Store, run: RunData, metric: MetricColumns, sources: list[bytes]
+) -> MetricSection:
     scores = metric.finite(metric.headline.name)
     low, high = charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
     ranking = metric.ranking().tolist()
@@ -139,7 +141,7 @@ def _section(store: Store, run: Run, metric: Metric, sources: list[bytes]) -> Me
     )
 
 
-def _frequent(store: Store, run: Run, metric: Metric) -> list[Frequent]:
+def _frequent(store: Store, run: RunData, metric: MetricColumns) -> list[Frequent]:
     """Lists of findings, for a metric that tells units of scene graphs."""
     first = next((store.score(metric.name, int(p)) for p in metric.positions[:1]), None)
     if not isinstance(first, ItemScore) or first.detail.get("view") != "scene_graph":
@@ -149,7 +151,7 @@ def _frequent(store: Store, run: Run, metric: Metric) -> list[Frequent]:
     return frequent(found, run.groups)
 
 
-def _value_row(metric: Metric, value: Value) -> ValueRow:
+def _value_row(metric: MetricColumns, value: ValueColumn) -> ValueRow:
     scores = metric.finite(value.name)
     estimate = metric.result.values.get(value.name) if metric.result else None
     if not len(scores):
@@ -158,7 +160,7 @@ def _value_row(metric: Metric, value: Value) -> ValueRow:
     return ValueRow(value, estimate, bar, charts.sparkline(value, scores), len(scores))
 
 
-def _extremes(store: Store, metric: Metric, positions: list[int]) -> list[Extreme]:
+def _extremes(store: Store, metric: MetricColumns, positions: list[int]) -> list[Extreme]:
     scores: dict[int, float] = metric.headline_at()
     return [
         Extreme(position, item.id, scores[position], _snippet(item.candidate))

@@ -16,7 +16,7 @@ from beholder.run.store import Store
 
 
 @dataclass(frozen=True)
-class Value:
+class ValueColumn:
     """One of a metric's values, as the run log describes it.
 
     Attributes:
@@ -35,7 +35,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Metric:
+class MetricColumns:
     """A metric's outcomes over a run.
 
     Attributes:
@@ -50,14 +50,14 @@ class Metric:
 
     name: str
     signature: str
-    values: tuple[Value, ...]
+    values: tuple[ValueColumn, ...]
     positions: NDArray[np.int64]
     columns: Mapping[str, NDArray[np.float64]]
     failures: Mapping[int, str]
     result: MetricResult | None
 
     @property
-    def headline(self) -> Value:
+    def headline(self) -> ValueColumn:
         """The value that stands for the metric."""
         return self.values[0]
 
@@ -88,7 +88,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunData:
     """What a report draws.
 
     Attributes:
@@ -100,11 +100,11 @@ class Run:
 
     log: Mapping[str, Any]
     n_items: int
-    metrics: tuple[Metric, ...]
+    metrics: tuple[MetricColumns, ...]
     groups: Mapping[str, list[str | None]]
 
 
-def load(store: Store) -> Run:
+def load(store: Store) -> RunData:
     """Read a run.
 
     Raises:
@@ -113,7 +113,7 @@ def load(store: Store) -> Run:
     log = manifest.read(store.folder)
     n_items = int(log["data"]["n_items"])
     results = manifest.results(log)
-    return Run(
+    return RunData(
         log=log,
         n_items=n_items,
         metrics=tuple(_metric(store, entry, n_items, results) for entry in log["metrics"]),
@@ -123,9 +123,9 @@ def load(store: Store) -> Run:
 
 def _metric(
     store: Store, entry: Mapping[str, Any], n_items: int, results: Mapping[str, MetricResult]
-) -> Metric:
+) -> MetricColumns:
     name = entry["name"]
-    values = tuple(Value(**described) for described in entry["values"])
+    values = tuple(ValueColumn(**described) for described in entry["values"])
     positions: list[int] = []
     columns: dict[str, list[float]] = {value.name: [] for value in values}
     for position, numbers in store.values(name, n_items):
@@ -133,7 +133,7 @@ def _metric(
         for column, scores in columns.items():
             scores.append(numbers.get(column, np.nan))
     result = results.get(name)
-    return Metric(
+    return MetricColumns(
         name=name,
         signature=result.signature if result else entry["signature"],
         values=values,

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from beholder.records import Side, Span, Unit
-
-_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
-_PICTURES |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
+from beholder.visible import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +81,3 @@ def stands_in(unit: Unit, side: Side, reference_index: int = 0) -> bool:
     if unit.side != side:
         return False
     return side == "candidate" or (unit.reference_index or 0) == reference_index
-
-
-def visible(text: str) -> str:
-    """The text with control characters as pictures, character for character.
-
-    Left as they are, they could move a terminal's cursor or hide what stands there.
-    """
-    return text.replace("\r\n", " \n").translate(_PICTURES)

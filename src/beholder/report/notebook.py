@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from beholder.records import Item, ItemScore, Unit
-from beholder.report.marking import Piece, heights, mark, visible
+from beholder.records import ItemScore, Unit
+from beholder.report.marking import Piece, heights, mark
 from beholder.report.numbers import show_number
 from beholder.report.pages import environment
 from beholder.report.tones import by_tone, label, notable, strength, tone
+from beholder.visible import visible
 
 
-def to_html(item: Item, score: ItemScore) -> str:
+def to_html(score: ItemScore) -> str:
     """The fragment: values, both texts with their units marked, the units to look at.
 
     Colours are half transparent, so that it reads on a light and on a dark page.
 
     Args:
-        item: The item that was scored.
-        score: What a metric found.
+        score: What a metric found. Without its ``item`` there are no texts to draw.
     """
     templates = environment()
     templates.filters.update(number=show_number, label=label)
     verdicts = by_tone(unit.verdict for unit in score.units)
     return templates.get_template("notebook.html.j2").render(
         score=score,
-        sides=_sides(item, score),
+        sides=_sides(score),
         legend=[(verdict, tone(verdict)) for verdict in verdicts],
         notable=notable(score.units),
         tone=tone,
@@ -32,7 +32,10 @@ def to_html(item: Item, score: ItemScore) -> str:
     )
 
 
-def _sides(item: Item, score: ItemScore) -> list[tuple[str, list[Piece], dict[int, int]]]:
+def _sides(score: ItemScore) -> list[tuple[str, list[Piece], dict[int, int]]]:
+    item = score.item
+    if item is None:
+        return []
     sides = [("candidate", mark(item.candidate, score.units, "candidate"))]
     for index, text in enumerate(item.references):
         title = "reference" if len(item.references) == 1 else f"reference {index + 1}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from beholder.report.marking import visible
+from beholder.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

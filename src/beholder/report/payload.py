@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.report.load import Run
-from beholder.report.marking import Piece, heights, mark, visible
+from beholder.report.load import RunData
+from beholder.report.marking import Piece, heights, mark
 from beholder.report.sample import choose
 from beholder.report.tones import by_tone, label, strength, tone
 from beholder.report.views import view_of
 from beholder.run.store import Store
+from beholder.visible import visible
 
 MAX_ITEMS = 200
 MAX_BYTES = 6_000_000
@@ -40,7 +41,7 @@ class ItemData:
     positions: Sequence[int]
 
 
-def item_data(store: Store, run: Run, *, max_items: int, max_bytes: int) -> ItemData:
+def item_data(store: Store, run: RunData, *, max_items: int, max_bytes: int) -> ItemData:
     """Choose items and encode them, the most telling first, until the page is full."""
     lists: list[Sequence[int]] = []
     for metric in run.metrics:
@@ -86,7 +87,7 @@ def _metric(name: str, values: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _item(store: Store, run: Run, position: int) -> dict[str, Any]:
+def _item(store: Store, run: RunData, position: int) -> dict[str, Any]:
     _, item = next(iter(store.items([position])))
     return {
         "position": position,

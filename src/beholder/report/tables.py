@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from beholder.records import Interval
-from beholder.report.marking import visible
 from beholder.report.numbers import show_number
 from beholder.run import manifest
 from beholder.run.compare import Comparison
+from beholder.visible import visible
 
 
 def summary_table(log: Mapping[str, Any]) -> Table:

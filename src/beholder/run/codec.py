@@ -14,6 +14,9 @@ from beholder.records import Unit
 
 _ARRAY = "__array__"
 
+MAX_BYTES = 256 * 2**20
+"""Most that units or detail of one subject may unpack to."""
+
 
 def encode_units(units: tuple[Unit, ...]) -> bytes:
     """Units as bytes, in full precision."""
@@ -48,7 +51,11 @@ def _pack(value: Any) -> bytes:
 
 
 def _unpack(data: bytes) -> Any:
-    return json.loads(zlib.decompress(data), object_hook=_decode_array)
+    reader = zlib.decompressobj()
+    text = reader.decompress(data, MAX_BYTES)
+    if reader.unconsumed_tail:
+        raise ValueError(f"what is kept of one subject is larger than {MAX_BYTES >> 20} MiB")
+    return json.loads(text, object_hook=_decode_array)
 
 
 def _encode_array(value: object) -> Any:

@@ -8,23 +8,23 @@ from heapq import merge
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beholder.files import replacing
 from beholder.records import ItemFailure
+from beholder.run.asked import Asked
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
-
-if TYPE_CHECKING:
-    from beholder.run.session import Asked
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 _ROWS_A_GROUP = 50_000
+
+SCORES, UNITS = "scores.parquet", "units.parquet"
 
 _UNITS = pa.schema(
     [
@@ -69,8 +69,18 @@ def export(store: Store, asked: Sequence[Asked]) -> None:
             *((f"group.{key}", pa.string()) for key in groups),
         ]
     )
-    _write(store.folder / "scores.parquet", schema, _score_rows(store, asked, groups))
-    _write(store.folder / "units.parquet", _UNITS, _unit_rows(store, asked))
+    _write(store.folder / SCORES, schema, _score_rows(store, asked, groups))
+    _write(store.folder / UNITS, _UNITS, _unit_rows(store, asked))
+
+
+def tables_stand(folder: Path) -> bool:
+    """Whether both tables of a run are there and whole enough to be opened."""
+    for name in (SCORES, UNITS):
+        try:
+            pq.read_metadata(folder / name)
+        except (OSError, pa.ArrowException):  # deleted, cut, junk: it is written again
+            return False
+    return True
 
 
 def _score_rows(

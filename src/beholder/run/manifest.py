@@ -12,18 +12,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from beholder import __version__, files
 from beholder.errors import RunError
 from beholder.records import Estimate, Interval, MetricResult
-
-if TYPE_CHECKING:
-    from beholder.run.session import Asked
+from beholder.run.asked import Asked
 
 FILE_NAME = "run.json"
 FORMAT = 1
 SCORES = "scores"
+_FORMS = {
+    "kind": str,
+    "status": str,
+    "data": dict,
+    "settings": dict,
+    "metrics": list,
+    "summary": list,
+}
+_ENTRIES = {
+    "metrics": {"name", "signature", "values"},
+    "summary": {"metric", "signature", "n_scored", "n_failed", "failures", "values"},
+}
 _PACKAGES = ("numpy", "scipy", "tokenizers")
 
 
@@ -117,7 +127,28 @@ def read(folder: Path) -> dict[str, Any]:
         RunError: There is none, or it is damaged.
     """
     missing = f"{folder} is not a run directory: it has no {FILE_NAME}"
-    return files.read_json(folder / FILE_NAME, form=FORMAT, kind="run log", missing=missing)
+    log = files.read_json(folder / FILE_NAME, form=FORMAT, kind="run log", missing=missing)
+    wrong = _wrong(log)
+    if wrong is not None:
+        raise RunError(
+            f"{folder / FILE_NAME} is damaged: {wrong} is not what a run writes; delete it and run"
+            " the same command again, which uses all that was kept beside it"
+        )
+    return log
+
+
+def _wrong(log: Mapping[str, Any]) -> str | None:
+    """The first field of a run log that has not its form, or None."""
+    for name, form in _FORMS.items():
+        if name in log and not isinstance(log[name], form):
+            return name
+    if not isinstance(log.get("data", {}).get("n_items", 0), int):
+        return "data.n_items"
+    for name in ("metrics", "summary"):
+        for place, entry in enumerate(log.get(name, [])):
+            if not isinstance(entry, dict) or not _ENTRIES[name] <= set(entry):
+                return f"{name}[{place}]"
+    return None
 
 
 def is_closed(folder: Path, log: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -44,7 +44,7 @@ class PlannedAsker:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """What a run would do.
 
     Attributes:
@@ -65,7 +65,8 @@ def plan(
     out: Path,
     means: Means,
     bad_rows: Sequence[DataError] = (),
-) -> Plan:
+    at_most: Mapping[str, int] | None = None,
+) -> RunPlan:
     """Read all subjects once and say what would be asked of them.
 
     Args:
@@ -75,30 +76,34 @@ def plan(
         out: The run directory; it need not be there.
         means: With what the run would work.
         bad_rows: Filled while ``subjects`` is read.
+        at_most: Of how many subjects, by name of an asker that is not asked of all; the first ones
+            are counted, whichever they will be.
 
     Raises:
         ConfigError: A tool cannot be made, or cannot do what is asked.
         RunError: The directory holds a run of another kind.
     """
-    counting = [_Counting(asker, kind, out, means) for asker in askers]
+    few = at_most or {}
+    counting = [_Counting(asker, out, means, few.get(asker.name)) for asker in askers]
     n = 0
     for subject in subjects:
         for one in counting:
             one.add(n, subject)
         n += 1
-    return Plan(n, tuple(bad_rows), tuple(one.planned for one in counting))
+    return RunPlan(n, tuple(bad_rows), tuple(one.planned for one in counting))
 
 
 class _Counting:
     """Counts what one asker would ask."""
 
-    def __init__(self, asker: Asker[Any], kind: SubjectKind[Any], out: Path, means: Means) -> None:
+    def __init__(self, asker: Asker[Any], out: Path, means: Means, most: int | None) -> None:
         self._asker = asker
         self._tally, self._most = Tally(), Tally(most=True)
         self._tools, self._tools_most = (
             means.counting(tally) for tally in (self._tally, self._most)
         )
         self._finished = finished(out, asker.name)
+        self._room = None if most is None else max(0, most - len(self._finished))
         self.planned = PlannedAsker(asker.name, asker.signature(asker.identities(self._tools)))
         if asker.asks_judge():
             self.planned.judge, self.planned.judge_most = self._tally, self._most
@@ -107,6 +112,8 @@ class _Counting:
         """Count one subject."""
         if position in self._finished:
             self.planned.n_done += 1
+            return
+        if self.planned.n_to_ask == self._room:
             return
         self.planned.n_to_ask += 1
         try:

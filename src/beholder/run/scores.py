@@ -15,7 +15,7 @@ from beholder.metrics import Metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Item
 from beholder.run import manifest
-from beholder.run.plan import Plan, plan
+from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Means, Progress, Session
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
@@ -97,7 +97,7 @@ def run_scores(
     return bad
 
 
-def plan_scores(config: ScoreConfig) -> Plan:
+def plan_scores(config: ScoreConfig) -> RunPlan:
     """Read all input and say what the run would do; nothing is scored or written.
 
     Raises:

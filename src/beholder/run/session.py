@@ -24,8 +24,9 @@ from beholder.options import JudgeOptions, WorkOptions
 from beholder.records import MetricResult
 from beholder.run import manifest
 from beholder.run.answers import run_answers
+from beholder.run.asked import Asked
 from beholder.run.execute import Job, Work, execute
-from beholder.run.export import export
+from beholder.run.export import export, tables_stand
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 from beholder.run.summary import summarise
@@ -93,28 +94,6 @@ class Means:
         return Tools(options=self.judging.for_tools(), tally=tally, folder=self.folder)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a run asks of its subjects.
-
-    Attributes:
-        asker: What is asked, knowing what it must of the data.
-        kind: The kind of subject.
-        n: Of how many of them, from the first.
-        signature: How its outcomes are made.
-    """
-
-    asker: Asker[Any]
-    kind: SubjectKind[Any]
-    n: int
-    signature: str
-
-    @property
-    def name(self) -> str:
-        """Canonical name of the asker."""
-        return self.asker.name
-
-
 class Session:
     """A run that is being made. Use ``Session.open``.
 
@@ -172,9 +151,7 @@ class Session:
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)
             session.answers = answers
-            stack.enter_context(
-                threadpool_limits(1)
-            )  # rounding may depend on the number of threads
+            stack.enter_context(threadpool_limits(1))  # sums depend on the number of threads
             try:
                 yield session
             except BaseException:
@@ -189,8 +166,24 @@ class Session:
         """
         return self.store.sync(kind, subjects)
 
-    def add(self, asker: Asker[S], kind: SubjectKind[S], n: int) -> Asked:
+    def add(
+        self,
+        asker: Asker[S],
+        kind: SubjectKind[S],
+        n: int,
+        *,
+        jobs: int | None = None,
+        renew: bool = False,
+    ) -> Asked:
         """Note what will be asked of the first ``n`` subjects of a kind.
+
+        Args:
+            asker: What will be asked.
+            kind: The kind of subject.
+            n: The number of subjects.
+            jobs: Of how many of them, where ``map`` will be told which; None for all.
+            renew: Forget outcomes that were made in another way: for what costs nothing to find
+                anew.
 
         Raises:
             ConfigError: A tool cannot be made, or cannot do what is asked.
@@ -199,23 +192,25 @@ class Session:
         asker.identities(self.tools)  # a tool that cannot be made stops here, before any reading
         prepared = asker.prepare(subject for _, subject in islice(self.store.subjects(kind), n))
         signature = prepared.signature(prepared.identities(self.tools))
-        self.store.add_asker(prepared.name, kind, prepared.config(), signature)
-        self.asked.append(Asked(prepared, kind, n, signature))
+        self.store.add_asker(prepared.name, kind, prepared.config(), signature, renew=renew)
+        self.asked.append(Asked(prepared, kind, n, signature, n if jobs is None else jobs))
         return self.asked[-1]
 
-    def begin(self, log: manifest.Log, *, n_more: int = 0) -> bool:
+    def begin(self, log: manifest.Log) -> bool:
         """Say that all is added; False where this very run is closed already.
 
         Args:
             log: What the run log says of data and settings.
-            n_more: Jobs beyond those of the first ``n`` subjects of each asker, for the progress.
         """
         self._log = manifest.build(self._kind, log, self.asked)
-        reused = sum(asked.n - len(self._open(asked)) for asked in self.asked)
-        total = sum(asked.n for asked in self.asked) + n_more
+        reused = sum(min(one.jobs, one.n - len(self._open(one))) for one in self.asked)
+        total = sum(one.jobs for one in self.asked)
         self._progress.start(total, reused)
-        if reused == total and manifest.is_closed(
-            self.store.folder, {**self._log, "status": "complete"}
+        closed = {**self._log, "status": "complete"}
+        if (
+            reused == total
+            and manifest.is_closed(self.store.folder, closed)
+            and tables_stand(self.store.folder)
         ):
             return False
         self._write("running")
@@ -226,13 +221,17 @@ class Session:
 
         Args:
             asked: What to ask; all of the same kind of subject.
-            positions: Of which subjects; None for the first ``n`` of each.
+            positions: Of which subjects alone (outcomes of others are forgotten, answers of judges
+                stay); None for the first ``n`` of each.
 
         Raises:
             ConfigError: A tool cannot do what is asked.
             RunError: The run cannot go on, for instance because its budget is spent.
         """
         kind = asked[0].kind
+        if positions is not None:
+            for one in asked:
+                self.store.keep_only(one.name, positions)
         jobs = sorted(
             (position, index)
             for index, one in enumerate(asked)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +27,12 @@ from beholder.run import codec
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
 
 S = TypeVar("S")
+T = TypeVar("T")
 
 FORMAT = 2
 FILE_NAME = "store.sqlite"
 _ALL = 2**62
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, zlib.error, RecursionError)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS subjects (
@@ -44,7 +47,7 @@ CREATE TABLE IF NOT EXISTS scores (
     PRIMARY KEY (asker, position));
 CREATE TABLE IF NOT EXISTS failures (
     asker TEXT NOT NULL, position INTEGER NOT NULL,
-    error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL,
+    error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL, detail BLOB NOT NULL,
     PRIMARY KEY (asker, position));
 CREATE TABLE IF NOT EXISTS vectors (
     identity TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
@@ -59,7 +62,7 @@ CREATE TEMP VIEW scores AS
     SELECT metric AS asker, position, signature, numbers, units, detail, 0 AS unfinished
     FROM main.scores;
 CREATE TEMP VIEW failures AS
-    SELECT metric AS asker, position, error, message, transient FROM main.failures;
+    SELECT metric AS asker, position, error, message, transient, x'' AS detail FROM main.failures;
 """
 """How a store of format 1 is read: it held items and metrics only."""
 
@@ -102,7 +105,7 @@ class Store:
                 connection.executescript(_SCHEMA)
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
                 yield cls(folder, connection)
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
                 raise _unusable(folder, error) from error
             finally:
                 _close_whole(connection)
@@ -129,7 +132,7 @@ class Store:
                 connection.executescript(_FORMAT_1_AS_2)
             connection.execute("PRAGMA query_only = ON")
             yield cls(folder, connection)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise _unusable(folder, error) from error
         finally:
             connection.close()
@@ -209,13 +212,13 @@ class Store:
                 "SELECT position, row FROM subjects WHERE kind = ? ORDER BY position", (kind.name,)
             )
             for position, row in rows:
-                yield position, kind.from_row(json.loads(row))
+                yield position, self._read(_subject(kind), row, kind.name, position)
             return
         for position in positions:
             found = self._db.execute(
                 "SELECT row FROM subjects WHERE kind = ? AND position = ?", (kind.name, position)
             )
-            yield position, kind.from_row(json.loads(found.fetchone()[0]))
+            yield position, self._read(_subject(kind), _only(found), kind.name, position)
 
     def items(self, positions: Sequence[int] | None = None) -> Iterator[tuple[int, Item]]:
         """Items with their positions, in order; all of them, or those asked for."""
@@ -232,14 +235,36 @@ class Store:
     # Askers
 
     def add_asker(
-        self, name: str, kind: SubjectKind[Any], config: Mapping[str, Any], signature: str
+        self,
+        name: str,
+        kind: SubjectKind[Any],
+        config: Mapping[str, Any],
+        signature: str,
+        *,
+        renew: bool = False,
     ) -> None:
         """Note an asker of the run.
+
+        Args:
+            name: Canonical name.
+            kind: Kind of subject.
+            config: Resolved fields.
+            signature: How outcomes are made.
+            renew: Forget outcomes that were made in another way, instead of refusing them.
 
         Raises:
             RunError: The run holds outcomes of that name that were made in another way.
         """
         known = self._db.execute("SELECT signature FROM askers WHERE name = ?", (name,)).fetchone()
+        if renew and known is not None and known[0] != signature:
+            with self.transaction():
+                for table, column in (
+                    ("scores", "asker"),
+                    ("failures", "asker"),
+                    ("askers", "name"),
+                ):
+                    self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))  # noqa: S608  # the names are ours
+            known = None
         if known is None:
             row = (name, kind.name, json.dumps(config, ensure_ascii=False, default=str), signature)
             self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
@@ -258,9 +283,15 @@ class Store:
         ]
 
     def kind_of(self, asker: str) -> SubjectKind[Any]:
-        """The kind of subject an asker of the run is asked of."""
-        (name,) = self._db.execute("SELECT kind FROM askers WHERE name = ?", (asker,)).fetchone()
-        return KINDS[name]
+        """The kind of subject an asker of the run is asked of.
+
+        Raises:
+            RunError: The run has no such asker, or one of an unknown kind.
+        """
+        row = self._db.execute("SELECT kind FROM askers WHERE name = ?", (asker,)).fetchone()
+        if row is None or row[0] not in KINDS:
+            raise RunError(f"{self.folder} has asked nothing called {asker!r} that can be read")
+        return KINDS[row[0]]
 
     # Outcomes
 
@@ -281,12 +312,13 @@ class Store:
     def put(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
         """Write what became of one subject."""
         if isinstance(outcome, ItemFailure):
-            row = (asker, position, outcome.error, outcome.message, outcome.transient)
+            detail = codec.encode_detail(outcome.detail)
+            row = (asker, position, outcome.error, outcome.message, outcome.transient, detail)
             with self.transaction():
                 self._db.execute(
                     "DELETE FROM scores WHERE asker = ? AND position = ?", (asker, position)
                 )
-                self._db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", row)
+                self._db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", row)
             return
         numbers = json.dumps(dict(outcome.values), allow_nan=False)
         units = codec.encode_units(outcome.units)
@@ -299,6 +331,20 @@ class Store:
                 "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished),
             )
+
+    def keep_only(self, asker: str, positions: Iterable[int]) -> None:
+        """Forget the outcomes of an asker at all other positions."""
+        with self.transaction():
+            for table in ("scores", "failures"):
+                found = self._db.execute(
+                    f"SELECT position FROM {table} WHERE asker = ?",  # noqa: S608  # the names are ours
+                    (asker,),
+                ).fetchall()
+                stale = {position for (position,) in found} - set(positions)
+                self._db.executemany(
+                    f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # likewise
+                    [(asker, position) for position in stale],
+                )
 
     def values(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, float]]]:
         """Scores by name per scored subject, in order, without units or detail."""
@@ -314,7 +360,7 @@ class Store:
             (asker, _ALL if n is None else n),
         )
         for position, numbers in rows:
-            yield position, json.loads(numbers)
+            yield position, self._read(json.loads, numbers, asker, position)
 
     def units(self, asker: str) -> Iterator[tuple[int, tuple[Unit, ...]]]:
         """Units per scored item, in order."""
@@ -322,7 +368,7 @@ class Store:
             "SELECT position, units FROM scores WHERE asker = ? ORDER BY position", (asker,)
         )
         for position, units in rows:
-            yield position, codec.decode_units(units)
+            yield position, self._read(codec.decode_units, units, asker, position)
 
     def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
@@ -332,7 +378,7 @@ class Store:
             (asker, _ALL if n is None else n),
         )
         for position, detail in rows:
-            yield position, codec.decode_detail(detail)
+            yield position, self._read(codec.decode_detail, detail, asker, position)
 
     def score(self, asker: str, position: int) -> ItemScore | ItemFailure | None:
         """All that is known of one subject under an asker; None while it is not finished."""
@@ -343,10 +389,10 @@ class Store:
         ).fetchone()
         if row is not None:
             return ItemScore(
-                values=json.loads(row[0]),
-                units=codec.decode_units(row[1]),
+                values=self._read(json.loads, row[0], asker, position),
+                units=self._read(codec.decode_units, row[1], asker, position),
                 signature=row[2],
-                detail=codec.decode_detail(row[3]),
+                detail=self._read(codec.decode_detail, row[3], asker, position),
                 unfinished=bool(row[4]),
             )
         return dict(self._failures(asker, "AND position = ?", position)).get(position)
@@ -359,11 +405,13 @@ class Store:
         self, asker: str, clause: str, *arguments: int
     ) -> Iterator[tuple[int, ItemFailure]]:
         rows = self._db.execute(
-            f"SELECT position, error, message, transient FROM failures WHERE asker = ? {clause}",  # noqa: S608  # the clause is ours
+            "SELECT position, error, message, transient, detail FROM failures"  # noqa: S608  # the clause is ours
+            f" WHERE asker = ? {clause}",
             (asker, *arguments),
         )
-        for position, error, message, transient in rows:
-            yield position, ItemFailure(error, message, bool(transient))
+        for position, error, message, transient, detail in rows:
+            found = codec.decode_detail(detail) if detail else {}  # format 1 kept none
+            yield position, ItemFailure(error, message, bool(transient), found)
 
     def signatures(self, asker: str) -> list[str]:
         """The distinct signatures of an asker's scores; more than one means that a tool changed."""
@@ -371,6 +419,28 @@ class Store:
             "SELECT DISTINCT signature FROM scores WHERE asker = ? ORDER BY signature", (asker,)
         )
         return [signature for (signature,) in rows]
+
+    def _read(self, decode: Callable[[Any], T], data: Any, what: str, position: int) -> T:
+        """What is kept of a subject.
+
+        Raises:
+            RunError: The store is damaged there, or another program wrote it.
+        """
+        try:
+            return decode(data)
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            zlib.error,
+            RecursionError,
+        ) as error:
+            raise RunError(
+                f"{self.folder / FILE_NAME} is damaged ({what}, number {position}:"
+                f" {type(error).__name__}: {error}); restore it from a copy, or score again into"
+                " another run directory with -o"
+            ) from error
 
     # Vectors (the VectorStore of embed.service)
 
@@ -405,15 +475,19 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         RunError: Another process writes there.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock")
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except Timeout:
         raise RunError(
             f"{folder} is being written by another beholder process; wait for it, or choose"
             " another run directory with -o"
         ) from None
+    except OSError as error:
+        raise RunError(
+            f"{folder} cannot be a run directory: {error.strerror or error}; choose another with -o"
+        ) from error
     try:
         yield
     finally:
@@ -440,8 +514,10 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA user_version")
         return connection
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
         connection.close()
+        if not isinstance(error, sqlite3.OperationalError):  # not a matter of rights
+            raise _unusable(folder, error) from error
         if (folder / f"{FILE_NAME}-wal").exists():
             raise RunError(
                 f"{folder} holds a run that was killed, on a disk that cannot be written; copy the"
@@ -452,7 +528,7 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
 
 def _close_whole(connection: sqlite3.Connection) -> None:
     """Leave one file that can be read anywhere."""
-    with suppress(sqlite3.DatabaseError):  # another reader has it open, or it is no database
+    with suppress(sqlite3.DatabaseError, UnicodeDecodeError):  # somebody reads it, or it is damaged
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
@@ -471,8 +547,16 @@ def _version(connection: sqlite3.Connection, folder: Path) -> int:
     return version
 
 
-def _unusable(folder: Path, error: sqlite3.Error) -> RunError:
+def _unusable(folder: Path, error: Exception) -> RunError:
     return RunError(f"{folder / FILE_NAME} cannot be used as a store: {error}")
+
+
+def _subject(kind: SubjectKind[S]) -> Callable[[str], S]:
+    return lambda row: kind.from_row(json.loads(row))
+
+
+def _only(found: sqlite3.Cursor) -> Any:
+    return found.fetchone()[0]
 
 
 def _digest(text: str) -> bytes:

@@ -13,13 +13,14 @@ from typing import Any, Generic, TypeVar
 from beholder.data import (
     frame_from_row,
     frame_row,
+    item_from_row,
     reviews_from_row,
     reviews_row,
-    sequence_from_row,
-    sequence_row,
+    storyline_from_row,
+    storyline_row,
     to_row,
 )
-from beholder.records import Frame, Item, Reviews, Sequence
+from beholder.records import Frame, Item, Reviews, Storyline
 
 S = TypeVar("S")
 
@@ -69,17 +70,6 @@ class SubjectKind(Generic[S]):
         return hashlib.sha256(text.encode("utf-8")).digest()[:8]
 
 
-def _item(row: Mapping[str, Any]) -> Item:
-    fields = dict(row)
-    for name in ("references", "images"):
-        fields[name] = tuple(fields.get(name, ()))
-    return Item(**fields)
-
-
-def _reviews_id(reviews: Reviews) -> str:
-    return f"{reviews.id} ({reviews.language})" if reviews.language else reviews.id
-
-
 def _reviews_group(reviews: Reviews) -> dict[str, str]:
     named = {"language": reviews.language, "category": reviews.category}
     return {name: value for name, value in named.items() if value}
@@ -98,13 +88,13 @@ ITEM: SubjectKind[Item] = SubjectKind(
     name="item",
     id=lambda item: item.id,
     to_row=to_row,
-    from_row=_item,
+    from_row=item_from_row,
     source=lambda item: item.source,
     group=lambda item: item.group,
 )
 REVIEWS: SubjectKind[Reviews] = SubjectKind(
     name="reviews",
-    id=_reviews_id,
+    id=lambda reviews: reviews.full_id,
     to_row=reviews_row,
     from_row=partial(reviews_from_row, media_root=_ANYWHERE),
     source=lambda reviews: reviews.source,
@@ -120,11 +110,11 @@ FRAME: SubjectKind[Frame] = SubjectKind(
     source=lambda frame: frame.image or frame.id,
     group=lambda frame: frame.labels,
 )
-STORYLINE: SubjectKind[Sequence] = SubjectKind(
+STORYLINE: SubjectKind[Storyline] = SubjectKind(
     name="storyline",
     id=lambda storyline: storyline.id,
-    to_row=sequence_row,
-    from_row=partial(sequence_from_row, media_root=_ANYWHERE),
+    to_row=storyline_row,
+    from_row=partial(storyline_from_row, media_root=_ANYWHERE),
     source=lambda storyline: storyline.id,
     group=lambda storyline: {"source": storyline.source, **storyline.group},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,9 @@ from beholder import stats
 from beholder.embed.base import FloatArray
 from beholder.metrics.asker import Asker
 from beholder.records import Estimate, MetricResult
+from beholder.run.asked import Asked
 from beholder.run.store import Store
 from beholder.stats.bootstrap import percentile_interval
-
-if TYPE_CHECKING:
-    from beholder.run.session import Asked
 
 N_RESAMPLES = 1000
 SEED = 12345

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from beholder.errors import ItemError
-from beholder.media import encode_jpeg, load_image
+from beholder.files import replacing
+from beholder.media import encode_jpeg, inside, load_image
 
 FOLDER = "thumbs"
 
@@ -16,11 +17,14 @@ def thumb(run: Path, number: int) -> Path:
     return run / FOLDER / f"{number:06d}.jpg"
 
 
-def write_thumbs(run: Path, pictures: Iterable[tuple[str, Path | None]], side: int) -> list[str]:
+def write_thumbs(
+    run: Path, root: Path, pictures: Iterable[tuple[str, str | None]], side: int
+) -> list[str]:
     """Write what is not there yet.
 
     Args:
         run: The run directory.
+        root: What names of files are relative to.
         pictures: Id and file of each picture, None for no picture; the place is the number.
         side: Pixels of the longer side.
 
@@ -34,9 +38,10 @@ def write_thumbs(run: Path, pictures: Iterable[tuple[str, Path | None]], side: i
         if file is None or path.is_file():
             continue
         try:
-            picture = load_image(file, max_side=side)
+            picture = load_image(inside(root, file), max_side=side)
         except ItemError as error:
             unreadable.append(f"{name}: {error}")
             continue
-        path.write_bytes(encode_jpeg(picture))
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(encode_jpeg(picture))
     return unreadable

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from cachetools import LRUCache
 
 from beholder import PoSh
 from beholder.aio import run_sync
 from beholder.backends import Image
+from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import judge
-from beholder.judges.builtin import claims
+from beholder.judges.builtin import claims, vectors
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.lexis import named_further, says
 from beholder.judges.builtin.predicates import normal
 from beholder.judges.builtin.quotes import Quotes
-from beholder.judges.builtin.reading import Views
-from beholder.judges.builtin.view import View
 from beholder.judges.operations import Decompose, MatchStatements, Presence, Question, Rank, Verify
-from beholder.language.reading import read_english
 
 JUDGE = judge("builtin")
 
@@ -97,7 +98,7 @@ def test_300_facts_are_matched_with_300_in_less_work_than_all_pairs(
     compared = 0
     real = claims.grade
 
-    def counted(claim: View, source: claims.Source) -> float:
+    def counted(claim: AnalysedText, source: claims.Source) -> float:
         nonlocal compared
         compared += 1
         return real(claim, source)
@@ -306,13 +307,14 @@ def test_a_name_that_says_more_than_the_text_is_there_but_less_surely() -> None:
     assert narrow.score < plain.score
 
 
-def test_texts_are_read_once_while_they_are_among_the_last_used() -> None:
-    views = Views(2, read_english)
-    first, again, second = views.of(["A dog.", "A dog.", "A cat."])
-    assert first is again
-    assert views.read == 2
-    assert views("A dog.") is first  # now used later than the cat
-    views("A bird.")
-    assert views("A dog.") is first
-    assert views("A cat.") is not second
-    assert views.read == 4
+def test_vectors_outlive_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    phrases = ["dog", "", "red car", "dog", "window"]
+    whole = vectors.vectors(phrases)
+    small: LRUCache[str, FloatArray] = LRUCache(2)
+    monkeypatch.setattr(vectors, "_kept", small)
+    assert vectors.vectors(phrases).tolist() == whole.tolist()
+    assert vectors.vectors(["window", "dog"]).tolist() == whole[[4, 0]].tolist()
+    assert len(small) == 2
+    assert all(row.base is None for row in small.values())
+    assert not whole[1].any()
+    assert np.linalg.norm(whole[[0, 2, 4]], axis=1) == pytest.approx(1)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from beholder.metrics import metric
-from beholder.metrics.classical import Frequencies
+from beholder.metrics.classical import ChrF, Frequencies
 from beholder.records import Item, ItemScore
 from beholder.run.summary import corpus_estimates
 
@@ -69,6 +69,16 @@ def test_bleu_by_the_rules_of_sacrebleu() -> None:
 def test_rouge_l_equals_the_caption_evaluation_code() -> None:
     expected = [0.5398230088495575, 0.6873239436619719, 0.38364779874213834, 0.3952483801295896]
     assert [s.values["rouge_l"] for s in scores("rouge")] == pytest.approx(expected, rel=1e-9)
+
+
+def test_chrf_of_a_set_with_a_reference_of_few_characters_equals_sacrebleu() -> None:
+    pairs = [("A black dog runs in the park.", "Dog"), ("Ein Hund.", "Ein Hund rennt im Park.")]
+    found = [ChrF().score_text(*pair) for pair in pairs]
+    assert [one.values["chrf"] for one in found] == pytest.approx(
+        [0.1517799352750809, 0.3155625052696128]
+    )
+    summed = np.sum([one.detail["statistics"] for one in found], axis=0)
+    assert ChrF().corpus(summed)["corpus_chrf"] == pytest.approx(0.3058128241367143, rel=1e-12)
 
 
 def test_cider_d_equals_the_caption_evaluation_code() -> None:

@@ -12,6 +12,7 @@ import pytest
 from beholder import DCScore
 from beholder.errors import ConfigError
 from beholder.metrics.dcscore import score_trials, score_units
+from beholder.metrics.dcscore.scoring import reference_id
 from toy.vectors import load_vectors
 
 RECORDED = load_vectors("dcscore")
@@ -232,3 +233,73 @@ def test_variance_is_over_trials() -> None:
 
 def test_score_units_hangs_on_the_metric_too() -> None:
     assert DCScore.score_units([1], [0], [1], [1], rules="code_fixed")["f1"] == 1.0
+
+
+def test_every_value_by_hand() -> None:
+    # P = 4 (two relevant), T = 3 (two relevant). Verified: 0, 1, 3. Matches: 0 -> 0, 1 -> 0,
+    # 2 -> 1; fact 3 adds something (X = 1).
+    found = score([1, 1, 0, 1], [0, 0, 1, None], [1, 0, 1, 0], [1, 0, 1], "code_fixed")
+    assert found["precision"] == 3 / 4
+    assert found["recall"] == (1 / 2 + 1 / 2 + 1) / (3 + 1)  # two share reference 0
+    assert found["f1"] == pytest.approx(2 * 0.75 * 0.5 / 1.25)  # 0.6
+    assert found["hallucination_rate"] == 1 / 4
+    assert found["omission_rate"] == pytest.approx(1 / 3)  # of three, two have a match
+    assert found["omission_rate_verified"] == pytest.approx(2 / 3)  # only reference 0
+    # Relevant: facts 0 and 2, references 0 and 2; fact 2 lies on an irrelevant reference.
+    assert found["relevant_precision"] == 1 / 2
+    assert found["relevant_recall"] == 1 / 2
+    assert found["relevant_f1"] == pytest.approx(1 / 2)
+    assert found["dcscore"] == pytest.approx((0.6 + 0.5) / 2)
+    assert found["flags"] == []
+    assert found["counts"] == {
+        "predicted": 4, "verified": 3, "matched": 3, "extra": 1, "relevant": 2,
+        "relevant_verified": 1, "relevant_extra": 0, "references": 3, "references_matched": 2,
+        "references_relevant": 2,
+    }  # fmt: skip
+
+
+def test_recall_counts_by_each_rule() -> None:
+    # As above: sum of shares 1, distinct references 2 (unverified matches too), pairs 3; X = 1.
+    given = ([1, 1, 0, 1], [0, 0, 1, None], [1, 0, 1, 0], [1, 0, 1])
+    assert score(*given, "eq2_distinct")["recall"] == (2 + 1) / 4
+    assert score(*given, "eq2_pairs")["recall"] == (3 + 1) / 4
+    assert score(*given, "code")["recall"] == (1 + 1) / 4
+    # The script divides the relevant half by all facts on a reference: 1/2 of relevant 2.
+    assert score(*given, "code")["relevant_recall"] == (1 / 2) / 2
+    assert score(*given, "eq2_distinct")["relevant_recall"] == 1 / 2
+
+
+def test_an_unknown_relevance_counts_as_relevant_on_both_sides() -> None:
+    found = score([1, 0], [0, None], [None, 0], [None, 0], "code_fixed")
+    assert (found["relevant_precision"], found["relevant_recall"]) == (1.0, 1.0)
+    assert found["counts"]["references_relevant"] == 1
+
+
+def test_relevant_half_is_not_defined_without_a_relevant_fact() -> None:
+    found = score([1], [0], [0], [1], "code_fixed")
+    assert math.isnan(found["relevant_f1"])
+    assert found["dcscore"] == found["f1"] == 1.0
+    assert found["flags"] == ["no relevant half: dcscore is f1"]
+
+
+def test_variance_is_that_of_the_trials() -> None:
+    # Precision of the two verification samples: 1 and 1/2; each with one match sample.
+    found = score_trials([[1, 1], [1, 0]], [[0, 1]], [1, 1], [1, 1], "code_fixed")
+    assert found["precision"] == 3 / 4
+    assert found["variance"]["precision"] == ((1 - 0.75) ** 2 + (0.5 - 0.75) ** 2) / 2
+    assert found["counts"]["verified"] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [(0, 0), (2, 2), (3, None), (-1, None), ("1", 1), (" 2 ", 2), (1.0, 1), (1.5, None),
+     (True, None), ([2, 0], 2), ((), None), ("None", None), (None, None), ("x", None)],
+)  # fmt: skip
+def test_the_id_of_a_reference_as_judges_write_it(raw: Any, expected: int | None) -> None:
+    assert reference_id(raw, 3) == expected
+
+
+def test_matches_that_name_no_reference_are_counted() -> None:
+    found = score([1, 1, 1, 1], [5, "None", " null ", ""], [1] * 4, [1, 1], "code_fixed")
+    assert found["flags"] == ["1 matches name a reference that does not exist"]
+    assert found["recall"] == 4 / 6  # all four add something

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from beholder.metrics.irr.protocol import (
-    Pair,
+    AnnotatorPair,
     best_pair,
     complete,
     correlation_with_pair,
@@ -49,7 +49,7 @@ def scored(ranks: tuple[float, ...]) -> Scored:
     return Scored({"loss": tuple(float(rank) for rank in ranks)}, {"loss": False})
 
 
-def _rounded(pair: Pair | None) -> tuple[str, str, float] | None:
+def _rounded(pair: AnnotatorPair | None) -> tuple[str, str, float] | None:
     return None if pair is None else (pair.first, pair.second, round(pair.agreement, 9))
 
 

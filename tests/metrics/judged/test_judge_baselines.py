@@ -10,28 +10,17 @@ from typing import Any
 
 import pytest
 from PIL import Image as PILImage
-from typer.testing import CliRunner
 
 import beholder
 from beholder.backends import Answer, Request, Sample, Scripted
-from beholder.cli.main import app
 from beholder.errors import ConfigError
-from beholder.judges import Judge, LLMJudge
+from beholder.judges import LLMJudge
 from beholder.metrics import Tools, metric
 from beholder.records import Item, ItemFailure
+from toy.command import runner
+from toy.tools import OneJudge
 
 GRADES = {"reason": "Wrong colour.", "overall": 3, "mistakes": 2, "omissions": 5}
-
-
-class OneJudge(Tools):
-    """Tools whose only judge is this one."""
-
-    def __init__(self, judge: Judge, folder: Path | None = None) -> None:
-        super().__init__(folder=folder)
-        self._judge = judge
-
-    def judge(self, spec: str) -> Judge:
-        return self._judge
 
 
 def scripted(answer: Any, **options: Any) -> tuple[LLMJudge, Scripted]:
@@ -203,10 +192,12 @@ def test_pictures_are_found_beside_the_data_file(folder: Path) -> None:
     assert result.values["fleur"].mean == 1.0
 
 
-def test_show_prints_the_metric_and_the_prompt() -> None:
-    shown = CliRunner().invoke(app, ["show", "clair"])
-    assert "Asks a judge: assess" in shown.output
-    prompt = CliRunner().invoke(app, ["show", "assess"])
-    assert prompt.exit_code == 0
-    assert prompt.output.startswith("assess.v1@")
-    assert "[omissions_rubric]" in prompt.output
+def test_show_prints_the_metric_and_the_prompt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = runner(monkeypatch, capsys, "show")
+    assert "Asks a judge: assess" in cli("clair").out
+    prompt = cli("assess")
+    assert prompt.code == 0
+    assert prompt.out.startswith("assess.v1@")
+    assert "[omissions_rubric]" in prompt.out

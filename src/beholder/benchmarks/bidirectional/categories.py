@@ -8,7 +8,7 @@ from typing import Any
 from beholder.benchmarks.bidirectional.pairs import (
     DIRECTIONS,
     Direction,
-    Pair,
+    TextPair,
     by_system,
     having,
     strata,
@@ -28,7 +28,9 @@ REST = "rest"
 _CATEGORY = Column("category", "Category", "text")
 
 
-def category_table(pairs: Sequence[Pair], categories: Sequence[str], random: str | None) -> Table:
+def category_table(
+    pairs: Sequence[TextPair], categories: Sequence[str], random: str | None
+) -> Table:
     """F1 per category, direction and system, against the random sample.
 
     Args:
@@ -80,7 +82,7 @@ def category_table(pairs: Sequence[Pair], categories: Sequence[str], random: str
 
 
 def _against(
-    pairs: Sequence[Pair], direction: Direction, category: str, random: str | None
+    pairs: Sequence[TextPair], direction: Direction, category: str, random: str | None
 ) -> dict[str, Any]:
     found = having(pairs, direction, "f1")
     own = [row for row in found if row[0].category == category]
@@ -100,7 +102,7 @@ def _against(
     return row | difference_cells(own, others) if others else row
 
 
-def category_rate_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
+def category_rate_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     """Hallucination and omission per category: each system, and all together."""
     rows = []
     for place, some in strata(pairs):

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from beholder.benchmarks.bidirectional.pairs import Fact, Pair, by_image
+from beholder.benchmarks.bidirectional.pairs import Fact, TextPair, by_image
 
 Node: TypeAlias = tuple[str, str, int]
 """``people`` or ``model``; the person's text or the system; place of the unit in that text."""
@@ -67,7 +67,7 @@ class Content:
         return abs(people - (len(self.systems) + 0.5) / (self.n_systems + 1))
 
 
-def contents(pairs: Sequence[Pair]) -> list[Content]:
+def contents(pairs: Sequence[TextPair]) -> list[Content]:
     """The contents of each picture; pictures without units of both sides are left out.
 
     Args:
@@ -106,7 +106,7 @@ class _Told:
         """The systems."""
         return {name for kind, name, _ in self.facts if kind == MODEL}
 
-    def add(self, pair: Pair) -> None:
+    def add(self, pair: TextPair) -> None:
         """Take in the units of one pair; a person's text that is here already stays the same."""
         if not pair.values:
             return
@@ -159,7 +159,7 @@ class _Told:
             )
 
 
-def _human_nodes(pair: Pair) -> list[Node]:
+def _human_nodes(pair: TextPair) -> list[Node]:
     """A node per unit of people: its text, and its place among the units of that text."""
     places: dict[int, int] = {}
     nodes = []

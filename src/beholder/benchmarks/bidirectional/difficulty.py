@@ -9,7 +9,7 @@ import numpy as np
 
 from beholder.benchmarks.bidirectional.pairs import (
     DIRECTIONS,
-    Pair,
+    TextPair,
     having,
     ordered,
     strata,
@@ -27,7 +27,7 @@ BY = ("f1", "recall")
 
 
 def difficulty_table(
-    pairs: Sequence[Pair], cuts: tuple[float, float] | None, categories: Sequence[str]
+    pairs: Sequence[TextPair], cuts: tuple[float, float] | None, categories: Sequence[str]
 ) -> Table:
     """Shares of easy, medium and hard texts.
 
@@ -83,8 +83,8 @@ def level(value: float, low: float, high: float) -> str:
 
 
 def _groups(
-    found: Sequence[tuple[Pair, float]], categories: Sequence[str]
-) -> list[tuple[str, str, list[tuple[Pair, float]]]]:
+    found: Sequence[tuple[TextPair, float]], categories: Sequence[str]
+) -> list[tuple[str, str, list[tuple[TextPair, float]]]]:
     parts = [
         ("category", name, [row for row in found if row[0].category == name]) for name in categories
     ]
@@ -95,7 +95,7 @@ def _groups(
     return [part for part in parts if part[2]]
 
 
-def _shares(found: Sequence[tuple[Pair, float]], low: float, high: float) -> dict[str, Any]:
+def _shares(found: Sequence[tuple[TextPair, float]], low: float, high: float) -> dict[str, Any]:
     levels = [level(value, low, high) for _, value in found]
     images = [pair.image for pair, _ in found]
     row: dict[str, Any] = {"n": len(found), "n_images": len(set(images))}

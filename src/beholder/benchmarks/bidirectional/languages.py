@@ -9,7 +9,7 @@ from beholder import stats
 from beholder.benchmarks.bidirectional.pairs import (
     DIRECTIONS,
     Direction,
-    Pair,
+    TextPair,
     by_system,
     having,
     ordered,
@@ -25,7 +25,7 @@ from beholder.benchmarks.bidirectional.table import (
 )
 
 
-def language_table(pairs: Sequence[Pair], note: str) -> Table:
+def language_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Mean F1 in the first language and in each other one, over the pictures that have both."""
     languages = ordered(pair.language for pair in pairs)
     rows: list[dict[str, Any]] = []
@@ -69,7 +69,9 @@ def language_table(pairs: Sequence[Pair], note: str) -> Table:
     )
 
 
-def _change(pairs: Sequence[Pair], direction: Direction, first: str, second: str) -> dict[str, Any]:
+def _change(
+    pairs: Sequence[TextPair], direction: Direction, first: str, second: str
+) -> dict[str, Any]:
     means: list[dict[str, float]] = []
     for language in (first, second):
         values: dict[str, list[float]] = {}

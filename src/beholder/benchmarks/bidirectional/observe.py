@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from beholder.benchmarks.bidirectional.pairs import Direction, Fact, Pair
+from beholder.benchmarks.bidirectional.pairs import Direction, Fact, TextPair
+from beholder.benchmarks.bidirectional.settings import Columns
 from beholder.errors import ConfigError
 from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit
@@ -17,30 +18,9 @@ from beholder.run.store import Store
 METRIC = "dcscore(direction='both')"
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Where a run says who and what: names of group columns and of judgments.
-
-    Attributes:
-        system: Who wrote the candidate; without it, the name of the run directory.
-        category: Category of the picture.
-        dataset: Data set.
-        language: Language of the texts.
-        rating: People's ratings of the candidate: a number, a list, or numbers by rater.
-        human_rating: People's ratings of the reference, likewise.
-    """
-
-    system: str = "system"
-    category: str = "category"
-    dataset: str = "dataset"
-    language: str = "language"
-    rating: str = "rating"
-    human_rating: str = "human_rating"
-
-
 def observe(
     run: Path, columns: Columns | None = None, *, metric_name: str | None = None
-) -> list[Pair]:
+) -> list[TextPair]:
     """Read a run.
 
     Args:
@@ -94,12 +74,12 @@ def _chosen(log: Mapping[str, Any], run: Path, name: str | None) -> str:
     return name or both[0]
 
 
-def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) -> Pair | None:
+def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) -> TextPair | None:
     found = store.score(name, position)
     if found is None:
         return None  # the run was interrupted before this item
     group = item.group
-    pair = Pair(
+    pair = TextPair(
         id=item.id,
         image=_image(item),
         system=group.get(columns.system, store.folder.name),
@@ -184,7 +164,7 @@ def _ratings(item: Item, label: str) -> tuple[float, ...]:
     return tuple(float(v) for v in values)
 
 
-def _with_swapped(pairs: list[Pair], others: Mapping[str, str]) -> list[Pair]:
+def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[TextPair]:
     """Other metrics in the direction MAR: people's text against the model's.
 
     Made only for rated people's texts, and with metrics that cost nothing.

@@ -22,7 +22,7 @@ class Fact:
         relevant: Whether it says what can be seen.
         verified: Whether picture or other text supports it; None where it was not asked.
         matches: Places of the units of the other side that say the same, as judged from here.
-        voice: For people's units, which of ``Pair.references`` they stand in.
+        voice: For people's units, which of ``TextPair.references`` they stand in.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TextPair:
     """One item of a run.
 
     Attributes:
@@ -86,10 +86,10 @@ class Pair:
         return [self.human_facts[place] for place in human], list(range(len(self.model_facts)))
 
 
-Stratum: TypeAlias = tuple[dict[str, str], list[Pair]]
+Stratum: TypeAlias = tuple[dict[str, str], list[TextPair]]
 
 
-def strata(pairs: Sequence[Pair]) -> Iterator[Stratum]:
+def strata(pairs: Sequence[TextPair]) -> Iterator[Stratum]:
     """Pairs by data set and language, which are never mixed; with the columns that name them."""
     for dataset in ordered(pair.dataset for pair in pairs):
         for language in ordered(pair.language for pair in pairs):
@@ -98,23 +98,25 @@ def strata(pairs: Sequence[Pair]) -> Iterator[Stratum]:
                 yield {"dataset": dataset, "language": language}, found
 
 
-def by_system(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+def by_system(pairs: Sequence[TextPair]) -> dict[str, list[TextPair]]:
     """Pairs per system, in the order in which systems appear."""
-    found: dict[str, list[Pair]] = {}
+    found: dict[str, list[TextPair]] = {}
     for pair in pairs:
         found.setdefault(pair.system, []).append(pair)
     return found
 
 
-def by_image(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+def by_image(pairs: Sequence[TextPair]) -> dict[str, list[TextPair]]:
     """Pairs per picture."""
-    found: dict[str, list[Pair]] = {}
+    found: dict[str, list[TextPair]] = {}
     for pair in pairs:
         found.setdefault(pair.image, []).append(pair)
     return found
 
 
-def having(pairs: Sequence[Pair], direction: Direction, name: str) -> list[tuple[Pair, float]]:
+def having(
+    pairs: Sequence[TextPair], direction: Direction, name: str
+) -> list[tuple[TextPair, float]]:
     """Pairs that have a score, with it."""
     return [(p, value) for p in pairs if (value := p.value(direction, name)) is not None]
 
@@ -124,7 +126,7 @@ def ordered(values: Iterator[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def main_sample(pairs: Sequence[Pair], random: str) -> tuple[list[Pair], str]:
+def main_sample(pairs: Sequence[TextPair], random: str) -> tuple[list[TextPair], str]:
     """The random sample where the run has one, else all pairs; and words that say which."""
     drawn = [pair for pair in pairs if pair.category == random]
     if drawn:

@@ -8,7 +8,7 @@ from typing import Any
 from beholder.benchmarks.bidirectional.pairs import (
     DIRECTIONS,
     Direction,
-    Pair,
+    TextPair,
     by_system,
     having,
     strata,
@@ -40,7 +40,7 @@ RATE_NOTES = (
 )
 
 
-def rate_table(pairs: Sequence[Pair], note: str) -> Table:
+def rate_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Hallucination and omission per direction, system and data set."""
     rows = [
         {"direction": direction, **place, "system": system, **rate_cells(own, direction)}
@@ -57,7 +57,7 @@ def rate_table(pairs: Sequence[Pair], note: str) -> Table:
     )
 
 
-def rate_cells(pairs: Sequence[Pair], direction: Direction) -> dict[str, Any]:
+def rate_cells(pairs: Sequence[TextPair], direction: Direction) -> dict[str, Any]:
     """Both rates of one group of pairs."""
     made_up = having(pairs, direction, "hallucination_rate")
     left_out = having(pairs, direction, "omission_rate")
@@ -86,7 +86,7 @@ def _pooled(key: str, flags: Sequence[tuple[str, bool]]) -> dict[str, float | No
     return estimate(key, [float(flag) for _, flag in flags], [image for image, _ in flags])
 
 
-def length_table(pairs: Sequence[Pair], note: str) -> Table:
+def length_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Words and units per text, of people and of each system."""
     rows = []
     for place, some in strata(pairs):

@@ -11,7 +11,7 @@ from beholder import stats
 from beholder.benchmarks.bidirectional.pairs import (
     DIRECTIONS,
     Direction,
-    Pair,
+    TextPair,
     by_system,
     strata,
 )
@@ -33,7 +33,7 @@ OWN = ("f1", "precision", "recall", "dcscore")
 _SEED = 12345
 
 
-def rated_texts(pairs: Sequence[Pair]) -> dict[str, list[tuple[str, float]]]:
+def rated_texts(pairs: Sequence[TextPair]) -> dict[str, list[tuple[str, float]]]:
     """Picture and rating, each rating once, by who wrote the text: people first."""
     human = {
         (pair.image, pair.references): pair.human_ratings for pair in pairs if pair.human_ratings
@@ -44,7 +44,7 @@ def rated_texts(pairs: Sequence[Pair]) -> dict[str, list[tuple[str, float]]]:
     return {who: ratings for who, ratings in found.items() if ratings}
 
 
-def rating_table(pairs: Sequence[Pair]) -> Table:
+def rating_table(pairs: Sequence[TextPair]) -> Table:
     """Ratings of people's texts and of each system's."""
     rows = []
     for place, some in strata(pairs):
@@ -78,7 +78,7 @@ def rating_table(pairs: Sequence[Pair]) -> Table:
     )
 
 
-def gap_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
+def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     """Median difference, rating of the model's text minus that of people's, per category."""
     rows: list[dict[str, Any]] = []
     for place, some in strata(pairs):
@@ -110,7 +110,7 @@ def gap_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
     )
 
 
-def _gaps(pair: Pair) -> list[float]:
+def _gaps(pair: TextPair) -> list[float]:
     model, human = pair.model_ratings, pair.human_ratings
     if not (model and human):
         return []
@@ -138,7 +138,7 @@ def _median_interval(values: Floats, images: Sequence[str]) -> Interval | None:
     return cluster_bootstrap(median, codes, n_resamples=1000, level=0.95, seed=_SEED)
 
 
-def correlation_table(pairs: Sequence[Pair]) -> Table:
+def correlation_table(pairs: Sequence[TextPair]) -> Table:
     """Spearman's rho of each measure with the rating of the text it judges."""
     rows = []
     for place, some in strata(pairs):
@@ -180,7 +180,7 @@ def correlation_table(pairs: Sequence[Pair]) -> Table:
 
 
 def _measures(
-    pairs: Sequence[Pair], direction: Direction
+    pairs: Sequence[TextPair], direction: Direction
 ) -> dict[str, list[tuple[float, float, str]]]:
     found: dict[str, list[tuple[float, float, str]]] = {}
     for pair in pairs:

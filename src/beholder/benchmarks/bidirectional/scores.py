@@ -11,7 +11,7 @@ from beholder import stats
 from beholder.benchmarks.bidirectional.pairs import (
     DIRECTIONS,
     Direction,
-    Pair,
+    TextPair,
     by_system,
     having,
     strata,
@@ -30,7 +30,7 @@ VALUES = ("f1", "precision", "recall", "dcscore")
 _VALUE = Column("value", "Value", "text")
 
 
-def score_table(pairs: Sequence[Pair], note: str) -> Table:
+def score_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Distribution of each value per direction and system; the best mean is marked."""
     rows = []
     for place, some in strata(pairs):
@@ -71,7 +71,7 @@ def score_table(pairs: Sequence[Pair], note: str) -> Table:
     )
 
 
-def best_system(pairs: Sequence[Pair], direction: Direction, value: str) -> str | None:
+def best_system(pairs: Sequence[TextPair], direction: Direction, value: str) -> str | None:
     """The system with the highest mean of a value; the first of equal ones."""
     means = {
         system: float(np.mean([v for _, v in found]))
@@ -81,7 +81,7 @@ def best_system(pairs: Sequence[Pair], direction: Direction, value: str) -> str 
     return max(means, key=lambda system: means[system]) if means else None
 
 
-def _distribution(pairs: Sequence[Pair], direction: Direction, value: str) -> dict[str, Any]:
+def _distribution(pairs: Sequence[TextPair], direction: Direction, value: str) -> dict[str, Any]:
     found = having(pairs, direction, value)
     values = [v for _, v in found]
     n_failed = sum(pair.failure is not None for pair in pairs)
@@ -99,7 +99,7 @@ def _distribution(pairs: Sequence[Pair], direction: Direction, value: str) -> di
     return row
 
 
-def best_table(pairs: Sequence[Pair], note: str) -> Table:
+def best_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Each system against the best of its direction: Welch's test, paired test, effect size."""
     rows: list[dict[str, Any]] = []
     for place, some in strata(pairs):
@@ -144,7 +144,9 @@ def best_table(pairs: Sequence[Pair], note: str) -> Table:
     )
 
 
-def _against_best(pairs: Sequence[Pair], direction: Direction, value: str) -> list[dict[str, Any]]:
+def _against_best(
+    pairs: Sequence[TextPair], direction: Direction, value: str
+) -> list[dict[str, Any]]:
     best = best_system(pairs, direction, value)
     systems = by_system(pairs)
     if best is None:
@@ -161,7 +163,7 @@ def _against_best(pairs: Sequence[Pair], direction: Direction, value: str) -> li
 
 
 def difference_cells(
-    a: Sequence[tuple[Pair, float]], b: Sequence[tuple[Pair, float]]
+    a: Sequence[tuple[TextPair, float]], b: Sequence[tuple[TextPair, float]]
 ) -> dict[str, Any]:
     """Welch's test and Hedges' g of two groups of scored pairs, a minus b."""
     x, y = [v for _, v in a], [v for _, v in b]
@@ -181,7 +183,7 @@ def difference_cells(
 
 
 def paired_cells(
-    a: Sequence[tuple[Pair, float]], b: Sequence[tuple[Pair, float]]
+    a: Sequence[tuple[TextPair, float]], b: Sequence[tuple[TextPair, float]]
 ) -> dict[str, Any]:
     """Paired difference over texts about the same picture and with the same references."""
     other = {(pair.image, pair.references): value for pair, value in b}
@@ -211,7 +213,7 @@ def with_holm(rows: Sequence[dict[str, Any]], *keys: str) -> list[dict[str, Any]
     return found
 
 
-def direction_table(pairs: Sequence[Pair], note: str) -> Table:
+def direction_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Both directions of the same pair: is it easier to be judged by people's texts?"""
     rows = []
     for place, some in strata(pairs):

@@ -9,7 +9,7 @@ import numpy as np
 
 from beholder import stats
 from beholder.benchmarks.bidirectional.contents import Content, contents, stem
-from beholder.benchmarks.bidirectional.pairs import Pair, by_image, strata
+from beholder.benchmarks.bidirectional.pairs import TextPair, by_image, strata
 from beholder.benchmarks.bidirectional.table import (
     SET_COLUMNS,
     Column,
@@ -37,7 +37,7 @@ def consensus_by_image(found: Sequence[Content]) -> dict[str, list[float]]:
     return counts
 
 
-def consensus_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
+def consensus_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     """How many speakers of a picture mention the same content, per category."""
     rows = []
     for place, some in strata(pairs):
@@ -89,7 +89,7 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
-def selectivity_table(pairs: Sequence[Pair], categories: Sequence[str]) -> Table:
+def selectivity_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     """Share of what people say that no model mentions, and the reverse, per category."""
     rows: list[dict[str, Any]] = []
     for place, some in strata(pairs):
@@ -122,7 +122,7 @@ def _shares(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def image_rows(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+def image_rows(pairs: Sequence[TextPair]) -> list[dict[str, Any]]:
     """Per picture how much of what people say no model mentions, and the reverse; worst first."""
     groups: dict[str, list[Content]] = {}
     for content in contents(pairs):
@@ -151,7 +151,7 @@ def _share(flags: Sequence[bool]) -> float | None:
     return sum(flags) / len(flags) if flags else None
 
 
-def image_table(pairs: Sequence[Pair]) -> Table:
+def image_table(pairs: Sequence[TextPair]) -> Table:
     """The pictures, those first where people say most that no model mentions."""
     return Table(
         "selectivity_images",
@@ -172,7 +172,7 @@ def image_table(pairs: Sequence[Pair]) -> Table:
     )
 
 
-def content_table(pairs: Sequence[Pair]) -> Table:
+def content_table(pairs: Sequence[TextPair]) -> Table:
     """The contents that one side alone mentions, ranked by how much of that side does."""
     rows = []
     for place, some in strata(pairs):
@@ -217,7 +217,7 @@ def content_table(pairs: Sequence[Pair]) -> Table:
     )
 
 
-def subject_table(pairs: Sequence[Pair]) -> Table:
+def subject_table(pairs: Sequence[TextPair]) -> Table:
     """What units are about: in how many pictures people mention it, and models."""
     rows = []
     for place, some in strata(pairs):
@@ -252,7 +252,7 @@ def subject_table(pairs: Sequence[Pair]) -> Table:
 
 
 def _mentions(
-    pairs: Sequence[Pair],
+    pairs: Sequence[TextPair],
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]], int]:
     """Per subject and picture the share of people's texts and of systems that mention it."""
     people: dict[str, dict[str, float]] = {}

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from beholder.benchmarks.bidirectional.categories import REST, category_rate_table, category_table
 from beholder.benchmarks.bidirectional.difficulty import difficulty_table
 from beholder.benchmarks.bidirectional.languages import language_table
-from beholder.benchmarks.bidirectional.pairs import Pair, main_sample, ordered
+from beholder.benchmarks.bidirectional.pairs import TextPair, main_sample, ordered
 from beholder.benchmarks.bidirectional.rates import length_table, rate_table
 from beholder.benchmarks.bidirectional.ratings import correlation_table, gap_table, rating_table
 from beholder.benchmarks.bidirectional.scores import best_table, direction_table, score_table
@@ -20,27 +20,9 @@ from beholder.benchmarks.bidirectional.selectivity import (
     selectivity_table,
     subject_table,
 )
+from beholder.benchmarks.bidirectional.settings import StudySettings
 from beholder.benchmarks.bidirectional.table import Omitted, Table
 from beholder.errors import ConfigError
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the study is made.
-
-    Attributes:
-        random: Category of the random sample; ``rest`` compares each category with all others.
-        cuts: F1 or recall below which a text is hard, and from which it is easy; None for tertiles.
-    """
-
-    random: str = "random"
-    cuts: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        if self.cuts is not None and not 0.0 <= self.cuts[0] <= self.cuts[1] <= 1.0:
-            raise ConfigError(
-                f"cuts {self.cuts}: expected two numbers from 0 to 1, the lower first"
-            )
 
 
 @dataclass(frozen=True)
@@ -55,9 +37,9 @@ class Study:
         omitted: Parts that the data do not allow, with the reason.
     """
 
-    pairs: Sequence[Pair]
-    main: Sequence[Pair]
-    settings: Settings
+    pairs: Sequence[TextPair]
+    main: Sequence[TextPair]
+    settings: StudySettings
     tables: tuple[Table, ...]
     omitted: tuple[Omitted, ...]
 
@@ -70,7 +52,7 @@ Part: TypeAlias = tuple[str, str | None, Callable[[], Table]]
 """Title, why it is left out (or None), and how its table is made."""
 
 
-def study(pairs: Sequence[Pair], settings: Settings | None = None) -> Study:
+def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> Study:
     """Make all tables.
 
     Raises:
@@ -78,7 +60,7 @@ def study(pairs: Sequence[Pair], settings: Settings | None = None) -> Study:
     """
     if not pairs:
         raise ConfigError("the run has no item that was scored or failed; finish it first")
-    how = settings or Settings()
+    how = settings or StudySettings()
     main, note = main_sample(pairs, how.random)
     tables: list[Table] = []
     omitted: list[Omitted] = []
@@ -91,7 +73,7 @@ def study(pairs: Sequence[Pair], settings: Settings | None = None) -> Study:
     return Study(pairs, main, how, tuple(tables), tuple(omitted))
 
 
-def _parts(main: Sequence[Pair], note: str) -> list[Part]:
+def _parts(main: Sequence[TextPair], note: str) -> list[Part]:
     one_system = "the run has one system" if len({pair.system for pair in main}) < 2 else None
     no_units = None if any(pair.human_facts for pair in main) else "the run has no units"
     one_language = None
@@ -110,7 +92,7 @@ def _parts(main: Sequence[Pair], note: str) -> list[Part]:
     ]
 
 
-def _broken_down(pairs: Sequence[Pair], how: Settings) -> list[Part]:
+def _broken_down(pairs: Sequence[TextPair], how: StudySettings) -> list[Part]:
     categories = [name for name in ordered(pair.category for pair in pairs) if name]
     named = [name for name in categories if name != how.random]
     none = None if named else "no item has a category; beholder classify gives them one"
@@ -133,7 +115,7 @@ def _broken_down(pairs: Sequence[Pair], how: Settings) -> list[Part]:
     return found
 
 
-def _people(pairs: Sequence[Pair]) -> list[Part]:
+def _people(pairs: Sequence[TextPair]) -> list[Part]:
     categories = [name for name in ordered(pair.category for pair in pairs) if name]
     rated = any(pair.model_ratings or pair.human_ratings for pair in pairs)
     none = None if rated else "no item has ratings of people in its judgments"
@@ -147,7 +129,7 @@ def _people(pairs: Sequence[Pair]) -> list[Part]:
     ]
 
 
-def _speakers(pairs: Sequence[Pair]) -> bool:
+def _speakers(pairs: Sequence[TextPair]) -> bool:
     texts: dict[tuple[str, str, str], set[str]] = {}
     for pair in pairs:
         known = texts.setdefault((pair.dataset, pair.language, pair.image), set())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.lexis import content, says, tie
 from beholder.judges.builtin.predicates import Predicate
-from beholder.judges.builtin.view import View
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
@@ -23,7 +23,7 @@ _BESIDE = 3
 """Most words between two things of which one belongs to the other."""
 
 
-def related(claim: View, unit: GraphUnit, text: View) -> bool:
+def related(claim: AnalysedText, unit: GraphUnit, text: AnalysedText) -> bool:
     """Whether some relation of a text has ends of these names, in either order."""
     first, second = _called(claim, unit.subject, text), _called(claim, unit.object, text)
     return any(
@@ -33,7 +33,9 @@ def related(claim: View, unit: GraphUnit, text: View) -> bool:
     )
 
 
-def in_order(claim: View, unit: GraphUnit, predicate: Predicate, text: View) -> bool:
+def in_order(
+    claim: AnalysedText, unit: GraphUnit, predicate: Predicate, text: AnalysedText
+) -> bool:
     """Whether a sentence has subject, predicate and object, and no other thing before the object.
 
     Of what only says what belongs to what, it is enough that the two stand side by side, or that
@@ -60,7 +62,7 @@ def in_order(claim: View, unit: GraphUnit, predicate: Predicate, text: View) -> 
     ) or (predicate.place == "of" and not predicate.verb and _possessed(subjects, objects, text))
 
 
-def _called(claim: View, entity: int | None, text: View) -> set[int]:
+def _called(claim: AnalysedText, entity: int | None, text: AnalysedText) -> set[int]:
     """The things of a text that have the name of a thing of the claim."""
     if entity is None:
         return set()
@@ -74,12 +76,12 @@ def _called(claim: View, entity: int | None, text: View) -> set[int]:
     }
 
 
-def _beside(a: Span, b: Span, text: View) -> bool:
+def _beside(a: Span, b: Span, text: AnalysedText) -> bool:
     first, second = sorted((a, b))
     return second[0] - first[1] <= _BESIDE and not _between(first[1], second[0], text)
 
 
-def _possessed(subjects: Sequence[Span], objects: Sequence[Span], text: View) -> bool:
+def _possessed(subjects: Sequence[Span], objects: Sequence[Span], text: AnalysedText) -> bool:
     """Whether one thing is named after a possessive that may stand for the other, named before."""
     return any(
         not _POSSESSIVE.isdisjoint(text.words[max(0, part[0] - _BESIDE) : part[0]])
@@ -89,7 +91,7 @@ def _possessed(subjects: Sequence[Span], objects: Sequence[Span], text: View) ->
     )
 
 
-def _ordered(subject: Span, object_: Span, places: Sequence[int], text: View) -> bool:
+def _ordered(subject: Span, object_: Span, places: Sequence[int], text: AnalysedText) -> bool:
     return any(
         subject[1] <= place <= subject[1] + _REACH
         and place < object_[0] <= place + _AFTER
@@ -98,6 +100,6 @@ def _ordered(subject: Span, object_: Span, places: Sequence[int], text: View) ->
     )
 
 
-def _between(first: int, last: int, text: View) -> bool:
+def _between(first: int, last: int, text: AnalysedText) -> bool:
     """Whether another thing is named in a range of words."""
     return any(place in text.named_at for place in range(first, last))

@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.attachment import in_order, related
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.settings import settings
 from beholder.judges.builtin.vectors import vectors
-from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language import graph_statements
 from beholder.language.lexicon import PICTURES
 from beholder.language.units import GraphUnit
@@ -53,17 +53,17 @@ class Source:
     """A text in which claims are looked for.
 
     Attributes:
-        view: The text as read.
+        text: The text as read.
         whole: Whether it is taken as one sentence.
     """
 
-    view: View
+    text: AnalysedText
     whole: bool = False
 
     @cached_property
     def sentences(self) -> list[slice]:
-        """The words of each sentence, as places in ``view.words``."""
-        text = self.view.graph.text
+        """The words of each sentence, as places in ``text.words``."""
+        text = self.text.graph.text
         starts = [start for start, _ in word_spans(text)]
         if self.whole:
             return [slice(0, len(starts))]
@@ -73,10 +73,10 @@ class Source:
     @cached_property
     def said(self) -> set[str]:
         """Its own statements, without case and punctuation."""
-        return {_plain(statement.text) for statement in graph_statements(self.view.graph)}
+        return {_plain(statement.text) for statement in graph_statements(self.text.graph)}
 
 
-def supported(claims: Sequence[View], text: View) -> list[bool]:
+def supported(claims: Sequence[AnalysedText], text: AnalysedText) -> list[bool]:
     """Whether a text says all of each claim: as one of its own statements, or in other words."""
     source = Source(text)
     return [
@@ -85,16 +85,16 @@ def supported(claims: Sequence[View], text: View) -> list[bool]:
     ]
 
 
-def matches(claims: Sequence[View], references: Sequence[View]) -> list[int | None]:
+def matches(claims: Sequence[AnalysedText], references: Sequence[AnalysedText]) -> list[int | None]:
     """For each claim the reference that says it, and not much more, or None.
 
     The same words go first. Of the others, those whose words are nearest are compared closely, and
     the nearest that says the claim is taken. What denies something must be said by the claim, too:
     "there are cats" does not say that there are no dogs.
     """
-    written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
+    written = {_plain(text.graph.text): i for i, text in reversed(list(enumerate(references)))}
     alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
-    sources = [Source(view, whole=True) for view in references]
+    sources = [Source(text, whole=True) for text in references]
     found: list[int | None] = []
     for claim, row in zip(claims, alike, strict=True):
         same = written.get(_plain(claim.graph.text))
@@ -116,7 +116,7 @@ def matches(claims: Sequence[View], references: Sequence[View]) -> list[int | No
     return found
 
 
-def grade(claim: View, source: Source) -> float:
+def grade(claim: AnalysedText, source: Source) -> float:
     """The lowest grade of a claim's units in a text, but no less than ``PRESENT`` if it is worded.
 
     That the words of a relation are in the text is no evidence that it says it of these two things:
@@ -127,7 +127,7 @@ def grade(claim: View, source: Source) -> float:
     sides and relations are not said of other things only: what a wrong parse hides, words still
     tell.
     """
-    found = find(claim, source.view, settings())
+    found = find(claim, source.text, settings())
     lowest = min(
         (
             settings().grade(unit.kind, finding.value)
@@ -135,7 +135,7 @@ def grade(claim: View, source: Source) -> float:
         ),
         default=1.0,
     )
-    told = lowest >= PRESENT and _attached(claim, found, source.view)
+    told = lowest >= PRESENT and _attached(claim, found, source.text)
     if told and not _beyond_units(claim):
         return lowest
     if _worded(claim, source) < _WORDED:
@@ -143,10 +143,10 @@ def grade(claim: View, source: Source) -> float:
     if told:
         return lowest
     denied = any(f.contradiction for f in found) or not all(unit.polarity for unit in claim.units)
-    return min(lowest, _UNTOLD) if denied or _of_others(claim, source.view) else PRESENT
+    return min(lowest, _UNTOLD) if denied or _of_others(claim, source.text) else PRESENT
 
 
-def _attached(claim: View, found: Sequence[Finding], text: View) -> bool:
+def _attached(claim: AnalysedText, found: Sequence[Finding], text: AnalysedText) -> bool:
     """Whether the text gives each relation of a claim its own ends."""
     return all(
         in_order(claim, unit, predicate, text)
@@ -156,7 +156,7 @@ def _attached(claim: View, found: Sequence[Finding], text: View) -> bool:
     )
 
 
-def _beyond_units(claim: View) -> bool:
+def _beyond_units(claim: AnalysedText) -> bool:
     """Whether a claim has words that say something and belong to none of its units."""
     known: set[int] = set()
     for unit in claim.units:
@@ -168,12 +168,12 @@ def _beyond_units(claim: View) -> bool:
     return any(word not in _UNSAID for word in _telling(rest))
 
 
-def _worded(claim: View, source: Source) -> float:
+def _worded(claim: AnalysedText, source: Source) -> float:
     """How near the words of a claim come to those of one sentence, 0..1."""
-    if not claim.words or not source.view.words:
+    if not claim.words or not source.text.words:
         return 0.0
-    similarity = np.clip(claim.word_vectors @ source.view.word_vectors.T, 0.0, 1.0)
-    lower_excluded(similarity, claim.word_values, source.view.word_values, settings().excluded)
+    similarity = np.clip(claim.word_vectors @ source.text.word_vectors.T, 0.0, 1.0)
+    lower_excluded(similarity, claim.word_values, source.text.word_values, settings().excluded)
     # Words that mean the picture itself ("the image shows") need not be there.
     weights = np.array(
         [0.0 if word in _SHOWING else frequency.weight(word) for word in claim.words]
@@ -186,7 +186,7 @@ def _worded(claim: View, source: Source) -> float:
     return max(best, default=0.0) / max(float(weights.sum()), 1e-9)
 
 
-def _of_others(claim: View, text: View) -> bool:
+def _of_others(claim: AnalysedText, text: AnalysedText) -> bool:
     """Whether the text says a colour, side or relation of the claim only of other things."""
     for place, _ in claim.word_values:
         word = claim.words[place]
@@ -207,7 +207,7 @@ def _of_others(claim: View, text: View) -> bool:
     return False
 
 
-def _related(text: View, wanted: Sequence[str]) -> list[GraphUnit]:
+def _related(text: AnalysedText, wanted: Sequence[str]) -> list[GraphUnit]:
     """The relations of a text that have these words."""
     return [unit for _, unit, _ in text.relations if set(wanted) <= set(_words(unit.text))]
 
@@ -217,7 +217,7 @@ def _ends(unit: GraphUnit) -> set[int]:
     return {unit.subject} if unit.object is None else {unit.subject, unit.object}
 
 
-def _named(entity: int, among: Sequence[str], text: View) -> bool:
+def _named(entity: int, among: Sequence[str], text: AnalysedText) -> bool:
     """Whether words name an entity of the text."""
     mentions = text.graph.entities[entity].mentions
     names = [name for mention in mentions for name in _words(mention.text)]
@@ -228,26 +228,26 @@ def _telling(words: Sequence[str]) -> list[str]:
     return [word for word in words if frequency.weight(word) > _SAYS]
 
 
-def _alignment(views: Sequence[View], others: Sequence[View]) -> FloatArray:
-    """(views, others): how near the words of the one's units come to any word of the other."""
-    rows, columns = _units(views), _units(others)
+def _alignment(texts: Sequence[AnalysedText], others: Sequence[AnalysedText]) -> FloatArray:
+    """(texts, others): how near the words of the one's units come to any word of the other."""
+    rows, columns = _units(texts), _units(others)
     if not len(rows[0]) or not len(columns[0]):
-        return np.zeros((len(views), len(others)))
+        return np.zeros((len(texts), len(others)))
     near = np.maximum.reduceat(rows[0] @ columns[0].T, columns[2], axis=1)
     total = np.add.reduceat(np.clip(near, 0.0, 1.0) * rows[1][:, None], rows[2], axis=0)
-    found = np.zeros((len(views), len(others)))
+    found = np.zeros((len(texts), len(others)))
     found[np.ix_(rows[3], columns[3])] = total / np.add.reduceat(rows[1], rows[2])[:, None]
     return found
 
 
-def _units(views: Sequence[View]) -> tuple[FloatArray, FloatArray, list[int], list[int]]:
-    """Vectors and weights of all words; where each view's begin, and which views have any."""
-    filled = [i for i, view in enumerate(views) if view.words]
+def _units(texts: Sequence[AnalysedText]) -> tuple[FloatArray, FloatArray, list[int], list[int]]:
+    """Vectors and weights of all words; where each text's begin, and which texts have any."""
+    filled = [i for i, text in enumerate(texts) if text.words]
     if not filled:
         return np.zeros((0, 0)), np.zeros(0), [], []
-    starts = [0, *np.cumsum([len(views[i].words) for i in filled])[:-1].tolist()]
-    found = np.concatenate([views[i].word_vectors for i in filled])
-    weights = [frequency.weight(word) + 1e-9 for i in filled for word in views[i].words]
+    starts = [0, *np.cumsum([len(texts[i].words) for i in filled])[:-1].tolist()]
+    found = np.concatenate([texts[i].word_vectors for i in filled])
+    weights = [frequency.weight(word) + 1e-9 for i in filled for word in texts[i].words]
     return found, np.array(weights), starts, filled
 
 

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount
+from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.classes import exclude
 from beholder.judges.builtin.lexis import says, tie
 from beholder.judges.builtin.settings import Settings
-from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language.graph import Entity
 
 _HEAD_ONLY = 0.95
@@ -58,7 +58,7 @@ class Counterparts:
 
 
 def counterparts(
-    source: View, target: View, property_agreement: FloatArray, settings: Settings
+    source: AnalysedText, target: AnalysedText, property_agreement: FloatArray, settings: Settings
 ) -> Counterparts:
     """Find the counterpart of each entity by name, then by what is said of it.
 
@@ -116,7 +116,7 @@ def _one_to_one(fit: FloatArray, alike: npt.NDArray[np.bool_]) -> None:
         alike[rows, columns[chosen]] = True
 
 
-def _apply_ties(source: View, target: View, similarity: FloatArray) -> None:
+def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArray) -> None:
     """Set what is known of heads against what vectors make of them, in place."""
     columns = [(head.lower(), name, at) for (head, name), at in _by_name(target).items()]
     for (asked, name), rows in _by_name(source).items():
@@ -134,7 +134,7 @@ def _apply_ties(source: View, target: View, similarity: FloatArray) -> None:
                 similarity[block] *= _OTHER
 
 
-def _by_name(text: View) -> dict[tuple[str, str], list[int]]:
+def _by_name(text: AnalysedText) -> dict[tuple[str, str], list[int]]:
     """The entities under each head and name: a long text names few things many times."""
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for entity in text.graph.entities:
@@ -143,8 +143,8 @@ def _by_name(text: View) -> dict[tuple[str, str], list[int]]:
 
 
 def _resolve(
-    source: View,
-    target: View,
+    source: AnalysedText,
+    target: AnalysedText,
     fit: FloatArray,
     similarity: FloatArray,
     best: npt.NDArray[np.intp],
@@ -186,7 +186,7 @@ def _resolve(
     return unpaired
 
 
-def _namesakes(source: View, claimants: list[int]) -> list[int]:
+def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
     """Those claimants that share their head and are surely not one thing named again.
 
     Two are told apart by one sentence that names both ("a man ... another man"), by "there is" of
@@ -209,7 +209,7 @@ def _namesakes(source: View, claimants: list[int]) -> list[int]:
     return [claimants[row] for row in found]
 
 
-def _apart(source: View, a: int, b: int) -> bool:
+def _apart(source: AnalysedText, a: int, b: int) -> bool:
     if source.sentences_of(a) & source.sentences_of(b):
         return True
     if _introduced(source, a) and _introduced(source, b):
@@ -217,7 +217,7 @@ def _apart(source: View, a: int, b: int) -> bool:
     return any(exclude(v, w) for v in source.values_of(a) for w in source.values_of(b))
 
 
-def _introduced(source: View, index: int) -> bool:
+def _introduced(source: AnalysedText, index: int) -> bool:
     """Whether a thing comes up as in "there is a man", which is not said of a known one."""
     first = source.mentions[index][0][0] if source.mentions[index] else 0
     before = source.words[max(0, first - _INTRODUCTION) : first]

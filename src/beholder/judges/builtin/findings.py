@@ -9,12 +9,12 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.amounts import amount_value
+from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.entities import Counterparts, counterparts
 from beholder.judges.builtin.lexis import content, named_further, said_in
 from beholder.judges.builtin.nearby import ATTACHED, QUOTED, Nearby
 from beholder.judges.builtin.relations import relation_findings
 from beholder.judges.builtin.settings import Settings
-from beholder.judges.builtin.view import View, lower_excluded
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
@@ -50,7 +50,7 @@ class Finding:
 Findings: TypeAlias = dict[int, Finding]
 
 
-def find(source: View, target: View, settings: Settings) -> tuple[Finding, ...]:
+def find(source: AnalysedText, target: AnalysedText, settings: Settings) -> tuple[Finding, ...]:
     """Look for every unit of the source in the target.
 
     Returns:
@@ -88,8 +88,8 @@ def _lost(unit: GraphUnit, finding: Finding, least: float) -> bool:
 
 
 def _spare_attributes(
-    source: View,
-    target: View,
+    source: AnalysedText,
+    target: AnalysedText,
     pairs: Counterparts,
     agreement: _Agreement,
     wrong: list[int],
@@ -107,7 +107,7 @@ def _spare_attributes(
                 found[place] = Finding(least, "", finding.where)
 
 
-def _anywhere(source: View, target: View, settings: Settings) -> FloatArray:
+def _anywhere(source: AnalysedText, target: AnalysedText, settings: Settings) -> FloatArray:
     """(units,), how near the words of each unit come to any words of the target, 0..1."""
     words, owner = source.unit_words
     if not words or not target.words:
@@ -134,7 +134,9 @@ class _Agreement:
     excluded: dict[int, list[int]]
 
 
-def _property_agreement(source: View, target: View, settings: Settings) -> _Agreement:
+def _property_agreement(
+    source: AnalysedText, target: AnalysedText, settings: Settings
+) -> _Agreement:
     units = source.units
     places = [p for p, u in enumerate(units) if u.kind == "attribute" and not u.quantity]
     by_place = {place: row for row, place in enumerate(places)}
@@ -158,7 +160,7 @@ def _property_agreement(source: View, target: View, settings: Settings) -> _Agre
     return _Agreement(places, similarity, best, excluded)
 
 
-def _by_entity(source: View, target: View, best: FloatArray) -> FloatArray:
+def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> FloatArray:
     """(n, m), agreement of each entity's attributes and amount with each other entity."""
     said = [u for u in source.units if u.kind == "attribute" and not u.quantity]
     owners = [unit.subject for unit in said]
@@ -176,8 +178,8 @@ def _by_entity(source: View, target: View, best: FloatArray) -> FloatArray:
 
 def _entity(
     unit: GraphUnit,
-    source: View,
-    target: View,
+    source: AnalysedText,
+    target: AnalysedText,
     pairs: Counterparts,
     anywhere: float,
     settings: Settings,
@@ -215,7 +217,9 @@ def _entity(
     return Finding(value, "", where if named >= _KNOWN else ())
 
 
-def _quantity(unit: GraphUnit, source: View, target: View, pairs: Counterparts) -> Finding:
+def _quantity(
+    unit: GraphUnit, source: AnalysedText, target: AnalysedText, pairs: Counterparts
+) -> Finding:
     other = int(pairs.best[unit.subject])
     if other < 0:
         return Finding(0.0)
@@ -229,8 +233,8 @@ def _quantity(unit: GraphUnit, source: View, target: View, pairs: Counterparts) 
 
 
 def _attributes(
-    source: View,
-    target: View,
+    source: AnalysedText,
+    target: AnalysedText,
     pairs: Counterparts,
     agreement: _Agreement,
     anywhere: FloatArray,

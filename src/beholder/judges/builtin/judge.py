@@ -7,14 +7,14 @@ from typing import Any, ClassVar, TypeVar
 
 from beholder.errors import ConfigError
 from beholder.judges.base import FIRST, Draw, Judge
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.findings import Finding, find
+from beholder.judges.builtin.lexical_alignment import align_words
 from beholder.judges.builtin.phrases import question_graph
-from beholder.judges.builtin.reading import claim_view, view
+from beholder.judges.builtin.reading import analysed, analysed_claims
 from beholder.judges.builtin.relevance import seen
 from beholder.judges.builtin.settings import identity, settings
-from beholder.judges.builtin.view import View
-from beholder.judges.builtin.wording import align_words
 from beholder.judges.grades import Grade, rule_grade
 from beholder.judges.operations import (
     AlignWords,
@@ -72,10 +72,10 @@ def _presence(asked: Presence) -> list[Grade]:
     A question that says where its unit stands is answered by aligning the whole source with the
     whole target; any other by aligning its own words.
     """
-    there = view(asked.target)
+    there = analysed(asked.target)
     known: dict[tuple[str, tuple[int, ...]], tuple[Finding, float]] = {}
     if asked.source is not None:
-        about = view(asked.source)
+        about = analysed(asked.source)
         findings = find(about, there, settings())
         known = {
             (unit.kind, unit.place(about.graph)): (
@@ -94,7 +94,7 @@ def _presence(asked: Presence) -> list[Grade]:
 def _decompose(asked: Decompose) -> list[AtomicStatement]:
     """The atomic statements of an English text, in text order, guesses and mood marked."""
     _check_language(asked.language)
-    read = view(asked.text)
+    read = analysed(asked.text)
     graph = read.graph
     return [
         AtomicStatement(
@@ -110,7 +110,7 @@ def _decompose(asked: Decompose) -> list[AtomicStatement]:
 def _match(asked: MatchStatements) -> list[int | None]:
     """For each claim the reference statement that says it, and not much more, or None."""
     _check_language(asked.language)
-    return matches(claim_view.of(asked.claims), claim_view.of(asked.references))
+    return matches(analysed_claims.of(asked.claims), analysed_claims.of(asked.references))
 
 
 def _verify(asked: Verify) -> list[bool]:
@@ -121,7 +121,7 @@ def _verify(asked: Verify) -> list[bool]:
             "the built-in judge does not see pictures, and verify shows them here; choose a model"
             " that can (judge='openai:MODEL'), or verify by a reference text alone"
         )
-    return supported(claim_view.of(asked.claims), view(asked.reference))
+    return supported(analysed_claims.of(asked.claims), analysed(asked.reference))
 
 
 _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any], Any]] = {
@@ -142,9 +142,9 @@ def _check_language(language: str | None) -> None:
         )
 
 
-def _phrase(question: Question, target: View) -> tuple[Finding, float]:
+def _phrase(question: Question, target: AnalysedText) -> tuple[Finding, float]:
     """Answer a question from its own words; the worst of its parts decides."""
-    asked = View(question_graph(question))
+    asked = AnalysedText(question_graph(question))
     findings = find(asked, target, settings())
     graded = [
         (settings().grade(unit.kind, finding.value), place, finding)

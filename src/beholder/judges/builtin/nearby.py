@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.lexis import content, says
 from beholder.judges.builtin.predicates import Predicate
 from beholder.judges.builtin.quotes import Quotes
-from beholder.judges.builtin.view import View
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
@@ -53,7 +53,9 @@ class Nearby:
         alike: (n, m), which entities of the target bear the name of one of the source.
     """
 
-    def __init__(self, source: View, target: View, alike: npt.NDArray[np.bool_]) -> None:
+    def __init__(
+        self, source: AnalysedText, target: AnalysedText, alike: npt.NDArray[np.bool_]
+    ) -> None:
         self._source = source
         self._target = target
         self._alike = alike

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.predicates import OPPOSITE, Predicate, place_similarity
 from beholder.judges.builtin.settings import Settings
-from beholder.judges.builtin.view import View
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
@@ -58,8 +58,8 @@ class _Seen:
 
 
 def relation_findings(
-    source: View,
-    target: View,
+    source: AnalysedText,
+    target: AnalysedText,
     pairs: Counterparts,
     anywhere: FloatArray,
     settings: Settings,
@@ -107,7 +107,7 @@ def _look(
     unit: GraphUnit,
     predicate: Predicate,
     verbs: FloatArray,
-    target: View,
+    target: AnalysedText,
     pairs: Counterparts,
     settings: Settings,
 ) -> _Seen:
@@ -168,7 +168,7 @@ def _placed(a: Predicate, b: Predicate, straight: float, crossed: float) -> tupl
     return along, against if opposed else 0.0
 
 
-def _told(target: View, at: int) -> str:
+def _told(target: AnalysedText, at: int) -> str:
     """A relation of the target in words."""
     unit = target.relations[at][1]
     entities = target.graph.entities

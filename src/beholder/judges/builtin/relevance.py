@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from itertools import pairwise
 
-from beholder.judges.builtin.view import View
+from beholder.judges.builtin.analysed import AnalysedText
 from beholder.language.statements import Statement
 from beholder.language.words import parse
 
@@ -22,7 +22,7 @@ _EMPTY = frozenset(
 )
 
 
-def seen(statement: Statement, text: View) -> bool:
+def seen(statement: Statement, text: AnalysedText) -> bool:
     """Whether a statement says what can be seen: no guess, no inference, no mood, no mere opinion.
 
     A guess is what a hedge ("possibly", "seems to", "suggesting") covers in the text: the next few
@@ -44,7 +44,7 @@ def seen(statement: Statement, text: View) -> bool:
     return not any(_hedged(text, span[0]) for span in statement.spans)
 
 
-def _hedged(text: View, start: int) -> bool:
+def _hedged(text: AnalysedText, start: int) -> bool:
     """Whether a hedge covers the words that begin at a character."""
     place = text.at((start, start + 1))[0]
     mark = max((m.end() for m in _MARKS.finditer(text.graph.text, 0, start)), default=0)

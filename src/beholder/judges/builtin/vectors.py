@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 import numpy as np
+from cachetools import LRUCache
 
 from beholder.embed.base import FloatArray
 from beholder.embed.static import StaticEmbedder
@@ -12,20 +14,24 @@ from beholder.embed.static import StaticEmbedder
 _MOST = 50_000
 """Phrases kept; about 50 MB."""
 _EMBEDDER = StaticEmbedder()
-_known: dict[str, FloatArray] = {}
+_kept: LRUCache[str, FloatArray] = LRUCache(_MOST)
+_lock = threading.Lock()
 
 
 def vectors(phrases: Sequence[str]) -> FloatArray:
     """Vectors of length one, (n, D), zero for an empty phrase and for unknown scripts."""
-    new = [phrase for phrase in dict.fromkeys(("", *phrases)) if phrase not in _known]
-    if len(_known) + len(new) > _MOST:
-        _known.clear()
-        new = list(dict.fromkeys(("", *phrases)))
-    if new:
-        _known.update(zip(new, _embed(new), strict=True))
+    asked = dict.fromkeys(("", *phrases))
+    with _lock:
+        rows = {phrase: _kept[phrase] for phrase in asked if phrase in _kept}
+        new = [phrase for phrase in asked if phrase not in rows]
+        if new:
+            # Copies: a row that is kept must not keep its whole batch alive.
+            made = {phrase: row.copy() for phrase, row in zip(new, _embed(new), strict=True)}
+            _kept.update(made)
+            rows.update(made)
     if not phrases:
-        return np.zeros((0, len(_known[""])), dtype=np.float32)
-    return np.stack([_known[phrase] for phrase in phrases])
+        return np.zeros((0, len(rows[""])), dtype=np.float32)
+    return np.stack([rows[phrase] for phrase in phrases])
 
 
 def _embed(phrases: list[str]) -> FloatArray:

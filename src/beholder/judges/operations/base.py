@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from beholder.backends import Answer, Image, Message, Sampling
-from beholder.judges.asking import Asker, Prompt
+from beholder.judges.asking import Prompt, Questioner
 from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import read_json, read_text
 from beholder.judges.shapes import Shape
@@ -82,7 +82,7 @@ class Respondent:
         samples: Answers per grade where a server tells no log-probabilities.
     """
 
-    asker: Asker
+    asker: Questioner
     operation: str
     templates: Templates
     temperature: float

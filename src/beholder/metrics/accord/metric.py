@@ -11,7 +11,7 @@ from beholder.metrics.accord.scoring import compare_wholes, compare_words, in_or
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh import PoSh, PoShEvidence
-from beholder.metrics.posh.scoring import beside_peers, f1
+from beholder.metrics.posh.scoring import f1, peer_adjusted_recall
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 from beholder.text.order import order
@@ -105,8 +105,8 @@ class Accord(Metric[AccordEvidence]):
         precision, recall = found.values["unit_precision"], found.values["unit_recall"]
         own, others = evidence.candidate, evidence.references
         wording = compare_words(own, others)
-        units = f1(precision, beside_peers(recall, wording.peers))
-        words = f1(wording.precision, beside_peers(wording.recall, wording.peers))
+        units = f1(precision, peer_adjusted_recall(recall, wording.peers))
+        words = f1(wording.precision, peer_adjusted_recall(wording.recall, wording.peers))
         sentence = compare_wholes(own, others)
         kept = in_order(evidence.order, own, others)
         values = {

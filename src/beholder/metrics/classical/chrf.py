@@ -1,4 +1,8 @@
-"""chrF: F-score of character n-grams."""
+"""chrF: F-score of character n-grams.
+
+The counts are sacrebleu's, and counted here: its scores are out of 100, and scaled back they are
+off in the last digit; and it takes longer to load than most data take to score.
+"""
 
 from __future__ import annotations
 
@@ -103,5 +107,6 @@ def _statistics(candidate: Grams, reference: Grams) -> list[int]:
     counts: list[int] = []
     for ours, theirs in zip(candidate, reference, strict=True):
         shared = sum(min(count, theirs[gram]) for gram, count in ours.items() if gram in theirs)
-        counts += (ours.total(), theirs.total(), shared)
+        # Of a length that the reference is too short for, nothing goes into sums over items.
+        counts += (ours.total() if theirs else 0, theirs.total(), shared)
     return counts

@@ -12,6 +12,8 @@ from statistics import fmean, pvariance
 from typing import Any, Literal, TypeAlias, get_args
 
 from beholder.errors import ConfigError
+from beholder.judges.reading import BadAnswer
+from beholder.judges.shapes import boolean
 
 Rules: TypeAlias = Literal["code", "code_fixed", "eq2_distinct", "eq2_pairs"]
 OnEmpty: TypeAlias = Literal["nan", "zero", "error"]
@@ -287,13 +289,12 @@ def _is_outside(raw: Any, n_references: int) -> bool:
 
 
 def _flag(value: Any, name: str, *, missing: bool | None = None) -> bool:
-    word = value.strip().lower() if isinstance(value, str) else value
-    if word is None and missing is not None:
+    if value is None and missing is not None:
         return missing
-    for truth, ways in ((True, (1, "1", "true")), (False, (0, "0", "false"))):
-        if word in ways:
-            return truth
-    raise ConfigError(f"{name}: expected 1 or 0 for each fact, got {value!r}")
+    try:
+        return boolean().read(value, name)
+    except BadAnswer:
+        raise ConfigError(f"{name}: expected 1 or 0 for each fact, got {value!r}") from None
 
 
 def _check(

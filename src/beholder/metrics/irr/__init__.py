@@ -4,13 +4,13 @@ Source: Hayashi et al., "IRR: Image Review Ranking Framework for Evaluating Visi
 """
 
 from beholder.metrics.irr.perplexity import Perplexity
-from beholder.metrics.irr.protocol import Pair, best_pair, correlation_with_pair, ranks_of
+from beholder.metrics.irr.protocol import AnnotatorPair, best_pair, correlation_with_pair, ranks_of
 from beholder.metrics.irr.response import Response
 from beholder.metrics.irr.scored import Scored
 from beholder.metrics.irr.tables import RankedImage, study_tables
 
 __all__ = [
-    "Pair",
+    "AnnotatorPair",
     "Perplexity",
     "RankedImage",
     "Response",

@@ -25,7 +25,7 @@ _EQUAL = 1e-9  # correlations of five ranks are steps of 0.1; sums of floats are
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AnnotatorPair:
     """The two annotators of an image who agree best.
 
     Attributes:
@@ -61,7 +61,7 @@ def complete(ranks: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[flo
     return found
 
 
-def best_pair(ranks: Mapping[str, Ranking]) -> Pair | None:
+def best_pair(ranks: Mapping[str, Ranking]) -> AnnotatorPair | None:
     """The pair of annotators with the highest Spearman correlation.
 
     Equal correlations go to the pair that comes first in the alphabet. None with fewer than two
@@ -70,16 +70,16 @@ def best_pair(ranks: Mapping[str, Ranking]) -> Pair | None:
     Args:
         ranks: Complete rankings by annotator.
     """
-    best: Pair | None = None
+    best: AnnotatorPair | None = None
     for first, second in combinations(sorted(ranks), 2):
         rho = rank_correlation(ranks[first], ranks[second])
         if rho is not None and (best is None or rho > best.agreement + _EQUAL):
-            best = Pair(first, second, rho)
+            best = AnnotatorPair(first, second, rho)
     return best
 
 
 def correlation_with_pair(
-    ranking: Ranking, ranks: Mapping[str, Ranking], pair: Pair
+    ranking: Ranking, ranks: Mapping[str, Ranking], pair: AnnotatorPair
 ) -> float | None:
     """Mean of a ranking's correlations with both annotators of a pair: the image's score.
 
@@ -90,7 +90,7 @@ def correlation_with_pair(
     return None if one is None or other is None else (one + other) / 2.0
 
 
-def joined_pair(ranking: Ranking, ranks: Mapping[str, Ranking]) -> Pair | None:
+def joined_pair(ranking: Ranking, ranks: Mapping[str, Ranking]) -> AnnotatorPair | None:
     """The best pair when the model counts as one more annotator, under the name of ``MODEL``.
 
     The model wins no tie: the pair of people stays. So the agreement is never lower than theirs.
@@ -99,7 +99,7 @@ def joined_pair(ranking: Ranking, ranks: Mapping[str, Ranking]) -> Pair | None:
     for name in sorted(ranks):
         rho = rank_correlation(ranking, ranks[name])
         if rho is not None and (best is None or rho > best.agreement + _EQUAL):
-            best = Pair(name, MODEL, rho)
+            best = AnnotatorPair(name, MODEL, rho)
     return best
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from beholder.metrics.irr.protocol import (
     MODEL,
     THRESHOLDS,
-    Pair,
+    AnnotatorPair,
     best_pair,
     complete,
     correlation_with_pair,
@@ -45,7 +45,7 @@ class RankedImage:
 
     reviews: Reviews
     people: Mapping[str, tuple[float, ...]]
-    pair: Pair | None
+    pair: AnnotatorPair | None
     scored: Mapping[str, Scored] = field(default_factory=dict)
 
     @classmethod

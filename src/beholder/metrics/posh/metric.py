@@ -25,10 +25,10 @@ from beholder.metrics.posh.published import Known, advance
 from beholder.metrics.posh.scoring import (
     Judged,
     Weighing,
-    beside_peers,
     f1,
     fixed_precision,
     fixed_recall,
+    peer_adjusted_recall,
     published_side,
 )
 from beholder.metrics.tools import Tools
@@ -93,8 +93,10 @@ class PoSh(Metric[PoShEvidence]):
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
         ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
-        ValueInfo("unit_precision", "precision by units alone, without the share of wording"),
-        ValueInfo("unit_recall", "recall by units alone, without the share of wording"),
+        ValueInfo(
+            "unit_precision", "precision by units alone, without the share of word alignment"
+        ),
+        ValueInfo("unit_recall", "recall by units alone, without the share of word alignment"),
     )
 
     def __post_init__(self) -> None:
@@ -204,12 +206,12 @@ class PoSh(Metric[PoShEvidence]):
             recall = fixed_recall(plan, grades, weighing, self.threshold, rule)
             precision = fixed_precision(plan, grades, weighing, self.threshold)
         p, r = precision.value, recall.value
-        if plan.wording is not None:
+        if plan.lexical_alignment is not None:
             over = max if self._takes_best(plan) else np.mean
-            p += self.lexical_weight * (plan.wording.precision - p)
-            r += self.lexical_weight * (float(over(plan.wording.recalls)) - r)
+            p += self.lexical_weight * (plan.lexical_alignment.precision - p)
+            r += self.lexical_weight * (float(over(plan.lexical_alignment.recalls)) - r)
             if self.references == "peers":
-                r = beside_peers(r, plan.wording.peers)
+                r = peer_adjusted_recall(r, plan.lexical_alignment.peers)
         values = {
             "f1": f1(p, r),
             "precision": p,
@@ -221,7 +223,9 @@ class PoSh(Metric[PoShEvidence]):
         return ItemScore(values, units, self.signature(), graphs_detail(plan, units))
 
     def _takes_best(self, plan: Plan) -> bool:
-        return self.references == "best" or (self.references == "peers" and plan.wording is None)
+        return self.references == "best" or (
+            self.references == "peers" and plan.lexical_alignment is None
+        )
 
     def _published(self, plan: Plan, grades: Grades) -> tuple[Judged, Judged]:
         """Both sides under the published rules, with the candidate's units of its best pair."""

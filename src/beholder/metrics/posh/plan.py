@@ -42,12 +42,12 @@ class Plan:
     Attributes:
         candidate: Graph of the text under evaluation.
         references: Graphs of the references.
-        wording: How near the words of the texts come, where that counts.
+        lexical_alignment: How near the words of the texts come, where that counts.
     """
 
     candidate: SceneGraph
     references: tuple[SceneGraph, ...]
-    wording: LexicalAlignment | None = None
+    lexical_alignment: LexicalAlignment | None = None
 
     @cached_property
     def questions(self) -> tuple[list[tuple[GraphUnit, Question]], ...]:

@@ -63,14 +63,14 @@ class Component:
 
 
 @dataclass(frozen=True)
-class Progress:
+class Advance:
     """What the known grades lead to: questions still open, or all components."""
 
     open: tuple[Question, ...]
     components: tuple[Component, ...]
 
 
-def advance(graph: SceneGraph, known: Known, threshold: float) -> Progress:
+def advance(graph: SceneGraph, known: Known, threshold: float) -> Advance:
     """Go through the passes as far as the known grades allow.
 
     Args:
@@ -82,14 +82,14 @@ def advance(graph: SceneGraph, known: Known, threshold: float) -> Progress:
     for nested in (False, True):
         missing = passes.judge_entities(nested)
         if missing:
-            return Progress(missing, ())
+            return Advance(missing, ())
     parts = [*passes.attribute_parts(), *passes.relation_parts()]
     missing = tuple(
         dict.fromkeys(p.question for p in parts if p.asked and known(p.question) is None)
     )
     if missing:
-        return Progress(missing, ())
-    return Progress((), (*passes.entity_components(), *(p.component(known) for p in parts)))
+        return Advance(missing, ())
+    return Advance((), (*passes.entity_components(), *(p.component(known) for p in parts)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def beside_peers(recall: float, peers: float) -> float:
+def peer_adjusted_recall(recall: float, peers: float) -> float:
     """Recall set against what the references recall of one another: its odds over theirs at even.
 
     With r and q for the two, r / (r + q (1 - r)): 0 and 1 stay, as does all with q = 1; the less

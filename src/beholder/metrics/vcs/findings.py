@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.metrics.vcs.scoring import Alignment
+from beholder.metrics.vcs.scoring import ChunkAlignment
 from beholder.metrics.vcs.setting import Setting
 from beholder.metrics.vcs.windows import IntArray, Windows, mapping_windows
 from beholder.records import Side, Span, Unit
@@ -16,7 +16,7 @@ from beholder.records import Side, Span, Unit
 Verdict: TypeAlias = Literal["match", "out_of_order", "unmatched"]
 
 
-def alignment_detail(alignment: Alignment, reference_index: int = 0) -> dict[str, Any]:
+def alignment_detail(alignment: ChunkAlignment, reference_index: int = 0) -> dict[str, Any]:
     """``ItemScore.detail`` of VCS: all that a drawing of the alignment needs.
 
     Returns:
@@ -81,7 +81,7 @@ def _verdicts(
 
 
 def chunk_units(
-    alignment: Alignment,
+    alignment: ChunkAlignment,
     verdicts: Mapping[Side, Sequence[Verdict]],
     texts: Mapping[Side, str],
     spans: Mapping[Side, Sequence[Span]],

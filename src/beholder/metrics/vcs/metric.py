@@ -17,7 +17,7 @@ from beholder.metrics.tools import Tools
 from beholder.metrics.vcs.drawing import score_figure
 from beholder.metrics.vcs.evidence import Parts, VCSEvidence, embed_parts, named_texts
 from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
-from beholder.metrics.vcs.scoring import Alignment, align, cosine, vcs_values
+from beholder.metrics.vcs.scoring import ChunkAlignment, align, cosine, vcs_values
 from beholder.metrics.vcs.setting import Setting
 from beholder.records import Item, ItemScore
 
@@ -199,7 +199,7 @@ class VCS(Metric[VCSEvidence]):
         candidate_chunks: FloatArray,
         reference_text: FloatArray,
         candidate_text: FloatArray,
-    ) -> tuple[dict[str, float], Alignment]:
+    ) -> tuple[dict[str, float], ChunkAlignment]:
         if reference_text.shape != candidate_text.shape:
             raise ItemError(
                 f"reference_text and candidate_text have different lengths: "

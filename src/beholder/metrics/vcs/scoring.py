@@ -33,7 +33,7 @@ class Direction:
 
 
 @dataclass(frozen=True, slots=True)
-class Alignment:
+class ChunkAlignment:
     """Both directions of one pair of texts.
 
     Attributes:
@@ -47,7 +47,7 @@ class Alignment:
     recall: Direction
 
 
-def align(similarity: FloatArray, setting: Setting) -> Alignment:
+def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
     """Find windows and best matches of both directions.
 
     Args:
@@ -68,7 +68,7 @@ def align(similarity: FloatArray, setting: Setting) -> Alignment:
             f"{similarity[row, column]}: check the embeddings for NaN and infinite values"
         )
     precision, recall = mapping_windows(n_reference, n_candidate, setting.rules == "fixed")
-    return Alignment(
+    return ChunkAlignment(
         similarity,
         _direction(similarity.T, precision, setting),
         _direction(similarity, recall, setting),
@@ -98,7 +98,7 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
     return gas
 
 
-def vcs_values(alignment: Alignment, gas: float, setting: Setting) -> dict[str, float]:
+def vcs_values(alignment: ChunkAlignment, gas: float, setting: Setting) -> dict[str, float]:
     """All values of VCS by name, headline first.
 
     Args:
@@ -149,7 +149,7 @@ def _mean(similarities: FloatArray) -> float:
 
 
 def narrative(
-    alignment: Alignment, setting: Setting
+    alignment: ChunkAlignment, setting: Setting
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """(NAS-D, NAS-L) of the precision direction, and of the recall direction."""
     if setting.rules == "fixed":

@@ -9,7 +9,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.metrics.vcs.combine import comprehension, f_measure, harmonic, semantic
-from beholder.metrics.vcs.scoring import Alignment, local, vcs_values
+from beholder.metrics.vcs.scoring import ChunkAlignment, local, vcs_values
 from beholder.metrics.vcs.setting import Setting
 
 BETA = 0.5
@@ -33,7 +33,7 @@ class WordAlignment:
         reference_weights: Weight of each word of the reference, (R,).
     """
 
-    alignment: Alignment
+    alignment: ChunkAlignment
     gas: float
     candidate_weights: FloatArray
     reference_weights: FloatArray

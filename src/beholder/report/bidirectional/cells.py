@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from beholder.benchmarks.bidirectional.table import Column
-from beholder.report.marking import visible
 from beholder.report.numbers import MINUS, show_number
 from beholder.report.tables import show_p, show_signed
+from beholder.visible import visible
 
 DASH = "\N{EN DASH}"
 

@@ -11,7 +11,7 @@ from beholder.benchmarks.bidirectional.contents import contents
 from beholder.benchmarks.bidirectional.difficulty import LEVELS
 from beholder.benchmarks.bidirectional.pairs import (
     DIRECTIONS,
-    Pair,
+    TextPair,
     by_system,
     having,
     ordered,
@@ -24,7 +24,7 @@ from beholder.benchmarks.bidirectional.study import Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from beholder.plots.bidirectional import Box, Panel, Point
+    from beholder.plots.bidirectional import Box, PlotPanel, Point
 
 
 def figures(study: Study) -> dict[str, Figure]:
@@ -46,8 +46,8 @@ def _place(place: Mapping[str, str]) -> str:
     return "".join(f", {name}" for name in place.values() if name)
 
 
-def _score_panels(study: Study, value: str) -> list[Panel]:
-    from beholder.plots.bidirectional import Box, Panel
+def _score_panels(study: Study, value: str) -> list[PlotPanel]:
+    from beholder.plots.bidirectional import Box, PlotPanel
 
     tests = study.table("tests")
     different = {_key(row): bool(row["significant"]) for row in (tests.rows if tests else ())}
@@ -60,7 +60,7 @@ def _score_panels(study: Study, value: str) -> list[Panel]:
                 key = (direction, value, place["dataset"], place["language"], system)
                 scores = [v for _, v in having(own, direction, value)]
                 boxes.append(Box(system, scores, best.get(key, False), different.get(key, False)))
-            panels.append(Panel(f"{direction.upper()}{_place(place)}", boxes))
+            panels.append(PlotPanel(f"{direction.upper()}{_place(place)}", boxes))
     return panels if any(box.values for panel in panels for box in panel.boxes) else []
 
 
@@ -115,7 +115,7 @@ def _difficulty(study: Study) -> dict[str, Figure]:
 
 
 def _categories(study: Study) -> dict[str, Figure]:
-    from beholder.plots.bidirectional import Box, Panel, boxes_figure
+    from beholder.plots.bidirectional import Box, PlotPanel, boxes_figure
 
     names = ordered(pair.category for pair in study.pairs if pair.category)
     if study.table("categories") is None:
@@ -144,7 +144,7 @@ def _categories(study: Study) -> dict[str, Figure]:
                             colour=_OTHER if name == random else number,
                         )
                     )
-                panels.append(Panel(f"{direction.upper()}, {system}{_place(place)}", boxes))
+                panels.append(PlotPanel(f"{direction.upper()}, {system}{_place(place)}", boxes))
         found[f"categories-{direction}"] = boxes_figure(panels, "F1", columns=4)
     return found
 
@@ -154,7 +154,7 @@ _OTHER = 6
 
 
 def _consensus(study: Study) -> dict[str, Figure]:
-    from beholder.plots.bidirectional import Panel, boxes_figure
+    from beholder.plots.bidirectional import PlotPanel, boxes_figure
 
     if study.table("consensus") is None:
         return {}
@@ -165,7 +165,7 @@ def _consensus(study: Study) -> dict[str, Figure]:
         boxes = [
             _consensus_box(name, [c for c in found if name in (ALL, c.category)]) for name in names
         ]
-        panels.append(Panel(f"Consensus{_place(place)}", boxes))
+        panels.append(PlotPanel(f"Consensus{_place(place)}", boxes))
     return {"consensus": boxes_figure(panels, "speakers per content", unit=False)}
 
 
@@ -177,14 +177,14 @@ def _consensus_box(name: str, found: Sequence[Any]) -> Box:
 
 
 def _ratings(study: Study) -> dict[str, Figure]:
-    from beholder.plots.bidirectional import Box, Panel, boxes_figure, dots_figure
+    from beholder.plots.bidirectional import Box, PlotPanel, boxes_figure, dots_figure
 
     found: dict[str, Figure] = {}
     panels = []
     for place, some in strata(study.pairs):
         boxes = [Box(who, [r for _, r in rows]) for who, rows in rated_texts(some).items()]
         if boxes:
-            panels.append(Panel(f"Ratings{_place(place)}", boxes))
+            panels.append(PlotPanel(f"Ratings{_place(place)}", boxes))
     if panels:
         found["ratings"] = boxes_figure(panels, "rating", unit=False)
     points = [
@@ -197,7 +197,7 @@ def _ratings(study: Study) -> dict[str, Figure]:
     return found
 
 
-def n_texts(pairs: Sequence[Pair]) -> dict[str, int]:
+def n_texts(pairs: Sequence[TextPair]) -> dict[str, int]:
     """Counts for the head of the page."""
     return {
         "pictures": len({pair.image for pair in pairs}),

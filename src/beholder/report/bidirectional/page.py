@@ -25,7 +25,7 @@ MAX_ROWS = 25
 
 
 @dataclass(frozen=True)
-class View:
+class PageView:
     """A table, or a part of one, as the page shows it.
 
     Attributes:
@@ -50,7 +50,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Section:
+class StudySection:
     """A part of the page: figures by name with their alternative texts, and tables."""
 
     id: str
@@ -61,7 +61,7 @@ class Section:
 
 
 SECTIONS = (
-    Section(
+    StudySection(
         "scores",
         "Scores in both directions",
         "HAR holds the model's text against the human one, MAR the human text against the model's."
@@ -74,21 +74,21 @@ SECTIONS = (
         ),
         ("scores", "tests", "directions"),
     ),
-    Section(
+    StudySection(
         "rates",
         "Made up and left out",
         "",
         (("rates", "Hallucination and omission rates per system with intervals."),),
         ("rates", "lengths"),
     ),
-    Section(
+    StudySection(
         "difficulty",
         "Easy and hard pictures",
         "",
         (("difficulty", "Stacked shares of easy, medium and hard texts."),),
         ("difficulty",),
     ),
-    Section(
+    StudySection(
         "categories",
         "Categories",
         "An asterisk marks a category that differs from the pictures it is compared with"
@@ -99,21 +99,21 @@ SECTIONS = (
         ),
         ("categories", "category_rates"),
     ),
-    Section(
+    StudySection(
         "selectivity",
         "What people say and models do not",
         "",
         (),
         ("selectivity", "selectivity_subjects", "selectivity_contents", "selectivity_images"),
     ),
-    Section(
+    StudySection(
         "consensus",
         "Do speakers agree?",
         "",
         (("consensus", "Box plots of speakers per content, per category."),),
         ("consensus",),
     ),
-    Section(
+    StudySection(
         "ratings",
         "What people think",
         "",
@@ -123,7 +123,7 @@ SECTIONS = (
         ),
         ("ratings", "rating_gaps", "correlations"),
     ),
-    Section("languages", "Another language", "", (), ("languages",)),
+    StudySection("languages", "Another language", "", (), ("languages",)),
 )
 
 
@@ -197,7 +197,7 @@ def _first_of_each_set(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, A
     return shown
 
 
-def _views(table: Table) -> list[View]:
+def _views(table: Table) -> list[PageView]:
     if table.name in ("scores", "tests"):
         return _parted(table, "value", "F1", "precision, recall, DCScore")
     if table.name == "difficulty":
@@ -215,7 +215,7 @@ def _views(table: Table) -> list[View]:
     return [_view(table, table.rows, table.title, folded=table.name == "category_rates")]
 
 
-def _parted(table: Table, key: str, title: str, rest: str) -> list[View]:
+def _parted(table: Table, key: str, title: str, rest: str) -> list[PageView]:
     """F1 in sight, the other values folded."""
     first = [row for row in table.rows if row[key] == "f1"]
     others = [row for row in table.rows if row[key] != "f1"]
@@ -236,9 +236,9 @@ def _view(
     hide: tuple[str, ...] = (),
     folded: bool = False,
     bars: bool = False,
-) -> View:
+) -> PageView:
     shown = _first_of_each_set(rows) if table.name.startswith("selectivity_") else rows
-    return View(
+    return PageView(
         title=title,
         file=f"tables/{table.name}.csv",
         columns=[column for column in table.shown_columns() if column.key not in hide],

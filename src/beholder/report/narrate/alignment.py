@@ -10,7 +10,7 @@ SIDE, GAP, BETWEEN, LEFT = 62, 8, 74, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class StripTile:
     """A picture of an aligned strip: its corner, index and id."""
 
     x: float
@@ -38,7 +38,7 @@ class AlignedStrips:
     source: str
     below: str
     normalised: float
-    tiles: tuple[Tile, ...]
+    tiles: tuple[StripTile, ...]
     lines: tuple[tuple[float, float], ...]
     width: float
     height: float
@@ -80,5 +80,5 @@ def _x(place: int) -> float:
     return LEFT + place * (SIDE + GAP)
 
 
-def _tile(study: Mapping[str, Any], frame: int, place: int, y: float) -> Tile:
-    return Tile(_x(place), y, frame, study["frames"][frame]["id"])
+def _tile(study: Mapping[str, Any], frame: int, place: int, y: float) -> StripTile:
+    return StripTile(_x(place), y, frame, study["frames"][frame]["id"])

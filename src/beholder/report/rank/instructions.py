@@ -9,7 +9,7 @@ from beholder.report.rank.page import render_page
 
 
 @dataclass(frozen=True)
-class Words:
+class PageWords:
     """The instructions in one language; ``{n}`` stands for the number of texts."""
 
     title: str
@@ -23,7 +23,7 @@ class Words:
 
 
 INSTRUCTIONS = {
-    "en": Words(
+    "en": PageWords(
         title="Ranking reviews of an image",
         task=(
             "You see an image and {n} short reviews of it. Put the reviews in order: rank 1 for"
@@ -55,7 +55,7 @@ INSTRUCTIONS = {
         " before everything else; A comes before B, because both are true and fit the image, and"
         " A tells more.",
     ),
-    "ja": Words(
+    "ja": PageWords(
         title="画像レビューの順位づけ",
         task=(
             "1枚の画像と、それについての短いレビューが{n}つ表示されます。画像に最もふさわしい"

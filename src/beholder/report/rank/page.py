@@ -42,7 +42,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RankColumn:
     """One ranking of an image's texts.
 
     Attributes:
@@ -74,7 +74,7 @@ class Matrix:
 
     position: int
     image: Mapping[str, Any]
-    columns: tuple[Column, ...]
+    columns: tuple[RankColumn, ...]
     correlations: tuple[tuple[str, float | None], ...]
     thumb: bool
 
@@ -135,10 +135,10 @@ def _matrix(
     columns = []
     if "prompt_ranks" in image:
         columns.append(
-            Column("prompt", "prompt", "prompt", False, _cells(image["prompt_ranks"], n))
+            RankColumn("prompt", "prompt", "prompt", False, _cells(image["prompt_ranks"], n))
         )
     columns += [
-        Column(name, name, "annotator", name in pair, _cells(ranks, n))
+        RankColumn(name, name, "annotator", name in pair, _cells(ranks, n))
         for name, ranks in sorted(image.get("ranks", {}).items())
     ]
     for name in names:
@@ -147,7 +147,7 @@ def _matrix(
             first = next(iter(found["values"].items()))
             notes = [f"{first[0]} {show_number(value)}" for value in first[1]]
             columns.append(
-                Column(name, names[name], "scorer", False, _cells(found["ranks"], n, notes))
+                RankColumn(name, names[name], "scorer", False, _cells(found["ranks"], n, notes))
             )
     return Matrix(
         position=position,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from beholder.records import ItemScore
-from beholder.report.marking import visible
+from beholder.visible import visible
 
 MAX_NODES = 200
 """Entities drawn of one graph at most; a text with more is told so."""

@@ -3,18 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.narratives.hybrid import Rule
-from beholder.narratives.judging import Voting
+from beholder.narratives.judging import LEAST_SIDE, Voting
 from beholder.narratives.space import JSD, Base, Scale
 from beholder.narratives.views import Method
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.run.session import Means
 
 Part: TypeAlias = Literal["captions", "sight", "hybrid", "transitions", "coherence"]
 PARTS: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
+
+CONCURRENCY = 16
+"""Storylines judged at once, where nobody says otherwise: each holds all its pictures."""
+
+
+@dataclass(frozen=True)
+class CollectionOptions:
+    """The pictures that storylines are made of.
+
+    Attributes:
+        source: File or folder of the pictures that storylines name by id; None when they are
+            written out. Coherence is scaled over all of it.
+        columns: Which column holds a field, where it has another name.
+        year: Year of dates that name none.
+    """
+
+    source: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    year: int | None = None
+
+
+@dataclass(frozen=True)
+class CaptionOptions:
+    """How captions are written, for pictures that bring none.
+
+    Attributes:
+        judge: Spec of the judge that writes; None takes the one that rates.
+        min_words: Fewest words of a caption.
+        max_words: Most words of a caption.
+        language: Language of captions.
+    """
+
+    judge: str | None = None
+    min_words: int = 150
+    max_words: int = 200
+    language: str = "English"
+
+
+@dataclass(frozen=True)
+class HybridOptions:
+    """How ratings by captions and by sight are combined.
+
+    Attributes:
+        share: Share of the storylines that judges look at, 0 to 1.
+        rule: Which ones: ``uncertain`` (where judges by captions disagree most) or ``top``.
+        weight: Share of sight where both ways judged, 0 to 1; learned if it is not given.
+
+    Raises:
+        ConfigError: A number is out of its range, or there is no such rule.
+    """
+
+    share: float = 0.3
+    rule: Rule = "uncertain"
+    weight: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("share", self.share), ("weight", self.weight)):
+            if value is not None and not 0.0 <= value <= 1.0:
+                raise ConfigError(f"{name}={value}: expected a number from 0 to 1")
+        if self.rule not in ("uncertain", "top"):
+            raise ConfigError(f"rule={self.rule!r}: expected 'uncertain' or 'top'")
+
+
+@dataclass(frozen=True)
+class CoherenceOptions:
+    """How coherence is measured.
+
+    Attributes:
+        embedder: Embedder of images: npz:FILE, clip:NAME or handcrafted; without one, coherence is
+            not measured.
+        jsd: Topic term of theta.
+        base: Base of its logarithm, or e.
+        scale: Scale of theta: ``raw``, or ``minmax`` over the collection.
+        topics: Topics that enter theta: labels:NAME, clusters or clusters:umap.
+    """
+
+    embedder: str | None = None
+    jsd: JSD = "divergence"
+    base: Base = 2.0
+    scale: Scale = "raw"
+    topics: str | None = None
 
 
 @dataclass(frozen=True)
@@ -22,65 +105,42 @@ class NarrateConfig:
     """What to judge and measure, how, and where to keep it.
 
     Attributes:
-        sequences: File of sequences.
+        sequences: File of storylines, or a word for storylines given in Python.
         out: The run directory.
         parts: What to do: rate by captions, by sight, by both (hybrid), rate each step, measure
             coherence.
-        collection: File or folder of the pictures that sequences name by id; None when they are
-            written out. Coherence is scaled over all of it.
-        columns: Which column of the collection holds a field, where it has another name.
-        year: Year of dates that name none.
-        media_root: Folder that image paths are relative to; None takes the collection's folder,
-            else that of the sequences.
         judge: Spec of the judge that rates.
-        caption_judge: Spec of the judge that writes captions; None takes ``judge``.
-        judge_options: Options of both judges that are no part of a spec, such as ``base_url``.
-        voting: How many judges, their temperature, context, anchors.
-        max_side: Pixels of the longer side of a picture that is shown.
-        words: Fewest and most words of a caption.
-        language: Language of captions.
-        share: Share of narratives that hybrid judging looks at.
-        rule: Which ones.
-        weight: Share of sight where both ways judged; None learns it.
         steps_by: How judges of steps see them.
-        embedder: Spec of the image embedder for coherence.
-        jsd: Reading of the topic term.
-        base: Base of its logarithm.
-        scale: Scale of theta.
-        topics: ``labels:NAME``, ``clusters``, ``clusters:umap`` or None.
+        max_side: Pixels of the longer side of a picture that is shown.
         human: Name of the human source.
-        concurrency: Narratives judged at once.
-        max_cost: US dollars that may be spent, or None.
-        skip_bad_rows: Leave out rows that are wrong, and count them.
+        collection: The pictures.
+        voting: How many judges, their temperature, context, anchors.
+        captions: How captions are written.
+        hybrid: How both ways of judging are combined.
+        coherence: How coherence is measured.
+        rows: Which storylines are taken; a wrong row of the collection stops a run, too.
+        judging: How judges are asked.
+        work: How much at once, what is kept, what may be spent.
+
+    Raises:
+        ConfigError: Nothing is to be done, or what it needs was not named.
     """
 
     sequences: str
     out: Path
     parts: tuple[Part, ...]
-    collection: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    year: int | None = None
-    media_root: Path | None = None
     judge: str | None = None
-    caption_judge: str | None = None
-    judge_options: Mapping[str, Any] = field(default_factory=dict)
-    voting: Voting = field(default_factory=Voting)
-    max_side: int = 512
-    words: tuple[int, int] = (150, 200)
-    language: str = "English"
-    share: float = 0.3
-    rule: Rule = "uncertain"
-    weight: float | None = None
     steps_by: Method = "sight"
-    embedder: str | None = None
-    jsd: JSD = "divergence"
-    base: Base = 2.0
-    scale: Scale = "raw"
-    topics: str | None = None
+    max_side: int = 512
     human: str = "human"
-    concurrency: int = 16
-    max_cost: float | None = None
-    skip_bad_rows: bool = False
+    collection: CollectionOptions = field(default_factory=CollectionOptions)
+    voting: Voting = field(default_factory=Voting)
+    captions: CaptionOptions = field(default_factory=CaptionOptions)
+    hybrid: HybridOptions = field(default_factory=HybridOptions)
+    coherence: CoherenceOptions = field(default_factory=CoherenceOptions)
+    rows: DataOptions = field(default_factory=DataOptions)
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    work: WorkOptions = field(default_factory=WorkOptions)
 
     def __post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in PARTS]
@@ -88,14 +148,12 @@ class NarrateConfig:
             raise ConfigError(f"parts {self.parts}: expected some of {', '.join(PARTS)}")
         if self.judged and self.judge is None:
             raise ConfigError("no judge was named; give one, such as --judge openai:MODEL")
-        if "coherence" in self.parts and self.embedder is None:
+        if "coherence" in self.parts and self.coherence.embedder is None:
             raise ConfigError(
                 "coherence needs vectors; name an --embedder: npz:FILE, clip:NAME or handcrafted"
             )
-        if not 0.0 <= self.share <= 1.0:
-            raise ConfigError(f"share={self.share}: expected a number from 0 to 1")
-        if self.concurrency < 1 or self.max_side < 16:
-            raise ConfigError("concurrency must be at least 1 and max_side at least 16")
+        if self.max_side < LEAST_SIDE:
+            raise ConfigError(f"max_side={self.max_side}: expected at least {LEAST_SIDE} pixels")
 
     @property
     def judged(self) -> bool:
@@ -104,13 +162,24 @@ class NarrateConfig:
 
     @property
     def by_captions(self) -> bool:
-        """Whether narratives are rated by captions."""
+        """Whether storylines are rated by captions."""
         return bool({"captions", "hybrid"} & set(self.parts))
 
     @property
-    def root(self) -> Path:
-        """Folder that images are relative to."""
-        if self.media_root is not None:
-            return self.media_root
-        source = Path(self.sequences if self.collection is None else self.collection)
+    def by_sight(self) -> bool:
+        """Whether storylines, or a share of them, are rated by sight."""
+        return bool({"sight", "hybrid"} & set(self.parts))
+
+    @property
+    def folder(self) -> Path:
+        """What image paths are relative to: ``rows.media_root``, else where the pictures lie."""
+        if self.rows.media_root is not None:
+            return self.rows.media_root
+        source = Path(self.collection.source or self.sequences)
         return source if source.is_dir() else source.parent
+
+    @property
+    def means(self) -> Means:
+        """With what the run works."""
+        work = replace(self.work, concurrency=self.work.concurrency or CONCURRENCY)
+        return Means(self.judging, work, self.folder)

@@ -1,126 +1,177 @@
-"""Carry out what a NarrateConfig asks: read, judge, measure, write the results."""
+"""Runs over narratives: captions, ratings by captions and by sight, of steps, and coherence."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
-from beholder.aio import run_sync
-from beholder.errors import RunError
-from beholder.judges import Budget, Judge, judge
-from beholder.judges.answers import AnswerStore
+from beholder.errors import DataError
+from beholder.metrics.asker import Asker
+from beholder.narratives.cost import spent_on
+from beholder.narratives.hybrid import choose
+from beholder.narratives.judging import CaptionFrame, JudgeAsker, Rater
+from beholder.narratives.measuring import EmbeddedPictures, MeasureCoherence
 from beholder.run import manifest
-from beholder.run.answers import run_answers
+from beholder.run.asked import Asked
 from beholder.run.narrate import results
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs, read_inputs
-from beholder.run.narrate.judge import Bench, Judged, judge_all, n_jobs
-from beholder.run.narrate.measure import Measures, measure
-from beholder.run.session import Progress
-from beholder.run.store import locked
+from beholder.run.narrate.stages import JUDGED, StageFindings, n_seen, stages
+from beholder.run.plan import PlannedAsker, RunPlan, plan
+from beholder.run.session import Progress, Session
+from beholder.run.subjects import FRAME, STORYLINE
 
 KIND = "narratives"
 
 
-def carry_out(
-    config: NarrateConfig,
-    progress: Progress,
-    *,
-    inputs: Inputs | None = None,
-    cache: Path | None = None,
-) -> dict[str, Any]:
-    """Do what a NarrateConfig asks, or go on with it.
+def run_narratives(
+    config: NarrateConfig, progress: Progress, inputs: Inputs | None = None
+) -> tuple[dict[str, Any], list[DataError]]:
+    """Judge and measure what a run still lacks, and write the study.
 
     Args:
         config: The run.
-        progress: Hears how it goes on.
+        progress: Hears how it goes on, picture by picture and storyline by storyline.
         inputs: What the run works on, where it has been read already.
-        cache: File of the answers that all runs share, or None.
 
     Returns:
-        The study, as ``study.json`` holds it.
+        The study, as ``study.json`` holds it, and the rows that were left out.
 
     Raises:
-        ConfigError: An option is wrong, or the judge cannot do what is asked.
-        DataError: Rows are wrong.
+        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The folder is busy or holds another run, or the run cannot go on.
-        KeyboardInterrupt: Passed on, after the store has all answers.
+        KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
     inputs = inputs or read_inputs(config)
-    with locked(config.out), threadpool_limits(1):  # rounding may depend on the number of threads
-        _check_same(config, inputs)
-        with run_answers(config.out, cache, config.max_cost) as (store, budget):
-            return _within(config, inputs, store, budget, progress)
+    askers = stages(config, inputs)
+    with Session.open(
+        config.out, KIND, means=config.means, askers=askers.values(), progress=progress
+    ) as session:
+        n, digest = session.take(STORYLINE, inputs.storylines)
+        asked = {name: _add(session, name, one, config, inputs) for name, one in askers.items()}
+        source, n_bad = Path(config.sequences).name, len(inputs.bad_rows)
+        log = manifest.Log(source, digest, n, n_bad, _settings(config))
+        if session.begin(log) or not (config.out / results.STUDY).is_file():
+            found = _ask(session, asked, config, inputs)
+            study = results.build(config, found)
+            results.write(config, study, found)
+            session.close()
+        else:
+            study = results.read(config.out)
+    return study, list(inputs.bad_rows)
 
 
-def _within(
-    config: NarrateConfig, inputs: Inputs, store: AnswerStore, budget: Budget, progress: Progress
-) -> dict[str, Any]:
-    def make(spec: str, answers: AnswerStore) -> Judge:
-        return judge(spec, answers=answers, budget=budget, **config.judge_options)
+@dataclass(frozen=True)
+class NarrativesPlan(RunPlan):
+    """What a run over narratives would do.
 
-    bench = Bench(config, store, make)
-    identities = bench.identities()
-    _write_manifest(config, inputs, "running", identities)
-    measures: Measures | None = None
-    if "coherence" in config.parts:
-        measures = measure(config, inputs.narratives, inputs.frames)
-    judged = Judged()
-    if config.judged:
-        progress.start(n_jobs(config, inputs.narratives), 0)
-        try:
-            judged = run_sync(judge_all(config, inputs.narratives, bench, progress))
-        except KeyboardInterrupt:
-            _write_manifest(config, inputs, "interrupted", identities)
-            raise
-    judged.identities = identities
-    study = results.build(config, inputs.narratives, judged, measures)
-    results.write(config.out, study, measures, inputs.narratives, config.root)
-    _write_manifest(config, inputs, "complete", identities)
-    return study
+    Attributes:
+        n_items: Good storylines.
+        cost: Costs by captions and by sight, and from how many storylines captions pay, as
+            ``results.cost_table`` gives them.
+    """
+
+    cost: Mapping[str, Any]
 
 
-def _check_same(config: NarrateConfig, inputs: Inputs) -> None:
-    if not (config.out / manifest.FILE_NAME).is_file():
-        return
-    before = manifest.read(config.out)
-    if before.get("kind") != KIND or before["data"]["sha256"] != inputs.digest:
-        raise RunError(
-            f"{config.out} holds a run over other data; choose another run directory with -o"
-        )
+def plan_narratives(config: NarrateConfig, inputs: Inputs | None = None) -> NarrativesPlan:
+    """Read all input and say what the run would ask; nothing is asked, measured or written.
+
+    Captions that are still to be written count as long as they are asked for.
+
+    Args:
+        config: The run.
+        inputs: What the run works on, where it has been read already.
+
+    Raises:
+        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+        RunError: The directory holds a run of another kind.
+    """
+    inputs = inputs or read_inputs(config)
+    manifest.check_kind(config.out, KIND)
+    askers = stages(config, inputs)
+    planned: list[PlannedAsker] = []
+    caption = askers.pop("caption", None)
+    if isinstance(caption, CaptionFrame):
+        # no two alike: equal questions would count once
+        texts = {f.id: f.caption or f"{caption.typical}{f.id}" for f in inputs.shown}
+        askers = {
+            name: replace(one, captions=texts) if isinstance(one, Rater) else one
+            for name, one in askers.items()
+        }
+        planned += plan([caption], FRAME, inputs.shown, config.out, config.means).askers
+    n = len(inputs.storylines)
+    few = {askers["sight"].name: n_seen(config, n)} if "sight" in askers else {}
+    by_storyline = list(askers.values())
+    planned += plan(
+        by_storyline, STORYLINE, inputs.storylines, config.out, config.means, at_most=few
+    ).askers
+    cost = results.cost_table(config, inputs)
+    return NarrativesPlan(n, inputs.bad_rows, tuple(planned), cost)
 
 
-def _write_manifest(
-    config: NarrateConfig, inputs: Inputs, status: str, identities: dict[str, str]
-) -> None:
-    content = {
-        "format": manifest.FORMAT,
-        "kind": KIND,
-        "status": status,
-        "versions": manifest.versions(),
-        "data": {
-            "source": Path(config.sequences).name,
-            "sha256": inputs.digest,
-            "n_items": len(inputs.narratives),
-            "n_bad_rows": len(inputs.bad_rows),
-        },
-        "settings": {
-            "parts": list(config.parts),
-            "judges": identities,
-            "n_judges": config.voting.judges,
-            "temperature": config.voting.temperature,
-            "context": config.voting.context,
-            "anchors": config.voting.anchors,
-            "max_side": config.max_side,
-            "caption_words": list(config.words),
-            "language": config.language,
-            "steps_by": config.steps_by,
-            "hybrid": {"share": config.share, "rule": config.rule, "weight": config.weight},
-            "topics": config.topics,
-        },
-        "metrics": [],
-        "summary": [],
+def _add(
+    session: Session, name: str, asker: Asker[Any], config: NarrateConfig, inputs: Inputs
+) -> Asked:
+    """Note what a stage will ask, and of what."""
+    if name == "caption":
+        return session.add(asker, FRAME, session.take(FRAME, inputs.shown)[0])
+    n = len(inputs.storylines)
+    jobs = n_seen(config, n) if name == "sight" else n
+    # what is measured costs nothing, so another embedder or a longer file is no other run
+    return session.add(asker, STORYLINE, n, jobs=jobs, renew=name == "coherence")
+
+
+def _ask(
+    session: Session, asked: Mapping[str, Asked], config: NarrateConfig, inputs: Inputs
+) -> StageFindings:
+    """Ask stage by stage, each knowing what came out of the ones before."""
+    found = StageFindings(inputs, config.voting.judges)
+
+    def ask(name: str, positions: Sequence[int] | None = None, **known: Any) -> None:
+        if name in asked:
+            session.map(asked[name].knowing(**known), positions=positions)
+            found.outcomes[name] = session.outcomes(asked[name])
+
+    if "coherence" in asked:  # first: what is wrong with vectors shows before anything is paid
+        found.pictures = _embedded(session, asked["coherence"].asker, config, inputs)
+        ask("coherence", pictures=found.pictures)
+    ask("caption")
+    captions = found.captions()
+    ask("captions", captions=captions)
+    if "hybrid" in config.parts:
+        found.seen = choose(found.table("captions"), config.hybrid.share, config.hybrid.rule)
+    ask("sight", positions=None if "sight" in config.parts else found.seen)
+    ask("transitions", captions=captions)
+    for name in JUDGED:
+        asker = asked[name].asker if name in asked else None
+        if isinstance(asker, JudgeAsker) and session.answers is not None:
+            found.judges[name] = session.tools.identity("judge", asker.judge)
+            found.spent[name] = spent_on(found.outcomes[name].values(), session.answers)
+    return found
+
+
+def _embedded(
+    session: Session, asker: Asker[Any], config: NarrateConfig, inputs: Inputs
+) -> EmbeddedPictures:
+    assert isinstance(asker, MeasureCoherence)
+    embedder = session.tools.image_embedder(asker.embedder)
+    return asker.embed(embedder, inputs.frames, config.folder)
+
+
+def _settings(config: NarrateConfig) -> dict[str, Any]:
+    """What fixes the study beside the askers' own settings."""
+    return {
+        "parts": list(config.parts),
+        "human": config.human,
+        "hybrid": asdict(config.hybrid),
+        "voting": asdict(config.voting),
+        "max_side": config.max_side,
+        "caption_words": [config.captions.min_words, config.captions.max_words],
+        "limit": config.rows.limit,
+        "skip_bad_rows": config.rows.skip_bad_rows,
     }
-    manifest.write(config.out, content)

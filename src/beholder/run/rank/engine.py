@@ -17,10 +17,11 @@ from beholder.metrics.irr.scorers import twins
 from beholder.options import check_distinct
 from beholder.records import ItemFailure, Reviews
 from beholder.run import manifest
-from beholder.run.plan import Plan, plan
+from beholder.run.asked import Asked
+from beholder.run.plan import RunPlan, plan
 from beholder.run.rank import results
 from beholder.run.rank.config import RankConfig
-from beholder.run.session import Asked, Progress, Session
+from beholder.run.session import Progress, Session
 from beholder.run.subjects import REVIEWS
 
 KIND = "ranking"
@@ -63,7 +64,7 @@ def run_ranking(
     return ranking, bad
 
 
-def plan_ranking(config: RankConfig) -> Plan:
+def plan_ranking(config: RankConfig) -> RunPlan:
     """Read all input and say what the run would ask; nothing is asked or written.
 
     Raises:

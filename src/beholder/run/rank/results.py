@@ -71,8 +71,8 @@ def build(
 
 def write(out: Path, images: Path, ranking: Mapping[str, Any], reviews: Sequence[Reviews]) -> None:
     """Write a run's results into its folder; pictures that cannot be read have no thumbnail."""
-    pictures = ((r.id, None if r.image is None else images / r.image) for r in reviews)
-    write_thumbs(out, pictures, THUMB_SIDE)  # a scorer that looked has told what failed
+    pictures = ((r.id, r.image) for r in reviews)
+    write_thumbs(out, images, pictures, THUMB_SIDE)  # a scorer that looked has told what failed
     files.write_csv(out / "images.csv", _image_rows(ranking))
     files.write_csv(out / "ranks.csv", _rank_rows(ranking))
     files.write_csv(out / "thresholds.csv", _threshold_rows(ranking))

@@ -1,1 +1,1 @@
-"""A judge is asked one thing of each row, and rows come out: captions, categories, translations."""
+"""A judge is asked one thing of each row or picture, and new rows come out."""

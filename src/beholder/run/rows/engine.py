@@ -1,179 +1,183 @@
-"""Do a task for each row with each judge, and write the rows that come out.
+"""Runs that make texts: have judges make them, keep them in the store, write the file at the end.
 
-Answers are in the store beside the output before they are used, so a run that is killed at any
-moment goes on where it was, and a second run asks nothing. The output is written whole at the end.
+The file is written whole from the store, so that a run that was killed at any moment ends in the
+same bytes as one that was not.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from beholder.aio import bounded, run_sync
-from beholder.data import to_row
-from beholder.errors import ConfigError, ItemError, TransientError
-from beholder.files import replacing
-from beholder.judges import Judge, Tally, judge
-from beholder.records import Item, ItemFailure, ItemScore
-from beholder.run.answers import run_answers
-from beholder.run.rows.inputs import rebased
-from beholder.run.rows.tasks import Task
-from beholder.run.session import Progress
-from beholder.run.store import locked
+from beholder.data.read import good_rows
+from beholder.errors import DataError
+from beholder.files import write_jsonl
+from beholder.options import DataOptions, WorkOptions
+from beholder.records import ItemFailure
+from beholder.run import manifest
+from beholder.run.plan import RunPlan, plan
+from beholder.run.rows.making import MadePart, Maker, parts_of
+from beholder.run.session import Means, Progress, Session
+from beholder.run.subjects import SubjectKind
+from beholder.run.thumbs import write_thumbs
 
-Made: TypeAlias = Item | ItemFailure
+S = TypeVar("S")
 
-_DONE = ItemScore({})
+CONCURRENCY = 16
+"""Subjects that wait for judges at once, where nobody says otherwise: pictures are big."""
+
+MAX_SHOWN = 200
+"""Subjects on the page of a run, from the first; only they get a thumbnail."""
+
+_THUMB_SIDE = 240
+
+Row: TypeAlias = Callable[[S, str, Sequence[MadePart], str], Mapping[str, Any]]
+"""The row of a subject, a system's name, the texts it made, and its judge's identity."""
 
 
 @dataclass(frozen=True)
-class RowsConfig:
-    """A task over rows.
+class Making(Generic[S]):
+    """A run that makes texts, and the file it writes of them.
 
     Attributes:
-        out: The JSONL file to write; answers are kept in a folder beside it.
-        root: Folder that image paths of the items are relative to.
-        judges: Spec per name of a system.
-        judge_options: Options of all judges that are no part of a spec.
-        concurrency: Rows that wait for judges at once.
-        max_cost: US dollars that all starts together may spend, or None.
-        cache: File of the answers that all runs share, or None.
+        kind: Kind of the run, as ``run.json`` says it.
+        folder: The run directory.
+        out: The JSONL file.
+        data: The data as the user named them.
+        rows: Which rows are taken.
+        means: With what the run works.
+        subjects: Kind of subject.
+        read: Gives the subjects, and an error for each wrong row.
+        picture: The picture of a subject that its page shows, or None.
+        systems: What is asked, by the name of the system that is asked.
+        row: The row of a subject in the file.
     """
 
+    kind: str
+    folder: Path
     out: Path
-    root: Path
-    judges: Mapping[str, str]
-    judge_options: Mapping[str, Any] = field(default_factory=dict)
-    concurrency: int = 16
-    max_cost: float | None = None
-    cache: Path | None = None
-
-    def __post_init__(self) -> None:
-        if not self.judges:
-            raise ConfigError("no judge was named; give one, such as --judge openai:MODEL")
-        if self.concurrency < 1:
-            raise ConfigError(f"--concurrency must be at least 1, got {self.concurrency}")
+    data: str
+    rows: DataOptions
+    means: Means
+    subjects: SubjectKind[S]
+    read: Callable[[], Iterator[S | DataError]]
+    picture: Callable[[S], str | None]
+    systems: Mapping[str, Maker[S]]
+    row: Row[S]
 
     @property
-    def answers(self) -> Path:
-        """Folder of the answers."""
-        return self.out.with_name(f"{self.out.name}.answers")
+    def askers(self) -> list[Maker[S]]:
+        """What is asked; two systems that are asked the same by one judge are asked once."""
+        return list({maker.name: maker for maker in self.systems.values()}.values())
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of the rows.
+class Written:
+    """What a run that makes texts left.
 
     Attributes:
-        n_written: Rows in the output.
-        failures: Item id, system and reason, for rows that are not in it.
-        outside: Whether image paths had to be written as absolute ones.
+        path: The file.
+        n_written: Rows in it.
+        failures: Id, system and reason, for rows that are not in it.
+        bad_rows: Rows of the data that were left out.
+        outside: Whether images lie outside of the file's folder, so that their paths are absolute.
     """
 
+    path: Path
     n_written: int
     failures: tuple[tuple[str, str, ItemFailure], ...]
+    bad_rows: tuple[DataError, ...]
     outside: bool
 
 
-def carry_out(config: RowsConfig, task: Task, items: Sequence[Item], progress: Progress) -> Outcome:
-    """Do a task for all rows, or go on with it.
+def carry_out(making: Making[S], progress: Progress) -> Written:
+    """Ask what a run still lacks, and write the file.
+
+    Args:
+        making: The run.
+        progress: Hears how it goes on.
 
     Raises:
         ConfigError: A judge cannot be made, or cannot do what is asked.
-        RunError: Another process writes there, or the budget is spent.
-        KeyboardInterrupt: Passed on, after the store has all answers.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+        RunError: The run directory is busy or holds another run, or the budget is spent.
+        KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
-    with (
-        locked(config.answers),
-        run_answers(config.answers, config.cache, config.max_cost) as (answers, budget),
-    ):
-        judges = {
-            name: judge(spec, answers=answers, budget=budget, **config.judge_options)
-            for name, spec in config.judges.items()
+    bad: list[DataError] = []
+    with Session.open(
+        making.folder, making.kind, means=making.means, askers=making.askers, progress=progress
+    ) as session:
+        for asker in making.askers:
+            asker.identities(session.tools)  # a judge that cannot do it stops here
+        n, digest = session.take(making.subjects, _good(making, bad))
+        for asker in making.askers:
+            session.add(asker, making.subjects, n)
+        settings = {
+            "limit": making.rows.limit,
+            "skip_bad_rows": making.rows.skip_bad_rows,
+            "systems": {system: maker.name for system, maker in making.systems.items()},
         }
-        identities = {name: made.identity for name, made in judges.items()}
-        progress.start(len(items) * len(judges), 0)
-        made = run_sync(_all(config, task, items, judges, progress))
-    return _write(config, task, items, made, identities)
+        if session.begin(manifest.Log(making.data, digest, n, len(bad), settings)):
+            session.map(*session.asked)
+            _draw(making, session, n)
+            session.close()
+        return replace(_write(making, session, n), bad_rows=tuple(bad))
 
 
-def tally_calls(
-    config: RowsConfig, task: Task, items: Sequence[Item]
-) -> tuple[Tally, dict[str, int]]:
-    """What a task would ask, from typical answers, and how many rows are sure to fail, by reason.
+def plan_making(making: Making[S]) -> RunPlan:
+    """Read all input and say what a run would ask; nothing is asked or written.
 
     Raises:
-        ConfigError: A judge cannot be made.
+        ConfigError: A judge cannot be made, or cannot do what is asked.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+        RunError: The run directory holds another kind of run.
     """
-    tally, lacking = Tally(), dict[str, int]()
-    judges = {
-        name: judge(spec, tally=tally, **config.judge_options)
-        for name, spec in config.judges.items()
+    manifest.check_kind(making.folder, making.kind)
+    bad: list[DataError] = []
+    subjects = _good(making, bad)
+    return plan(making.askers, making.subjects, subjects, making.folder, making.means, bad)
+
+
+def usual(work: WorkOptions) -> WorkOptions:
+    """The options with the number of subjects at once that is usual here."""
+    return replace(work, concurrency=work.concurrency or CONCURRENCY)
+
+
+def _good(making: Making[S], bad: list[DataError]) -> Iterator[S]:
+    return good_rows(making.read(), making.rows, bad, name=making.data)
+
+
+def _draw(making: Making[S], session: Session, n: int) -> None:
+    shown = islice(session.store.subjects(making.subjects), min(n, MAX_SHOWN))
+    pictures = ((making.subjects.id(subject), making.picture(subject)) for _, subject in shown)
+    write_thumbs(making.folder, making.means.folder, pictures, _THUMB_SIDE)
+
+
+def _write(making: Making[S], session: Session, n: int) -> Written:
+    identities = {
+        system: session.tools.identity("judge", maker.judge)
+        for system, maker in making.systems.items()
     }
-    made = run_sync(_all(config, task, items, judges, _Unheard()))
-    for outcome in made.values():
-        if isinstance(outcome, ItemFailure):
-            lacking[outcome.message] = lacking.get(outcome.message, 0) + 1
-    return tally, lacking
+    failures: list[tuple[str, str, ItemFailure]] = []
+    n_written, outside = 0, False
 
-
-class _Unheard:
-    def start(self, total: int, reused: int) -> None:
-        """See ``Progress``."""
-
-    def advance(self, outcome: ItemScore | ItemFailure) -> None:
-        """See ``Progress``."""
-
-
-async def _all(
-    config: RowsConfig,
-    task: Task,
-    items: Sequence[Item],
-    judges: Mapping[str, Judge],
-    progress: Progress,
-) -> dict[tuple[int, str], Made]:
-    async def one(job: tuple[int, str]) -> Made:
-        position, system = job
-        try:
-            return await task.make(items[position], judges[system], system)
-        except ItemError as error:
-            return ItemFailure(type(error).__name__, str(error), isinstance(error, TransientError))
-
-    jobs = ((position, system) for position in range(len(items)) for system in judges)
-    found: dict[tuple[int, str], Made] = {}
-    async for job, made in bounded(one, jobs, config.concurrency):
-        found[job] = made
-        progress.advance(made if isinstance(made, ItemFailure) else _DONE)
-    return found
-
-
-def _write(
-    config: RowsConfig,
-    task: Task,
-    items: Sequence[Item],
-    made: Mapping[tuple[int, str], Made],
-    identities: Mapping[str, str],
-) -> Outcome:
-    failures, n_written, outside = [], 0, False
-    folder = config.out.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    with (
-        replacing(config.out) as unfinished,
-        unfinished.open("w", encoding="utf-8", newline="\n") as lines,
-    ):
-        for position, item in enumerate(items):
-            for system, identity in identities.items():
-                row = made[position, system]
-                if isinstance(row, ItemFailure):
-                    failures.append((item.id, system, row))
+    def rows() -> Iterator[Mapping[str, Any]]:
+        nonlocal n_written, outside
+        for position, subject in islice(session.store.subjects(making.subjects), n):
+            for system, maker in making.systems.items():
+                outcome = session.store.score(maker.name, position)
+                assert outcome is not None  # all jobs are finished
+                if isinstance(outcome, ItemFailure):
+                    failures.append((making.subjects.id(subject), system, outcome))
                     continue
-                images = tuple(rebased(image, config.root, folder) for image in row.images)
-                outside |= any(Path(image).is_absolute() for image in images)
-                how = {"judge": identity, **task.settings()}
-                row = replace(row, images=images, meta={**row.meta, task.operation: how})
-                lines.write(json.dumps(to_row(row), ensure_ascii=False, allow_nan=False) + "\n")
+                parts = parts_of(outcome.detail)
+                row = making.row(subject, system, parts, identities[system])
                 n_written += 1
-    return Outcome(n_written, tuple(failures), outside)
+                outside |= any(Path(image).is_absolute() for image in row.get("images", ()))
+                yield row
+
+    write_jsonl(making.out, rows())
+    return Written(making.out, n_written, tuple(failures), (), outside)

@@ -1,0 +1,71 @@
+"""``beholder.agree``: how far metrics agree with people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+from beholder.benchmarks.agree import MetricValue, Report, asked, default_out
+from beholder.benchmarks.agree import agree as hold_against
+from beholder.benchmarks.load import load
+from beholder.benchmarks.protocols import generic, protocol
+from beholder.metrics import Metric
+from beholder.options import Options, grouped
+from beholder.run.scores import ScoreConfig
+from beholder.run.session import Progress, Quiet
+
+
+def agree(
+    source: str | Path,
+    metrics: Sequence[str | Metric[Any]],
+    *,
+    data: str | Path | None = None,
+    labels: Sequence[str] = (),
+    kind: Literal["spearman", "pearson", "tau-b", "tau-c"] = "spearman",
+    control_length: bool = False,
+    resamples: int = 1000,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Hold metrics against human judgments by the set's own protocol; scores are kept.
+
+    Args:
+        source: A known set, or a data file with judgments.
+        metrics: Metrics, or their text forms such as ``"cider"`` or ``"token_f1.recall"``.
+        data: Folder or file of a known set; ``hf:`` fetches it from the hub.
+        labels: Judgments of your own data; with none, the set's protocol or all numeric ones.
+        kind: The correlation, for labels of your own.
+        control_length: Partial the length out of correlations.
+        resamples: Bootstrap resamples over sources; 0 for no intervals.
+        out: Run directory of the scores. None takes ``runs/agree-`` and the name of the set.
+        progress: Hears how the scoring goes on.
+        options: Those of every door; see ``beholder.score``.
+
+    Returns:
+        Agreement per measure and metric, with intervals and paired differences.
+
+    Raises:
+        ConfigError: No such set, label, metric or option.
+        DataError: The data cannot be read.
+        RunError: The run directory is busy or holds other data.
+    """
+    rows, judging, work = grouped(options)
+    judged = load(str(source), None if data is None else str(data), rows)
+    folder = Path(out or default_out(judged.name))
+    config = ScoreConfig(judged.name, (), folder, replace(rows, limit=None), judging, work)
+    own_protocol = judged.known and not labels
+    measures = (
+        protocol(judged.name) if own_protocol else generic(judged.items, list(labels) or None, kind)
+    )
+    return hold_against(
+        judged,
+        measures,
+        [asked(m) if isinstance(m, str) else MetricValue(m) for m in metrics],
+        config,
+        progress or Quiet(),
+        control_length=control_length,
+        n_resamples=resamples,
+    )

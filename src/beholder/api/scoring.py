@@ -1,0 +1,98 @@
+"""``beholder.score``: the whole way from rows to results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from beholder.api.run import Run
+from beholder.data import from_row, records
+from beholder.errors import DataError
+from beholder.metrics import Metric, metric
+from beholder.options import Options, grouped
+from beholder.records import Item
+from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.session import Progress, Quiet, default_out
+
+
+def score(
+    data: str | Path | Iterable[Item | Mapping[str, Any]],
+    metrics: Sequence[str | Metric[Any]] = ("vcs",),
+    *,
+    judge: str | None = None,
+    embedder: str | None = None,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Run:
+    """Score a data set, or go on with a run that was interrupted.
+
+    Args:
+        data: A data file, a run directory (its items are scored again), or items or rows.
+        metrics: Metrics, or their text forms such as ``"vcs(lct=1)"``.
+        judge: Judge for the metrics that ask one and do not name one: ``openai:MODEL``,
+            ``hf:MODEL``, ``panel(openai:a, openai:b)``.
+        embedder: Embedder for the metrics that do not name one: ``static``, ``st:NAME``,
+            ``openai:MODEL``.
+        out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
+            folder for items given in Python.
+        progress: Hears how the run goes on.
+        options: Those of every door: ``limit``, ``skip_bad_rows``, ``media_root`` (which rows),
+            ``base_url``, ``temperature``, ``prompts``, ``batch``, ``judge_options`` (how judges are
+            asked), ``workers``, ``concurrency``, ``cache``, ``max_cost`` (how much at once, what is
+            kept, what may be spent); see ``beholder.options``.
+
+    Returns:
+        The finished run.
+
+    Raises:
+        ConfigError: A metric, tool or option is wrong.
+        DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
+        RunError: The run directory is busy or holds another run.
+    """
+    named = isinstance(data, str | Path)
+    config = configure(
+        str(data) if named else None,
+        metrics,
+        judge=judge,
+        embedder=embedder,
+        out=out,
+        **options,
+    )
+    rows = None if isinstance(data, str | Path) else _from_python(data)
+    bad_rows = run_scores(config, progress or Quiet(), rows)
+    return Run(config.out, bad_rows=tuple(bad_rows))
+
+
+def configure(
+    source: str | None,
+    metrics: Sequence[str | Metric[Any]],
+    *,
+    judge: str | None = None,
+    embedder: str | None = None,
+    out: str | Path | None = None,
+    **options: Unpack[Options],
+) -> ScoreConfig:
+    """The configuration of ``score``'s arguments; ``source`` is None for items given in Python.
+
+    Raises:
+        ConfigError: A metric or option is wrong.
+    """
+    defaults = {kind: spec for kind, spec in (("embedder", embedder), ("judge", judge)) if spec}
+    rows, judging, work = grouped(options)
+    return ScoreConfig(
+        data=source or "items",
+        metrics=tuple(metric(m, **defaults) if isinstance(m, str) else m for m in metrics),
+        out=Path(out) if out is not None else default_out(source),
+        rows=rows,
+        judging=judging,
+        work=work,
+    )
+
+
+def _from_python(rows: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item | DataError]:
+    def build(row: object, number: str) -> Item:
+        return row if isinstance(row, Item) else from_row(row, default_id=number)
+
+    return records(enumerate(rows, start=1), build, name="items")

@@ -1,0 +1,50 @@
+"""What a study in both directions is told: where a run says who and what, and what is hard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from beholder.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where a run says who and what: names of group columns and of judgments.
+
+    Attributes:
+        system: Who wrote the candidate; without it, the name of the run directory.
+        category: Category of the picture.
+        dataset: Data set.
+        language: Language of the texts.
+        rating: People's ratings of the candidate: a number, a list, or numbers by rater.
+        human_rating: People's ratings of the reference, likewise.
+    """
+
+    system: str = "system"
+    category: str = "category"
+    dataset: str = "dataset"
+    language: str = "language"
+    rating: str = "rating"
+    human_rating: str = "human_rating"
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """How the study is made.
+
+    Attributes:
+        random: Category of the random sample; ``rest`` compares each category with all others.
+        cuts: F1 or recall below which a text is hard, and from which it is easy; None for tertiles.
+
+    Raises:
+        ConfigError: The cuts are not two shares, the lower first.
+    """
+
+    random: str = "random"
+    cuts: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.cuts is not None and not 0.0 <= self.cuts[0] <= self.cuts[1] <= 1.0:
+            raise ConfigError(
+                f"cuts {self.cuts}: expected two numbers from 0 to 1, the lower first"
+            )

@@ -1,0 +1,141 @@
+"""Groups of options that commands share: those of ``beholder.options``, flattened, and their own.
+
+Names, defaults and help come from the fields. A group repeats a field only where the command line
+takes it in another way. A group that extends another lies in one module with it, or knows all names
+of its annotations: they are read where the group is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from cyclopts import Parameter
+
+from beholder.cli.cache import cache_file
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
+
+
+def _no_option(kind: Any, value: str) -> None:
+    """Refuse an option that is misspelt and would be taken for the data."""
+    if value.startswith("-") and value != "-":
+        raise ValueError(f"there is no option {value}; data come first, options after them")
+
+
+Data: TypeAlias = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_no_option)]
+"""A file, a folder or a name; - is standard input."""
+
+Out: TypeAlias = Annotated[Path | None, Parameter(alias="-o")]
+AsJson: TypeAlias = Annotated[
+    bool, Parameter(name="--json", help="Print JSON on stdout instead of tables.")
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class DataGroup(DataOptions):
+    """Which rows of the data a command takes."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class JudgeGroup(JudgeOptions):
+    """How judges are asked; a spec holds what is in ``extra``, as ``openai('m', timeout=9)``."""
+
+    extra: Annotated[Mapping[str, object], Parameter(parse=False)] = field(default_factory=dict)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WorkGroup(WorkOptions):
+    """How much a command does at once, what it keeps, and what it may spend."""
+
+    cache: Annotated[
+        Path | None,
+        Parameter(help="Folder of the answers that all runs share, or off; see `beholder cache`."),
+    ] = None
+
+    def found(self) -> WorkOptions:
+        """The options of the run, with the file of the cache."""
+        return replace(self, cache=cache_file(self.cache))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ToolGroup:
+    """What metrics take that name none themselves.
+
+    Attributes:
+        judge: Judge where none is named: openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'.
+        embedder: Embedder where none is named: static (usual), st:NAME_OR_PATH or openai:MODEL.
+    """
+
+    judge: str | None = None
+    embedder: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Those that were given."""
+        given = {"judge": self.judge, "embedder": self.embedder}
+        return {kind: spec for kind, spec in given.items() if spec}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class FinishGroup:
+    """What a command does at its end.
+
+    Attributes:
+        allow_failed: Failures that still count as success.
+        dry_run: Check all input and say what would be asked; nothing is asked or written.
+    """
+
+    allow_failed: int = 0
+    as_json: AsJson = False
+    dry_run: bool = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RunGroup:
+    """What every command takes that makes a run."""
+
+    rows: DataGroup = field(default_factory=DataGroup)
+    judging: JudgeGroup = field(default_factory=JudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class StorylineDataGroup(DataGroup):
+    """Which rows are taken."""
+
+    media_root: Annotated[
+        Path | None,
+        Parameter(
+            name=["--images", "--media-root"],
+            help="Folder that image paths are relative to, where it is another than that of the"
+            " data.",
+        ),
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class VoteJudgeGroup(JudgeGroup):
+    """How judges are asked; ratings have a temperature of their own."""
+
+    temperature: Annotated[float | None, Parameter(parse=False)] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class StorylineRunGroup:
+    """What every run over storylines is told, as ``Run``."""
+
+    rows: StorylineDataGroup = field(default_factory=StorylineDataGroup)
+    judging: VoteJudgeGroup = field(default_factory=VoteJudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)

@@ -1,0 +1,299 @@
+"""A text as the built-in judge reads it: graph, units, words, and their vectors."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from beholder.embed.base import FloatArray
+from beholder.judges.builtin.classes import Values, exclude, values
+from beholder.judges.builtin.predicates import Predicate, normal
+from beholder.judges.builtin.vectors import vectors
+from beholder.language.graph import SceneGraph
+from beholder.language.units import GraphUnit, graph_units
+from beholder.records import Span
+from beholder.text import frequency
+from beholder.text import words as word_spans
+
+Ints = npt.NDArray[np.intp]
+_FLOOR = 1e-9
+_SENTENCE_END = re.compile(r"[.!?\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """Something a text says of one entity: an attribute, a modifier in its name, what it does.
+
+    Attributes:
+        entity: The entity.
+        text: As written.
+        value: In base form.
+        spans: Its characters.
+        polarity: False if the text denies it.
+    """
+
+    entity: int
+    text: str
+    value: str
+    spans: tuple[Span, ...]
+    polarity: bool = True
+
+
+class AnalysedText:
+    """One text, ready to be aligned with others.
+
+    Attributes:
+        graph: Its scene graph.
+        units: The graph's units.
+    """
+
+    def __init__(self, graph: SceneGraph) -> None:
+        self.graph = graph
+        self.units: tuple[GraphUnit, ...] = graph_units(graph)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """All words of the text, lower case."""
+        text = self.graph.text
+        return tuple(text[a:b].lower() for a, b in self._spans)
+
+    @cached_property
+    def _spans(self) -> list[Span]:
+        return word_spans(self.graph.text)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [end for _, end in self._spans]
+
+    def is_state(self, unit: GraphUnit) -> bool:
+        """Whether an attribute tells what a thing does ("sleeps"), not what it is like."""
+        return (unit.subject, unit.value) in self._states
+
+    @cached_property
+    def _states(self) -> set[tuple[int, str]]:
+        return {(a.entity, a.value) for a in self.graph.attributes if a.kind == "state"}
+
+    def at(self, span: Span) -> Span:
+        """The words that lie in a range of characters, as first and one past the last."""
+        first = bisect_right(self._ends, span[0])
+        last = first
+        while last < len(self._spans) and self._spans[last][0] < span[1]:
+            last += 1
+        return first, last
+
+    @cached_property
+    def sentences(self) -> list[int]:
+        """(words,), the sentence of each word; cut at marks only, for both texts alike."""
+        text, found, number, before = self.graph.text, [], 0, 0
+        for start, end in self._spans:
+            number += _SENTENCE_END.search(text, before, start) is not None
+            found.append(number)
+            before = end
+        return found
+
+    @cached_property
+    def mentions(self) -> list[tuple[Span, ...]]:
+        """Per entity, the words of its mentions."""
+        places = ((self.at(m.span) for m in e.mentions) for e in self.graph.entities)
+        return [tuple((a, b) for a, b in found if a < b) for found in places]
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where each word stands."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, word in enumerate(self.words):
+            found[word].append(place)
+        return found
+
+    @cached_property
+    def named_at(self) -> dict[int, int]:
+        """The entity whose mention ends at a word, by word."""
+        return {b - 1: i for i, found in enumerate(self.mentions) for _, b in found}
+
+    @cached_property
+    def said_of(self) -> dict[int, list[GraphUnit]]:
+        """The attributes that a word belongs to, by word."""
+        found: dict[int, list[GraphUnit]] = defaultdict(list)
+        for unit in self.units:
+            if unit.kind == "attribute":
+                for span in unit.spans:
+                    for place in range(*self.at(span)):
+                        found[place].append(unit)
+        return found
+
+    def _written(self, unit: GraphUnit) -> str:
+        """A unit as written: words anywhere are compared in the form they stand in."""
+        return (
+            self.graph.entities[unit.subject].mentions[0].text
+            if unit.kind == "entity"
+            else unit.text
+        )
+
+    @cached_property
+    def word_vectors(self) -> FloatArray:
+        """(words, D)."""
+        return vectors(self.words)
+
+    @cached_property
+    def word_values(self) -> list[tuple[int, Values]]:
+        """The words that stand in a class, by their place."""
+        return _classed(self.words)
+
+    @cached_property
+    def unit_words(self) -> tuple[tuple[str, ...], Ints]:
+        """The words of all units, and for each word its unit."""
+        pairs = [
+            (word, place)
+            for place, unit in enumerate(self.units)
+            for word in _words(self._written(unit))
+        ]
+        return tuple(word for word, _ in pairs), np.array([place for _, place in pairs], np.intp)
+
+    @cached_property
+    def unit_word_weights(self) -> FloatArray:
+        """(unit words,), how much each says."""
+        return np.array([frequency.weight(word) + _FLOOR for word in self.unit_words[0]])
+
+    @cached_property
+    def unit_word_vectors(self) -> FloatArray:
+        """(unit words, D)."""
+        return vectors(self.unit_words[0])
+
+    @cached_property
+    def unit_word_values(self) -> list[tuple[int, Values]]:
+        """The words of units that stand in a class, by their place."""
+        return _classed(self.unit_words[0])
+
+    @cached_property
+    def names(self) -> FloatArray:
+        """(entities, D), vectors of whole names."""
+        return vectors([entity.name.lower() for entity in self.graph.entities])
+
+    @cached_property
+    def heads(self) -> FloatArray:
+        """(entities, D), vectors of the last words of names."""
+        return vectors([entity.head.lower() for entity in self.graph.entities])
+
+    @cached_property
+    def head_values(self) -> list[tuple[int, Values]]:
+        """The heads that stand in a class, by entity."""
+        return _classed([entity.head.lower() for entity in self.graph.entities])
+
+    @cached_property
+    def properties(self) -> tuple[Property, ...]:
+        """All that is said of single entities."""
+        found = [
+            Property(unit.subject, unit.text, unit.value, unit.spans, unit.polarity)
+            for unit in self.units
+            if unit.kind == "attribute"
+        ]
+        for unit in self.units:
+            if unit.kind == "relation" and unit.verb:
+                verb = unit.value.split()[0]
+                found.append(Property(unit.subject, unit.text, verb, unit.spans, unit.polarity))
+        for entity in self.graph.entities:
+            span = entity.mentions[0].span
+            name = entity.name.lower()
+            found.append(Property(entity.index, entity.mentions[0].text, name, (span,)))
+        return tuple(found)
+
+    @cached_property
+    def property_vectors(self) -> FloatArray:
+        """(properties, D)."""
+        return vectors([found.value.lower() for found in self.properties])
+
+    @cached_property
+    def property_owners(self) -> Ints:
+        """(properties,), the entity of each."""
+        return np.array([found.entity for found in self.properties], np.intp)
+
+    @cached_property
+    def property_values(self) -> list[tuple[int, Values]]:
+        """The properties that stand in a class, by their place."""
+        return _classed([found.value.lower() for found in self.properties])
+
+    def sentences_of(self, entity: int) -> frozenset[int]:
+        """The parsed sentences that name an entity."""
+        return self._sentences_of[entity]
+
+    @cached_property
+    def _sentences_of(self) -> list[frozenset[int]]:
+        return [frozenset(m.sentence for m in e.mentions) for e in self.graph.entities]
+
+    def values_of(self, entity: int) -> list[Values]:
+        """What is said of an entity that stands in a class."""
+        return self._values_of.get(entity, [])
+
+    @cached_property
+    def _values_of(self) -> dict[int, list[Values]]:
+        found: dict[int, list[Values]] = defaultdict(list)
+        for place, value in self.property_values:
+            found[int(self.property_owners[place])].append(value)
+        return found
+
+    @cached_property
+    def relations(self) -> tuple[tuple[int, GraphUnit, Predicate], ...]:
+        """Units that are relations, with place and normal form."""
+        return tuple(
+            (place, unit, normal(unit.value, unit.verb, unit.passive or _undergoes(unit)))
+            for place, unit in enumerate(self.units)
+            if unit.kind == "relation"
+        )
+
+    @cached_property
+    def relation_ends(self) -> tuple[list[int], Ints, Ints]:
+        """Relations between two entities by their place, with subject and object of each."""
+        found = [
+            (place, unit.subject, unit.object)
+            for place, (_, unit, _) in enumerate(self.relations)
+            if unit.object is not None
+        ]
+        rows = np.array(found, np.intp).reshape(-1, 3)
+        return rows[:, 0].tolist(), rows[:, 1], rows[:, 2]
+
+    @cached_property
+    def verb_vectors(self) -> FloatArray:
+        """(relations, D), of verbs; zero where a relation has none."""
+        return vectors([predicate.verb for _, _, predicate in self.relations])
+
+
+def lower_excluded(
+    similarity: FloatArray,
+    rows: Sequence[tuple[int, Values]],
+    columns: Sequence[tuple[int, Values]],
+    factor: float,
+) -> list[tuple[int, int]]:
+    """Lower the similarity of values that exclude each other, in place.
+
+    Static vectors put "red" beside "blue": they stand in like sentences.
+
+    Returns:
+        The pairs that exclude each other.
+    """
+    pairs = [(i, j) for i, a in rows for j, b in columns if exclude(a, b)]
+    for i, j in pairs:
+        similarity[i, j] *= factor
+    return pairs
+
+
+def _undergoes(unit: GraphUnit) -> bool:
+    """Whether a relation reads like "brightened by", whatever the parse made of it."""
+    words = unit.text.lower().split()
+    return unit.verb and len(words) == 2 and words[1] == "by" and words[0].endswith("ed")
+
+
+def _words(value: str) -> list[str]:
+    lower = value.lower()
+    return [lower[a:b] for a, b in word_spans(lower)] or re.findall(r"\S+", lower)
+
+
+def _classed(texts: Sequence[str]) -> list[tuple[int, Values]]:
+    found = ((place, values(text)) for place, text in enumerate(texts))
+    return [(place, classes) for place, classes in found if classes]

@@ -1,0 +1,120 @@
+"""Soft alignment of words: what graphs miss, such as a parse gone wrong, words still tell.
+
+Each word of a text counts with its best squared similarity to a word of the other text, whatever
+the order; each two neighbours of its content words with the best two of the other text that stand
+in the same order, near each other: "a dog chases a cat" is not "a cat chases a dog".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.judges.builtin.analysed import AnalysedText, Ints, lower_excluded
+from beholder.judges.builtin.reading import analysed
+from beholder.judges.builtin.settings import settings
+from beholder.judges.operations.align import LexicalAlignment
+from beholder.text import frequency
+
+_IN_ORDER = 0.2
+"""Share of neighbours in a text's value."""
+_CONTENT = 0.3
+"""Weight above which a word is a content word; "the", "with" and "in" are below."""
+_APART = 2
+"""How far apart, in content words, the counterparts of two neighbours may stand."""
+_SETS_KEPT = 512
+
+
+def align_words(candidate: str, references: Sequence[str]) -> LexicalAlignment:
+    """Align the words of a candidate with those of each reference."""
+    own, others = analysed(candidate), [analysed(text) for text in references]
+    pairs = [_align(own, other) for other in others]
+    return LexicalAlignment(
+        _value([forward for forward, _ in pairs], own),
+        tuple(_value([back], other) for (_, back), other in zip(pairs, others, strict=True)),
+        _peers(tuple(references)),
+    )
+
+
+@lru_cache(maxsize=_SETS_KEPT)
+def _peers(references: tuple[str, ...]) -> float:
+    """How much the references recall of one another, over all ordered pairs."""
+    found = []
+    for first, second in combinations(references, 2):
+        forward, back = _align(analysed(first), analysed(second))
+        found += [_value([forward], analysed(first)), _value([back], analysed(second))]
+    return float(np.mean(found)) if found else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Matches:
+    """Best similarities of a text's words, (n,), and of its neighbours, (c - 1,).
+
+    ``neighbours`` is empty where one of the two texts has less than two content words.
+    """
+
+    words: FloatArray
+    neighbours: FloatArray
+
+
+def _align(a: AnalysedText, b: AnalysedText) -> tuple[_Matches, _Matches]:
+    """The words of the first text in the second, and of the second in the first."""
+    if not a.words or not b.words:
+        nothing = np.zeros(0)
+        return (
+            _Matches(np.zeros(len(a.words)), nothing),
+            _Matches(np.zeros(len(b.words)), nothing),
+        )
+    similarity = np.clip(a.word_vectors @ b.word_vectors.T, 0.0, 1.0)
+    lower_excluded(similarity, a.word_values, b.word_values, settings().excluded)
+    similarity **= 2  # a word that is a little like many says little
+    content = similarity[np.ix_(_content(a), _content(b))]
+    return (
+        _Matches(similarity.max(axis=1), _in_order(content)),
+        _Matches(similarity.max(axis=0), _in_order(content.T)),
+    )
+
+
+def _in_order(similarity: FloatArray) -> FloatArray:
+    """For each two neighbours the geometric mean of their similarities to the best two in order."""
+    n, m = similarity.shape
+    if n < 2 or m < 2:
+        return np.zeros(0)
+    first, second = similarity[:-1], similarity[1:]
+    best = np.max(
+        [
+            (first[:, : m - apart] * second[:, apart:]).max(axis=1)
+            for apart in range(1, min(_APART, m - 1) + 1)
+        ],
+        axis=0,
+    )
+    found: FloatArray = np.sqrt(best)
+    return found
+
+
+def _value(matches: Sequence[_Matches], text: AnalysedText) -> float:
+    """The value of a text whose words are looked for in several others, each at its best."""
+    weights = _weights(text)
+    if not len(weights) or not matches:
+        return 0.0
+    value = float(np.average(np.max([found.words for found in matches], axis=0), weights=weights))
+    ordered = [found.neighbours for found in matches if len(found.neighbours)]
+    if not ordered:
+        return value
+    content = weights[_content(text)]
+    neighbours = np.average(np.max(ordered, axis=0), weights=np.sqrt(content[:-1] * content[1:]))
+    return value + _IN_ORDER * (float(neighbours) - value)
+
+
+def _weights(text: AnalysedText) -> FloatArray:
+    return np.array([frequency.weight(word) for word in text.words])
+
+
+def _content(text: AnalysedText) -> Ints:
+    """Places of the content words."""
+    return np.flatnonzero(_weights(text) > _CONTENT)

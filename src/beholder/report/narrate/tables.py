@@ -1,0 +1,105 @@
+"""What a terminal shows of storylines: paths, scores, reliability, coherence, weakest links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from beholder.narratives.extract import Extracted
+from beholder.narratives.study import mean_vote
+
+_N_BREAKS = 10
+_COEFFICIENTS = ("icc_single", "icc_average", "alpha")
+
+
+def extraction_table(found: Sequence[Extracted]) -> Table:
+    """Storylines that were extracted, with their weakest links."""
+    table = Table("id", "pictures", "weakest link", "mean", "weakest step")
+    for each in found:
+        steps, shots = each.path.steps, each.storyline.frames
+        at = steps.index(min(steps))
+        table.add_row(
+            escape(each.storyline.id),
+            str(len(shots)),
+            f"{each.path.weakest:.3f}",
+            f"{each.path.mean:.3f}",
+            escape(f"{shots[at].id} → {shots[at + 1].id}"),
+        )
+    return table
+
+
+def study_tables(study: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Scores, reliability, coherence and steps of a study, as far as it has them."""
+    tables = study["tables"]
+    if tables["methods"]:
+        yield from (_scores(tables["scores"]), _agreement(tables["reliability"]))
+    if study["theta"] is not None:
+        yield from (_coherence(tables["coherence"]), Text(study["theta"]["signature"]))
+    if study["steps"] is not None:
+        yield from (_steps(study["steps"]["sources"]), _breaks(study))
+    if study["hybrid_missing"]:
+        yield Text(study["hybrid_missing"])
+
+
+def _scores(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("method", "source", "n", "mean", "SD", "SD of judges", "failed")
+    for row in rows:
+        numbers = (_two(row[name]) for name in ("mean", "sd", "within_sd"))
+        table.add_row(
+            row["method"], escape(row["source"]), str(row["n"]), *numbers, str(row["n_failed"])
+        )
+    return table
+
+
+def _agreement(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("method", "narratives", "ICC(2,1)", "ICC(2,k)", "alpha", "pairwise r")
+    for row in rows:
+        known = "icc_single" in row
+        table.add_row(
+            row["method"],
+            str(row["n"]),
+            *(_two(row[n]["value"]) if known else "–" for n in _COEFFICIENTS),
+            _two(row["mean_pairwise_r"]) if known else "–",
+        )
+    return table
+
+
+def _coherence(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("source", "min coherence", "mean coherence", "distance to human")
+    for row in rows:
+        numbers = (_two(row[name]["mean"]) for name in ("minimum", "mean", "dtw"))
+        table.add_row(escape(row["source"]), *numbers)
+    return table
+
+
+def _steps(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("source", "n", "mean step", "SD", "failed steps")
+    for row in rows:
+        numbers = (_two(row[name]) for name in ("mean", "sd"))
+        table.add_row(escape(row["source"]), str(row["n"]), *numbers, str(row["n_failed"]))
+    return table
+
+
+def _breaks(study: Mapping[str, Any]) -> Table:
+    """The steps that judges rated lowest, with their coherence."""
+    found = []
+    for narrative in study["narratives"]:
+        ids = [study["frames"][frame]["id"] for frame in narrative["frames"]]
+        for i, votes in enumerate(narrative["steps"]):
+            mean = mean_vote([vote["value"] for vote in votes])
+            if mean is not None:
+                theta = narrative["coherence"]["steps"][i] if narrative["coherence"] else None
+                found.append((mean, narrative["id"], f"{ids[i]} → {ids[i + 1]}", theta))
+    table = Table("weakest links", "step", "judges", "theta")
+    for mean, narrative_id, step, theta in sorted(found, key=lambda row: row[0])[:_N_BREAKS]:
+        table.add_row(escape(narrative_id), escape(step), _two(mean), _two(theta))
+    return table
+
+
+def _two(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

@@ -1,0 +1,114 @@
+"""One score in a terminal: both texts with their units coloured, the values, what to look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from beholder.records import Item, ItemScore, Unit
+from beholder.report.marking import Piece, mark
+from beholder.report.numbers import show_number
+from beholder.report.tones import by_tone, label, notable, tone
+from beholder.visible import visible
+
+_SIDE_BY_SIDE = 100
+"""Columns of a terminal from which the texts stand next to each other."""
+
+MAX_NOTABLE = 20
+"""Notable units that are listed; the texts show all."""
+
+
+def show(score: ItemScore, console: Console | None = None) -> None:
+    """Print a score: both texts with their units marked, the values, and what to look at.
+
+    In a notebook, leave the score as the last expression of a cell instead.
+
+    Args:
+        score: What a metric found. Without its ``item`` there are no texts to print.
+        console: Where to print; standard output if None. Colours appear on a terminal only.
+    """
+    console = console or Console()
+    if score.item is not None:
+        console.print(_texts(score.item, score, console.width))
+    console.print(_legend(score.units))
+    console.print(_values(score))
+    findings = notable(score.units)
+    if findings:
+        console.print(_units(findings, score.item))
+    if score.signature:
+        console.print(Text(visible(score.signature), style="dim"))
+
+
+def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
+    panels = [_panel("candidate", mark(item.candidate, score.units, "candidate"), score)]
+    for index, text in enumerate(item.references):
+        title = "reference" if len(item.references) == 1 else f"reference {index + 1}"
+        panels.append(_panel(title, mark(text, score.units, "reference", index), score))
+    if width < _SIDE_BY_SIDE or len(panels) == 1:
+        return Group(*panels)
+    grid = Table.grid(expand=True, padding=(0, 1))
+    grid.add_column(ratio=1)
+    grid.add_column(ratio=1)
+    grid.add_row(panels[0], Group(*panels[1:]))
+    return grid
+
+
+def _panel(title: str, pieces: Iterable[Piece], score: ItemScore) -> Panel:
+    text = Text()
+    for piece in pieces:
+        style = tone(score.units[piece.units[-1]].verdict).rich if piece.units else ""
+        text.append(piece.text, style=style)
+    return Panel(text, title=title, title_align="left", box=box.ROUNDED, border_style="dim")
+
+
+def _legend(units: Iterable[Unit]) -> Text:
+    counts = Counter(unit.verdict for unit in units)
+    legend = Text()
+    for verdict in by_tone(counts):
+        drawn = tone(verdict)
+        words = f"{drawn.symbol} {visible(label(verdict))} {counts[verdict]}"
+        legend.append(words, style=drawn.rich)
+        legend.append("   ")
+    return legend
+
+
+def _values(score: ItemScore) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("value")
+    table.add_column("score", justify="right")
+    for row, (name, value) in enumerate(score.values.items()):
+        style = "bold" if row == 0 else ""
+        table.add_row(Text(visible(name), style=style), Text(show_number(value), style=style))
+    return table
+
+
+def _units(units: list[Unit], item: Item | None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("verdict", "in", "kind"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("score", justify="right")
+    table.add_column("text", overflow="fold", ratio=1)
+    for unit in units[:MAX_NOTABLE]:
+        drawn = tone(unit.verdict)
+        table.add_row(
+            Text(f"{drawn.symbol} {visible(label(unit.verdict))}", style=drawn.rich),
+            _place(unit, item),
+            Text(visible(unit.kind)),
+            "" if unit.score is None else show_number(unit.score),
+            Text(visible(unit.text)),
+        )
+    if len(units) > MAX_NOTABLE:
+        table.caption = f"and {len(units) - MAX_NOTABLE} more"
+    return table
+
+
+def _place(unit: Unit, item: Item | None) -> str:
+    if unit.side == "candidate" or item is None or len(item.references) < 2:
+        return unit.side
+    return f"reference {(unit.reference_index or 0) + 1}"

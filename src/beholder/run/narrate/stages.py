@@ -1,0 +1,181 @@
+"""What a run over narratives asks, stage by stage, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from beholder.data.frames import frame_row
+from beholder.metrics.asker import Asker, Outcome
+from beholder.narratives.cost import Stage
+from beholder.narratives.hybrid import choose
+from beholder.narratives.judging import (
+    CaptionFrame,
+    RateSteps,
+    RateStoryline,
+    Vote,
+    caption_of,
+    votes_of,
+)
+from beholder.narratives.measuring import (
+    EmbeddedPictures,
+    MeasureCoherence,
+    coherence_in,
+    digest,
+    nearest_in,
+)
+from beholder.narratives.strength import Coherence
+from beholder.narratives.views import Method
+from beholder.narratives.warping import WarpedAlignment
+from beholder.records import ItemFailure
+from beholder.run.narrate.config import NarrateConfig
+from beholder.run.narrate.inputs import Inputs
+
+JUDGED = ("caption", "captions", "sight", "transitions")
+"""Stages that ask a judge, in the order in which they are told."""
+
+
+def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
+    """What a run asks, by stage.
+
+    ``coherence`` measures storylines, ``captions`` and ``sight`` rate them, ``transitions`` rates
+    their steps, ``caption`` describes pictures.
+
+    Raises:
+        ConfigError: A setting is out of its range.
+    """
+    steps = "transitions" in config.parts
+    writes = config.by_captions or (steps and config.steps_by == "captions")
+    caption = _captioner(config, inputs) if writes else None
+    anchors = config.voting.anchors
+    found: dict[str, Asker[Any]] = {}
+    if "coherence" in config.parts:
+        found["coherence"] = _measure(config, inputs)
+    if config.by_captions:
+        found["captions"] = RateStoryline(**_rater(config, "captions", caption), anchors=anchors)
+    if config.by_sight:
+        found["sight"] = RateStoryline(**_rater(config, "sight", None), anchors=anchors)
+    if steps:
+        found["transitions"] = RateSteps(**_rater(config, config.steps_by, caption))
+    if caption is not None:
+        found["caption"] = caption
+    return found
+
+
+def n_seen(config: NarrateConfig, n: int) -> int:
+    """How many of n storylines are rated by sight."""
+    if "sight" in config.parts:
+        return n
+    return len(choose(np.zeros((n, 1)), config.hybrid.share, config.hybrid.rule))
+
+
+def _captioner(config: NarrateConfig, inputs: Inputs) -> CaptionFrame:
+    how = config.captions
+    judge = how.judge or config.judge
+    assert judge is not None  # the configuration refuses a run that asks and names none
+    return CaptionFrame(
+        judge=judge,
+        context=config.voting.context,
+        max_side=config.max_side,
+        min_words=how.min_words,
+        max_words=how.max_words,
+        language=how.language,
+        all_given=all(frame.caption for frame in inputs.shown),
+    )
+
+
+def _rater(config: NarrateConfig, by: Method, caption: CaptionFrame | None) -> dict[str, Any]:
+    return {
+        "judge": config.judge,
+        "context": config.voting.context,
+        "max_side": config.max_side,
+        "by": by,
+        "judges": config.voting.judges,
+        "temperature": config.voting.temperature,
+        "captioner": caption if by == "captions" else None,
+    }
+
+
+def _measure(config: NarrateConfig, inputs: Inputs) -> MeasureCoherence:
+    how = config.coherence
+    assert how.embedder is not None  # likewise
+    return MeasureCoherence(
+        embedder=how.embedder,
+        jsd=how.jsd,
+        base=how.base,
+        scale=how.scale,
+        topics=how.topics,
+        human=config.human,
+        collection=digest([frame_row(frame) for frame in inputs.frames]),
+    )
+
+
+@dataclass
+class StageFindings:
+    """What came of a run over narratives; filled stage by stage.
+
+    Attributes:
+        inputs: What it works on.
+        n_judges: Judges that vote.
+        outcomes: Per stage, the outcome per position of a storyline, or of a picture.
+        seen: Positions that hybrid judging looks at.
+        spent: What each stage took.
+        judges: Identity of the judge of each stage.
+        pictures: The collection that was measured in; None where nothing was measured.
+    """
+
+    inputs: Inputs
+    n_judges: int
+    outcomes: dict[str, Mapping[int, Outcome]] = field(default_factory=dict)
+    seen: list[int] = field(default_factory=list)
+    spent: dict[str, Stage] = field(default_factory=dict)
+    judges: dict[str, str] = field(default_factory=dict)
+    pictures: EmbeddedPictures | None = None
+
+    def captions(self) -> dict[str, str | ItemFailure]:
+        """Caption per frame id, or why it has none."""
+        shown = self.inputs.shown
+        return {shown[at].id: caption_of(one) for at, one in self._of("caption").items()}
+
+    def votes(self) -> dict[str, dict[int, list[Vote]]]:
+        """Per method the votes per position of a storyline."""
+        return {
+            method: {at: votes_of(one, 1, self.n_judges)[0] for at, one in self._of(method).items()}
+            for method in ("captions", "sight")
+            if method in self.outcomes
+        }
+
+    def table(self, method: str) -> list[list[float]]:
+        """(n, K) votes of a method; NaN where there is none."""
+        found = self.votes()[method]
+        nobody = [float("nan")] * self.n_judges
+        return [
+            [nobody[0] if vote.value is None else float(vote.value) for vote in found[at]]
+            if at in found
+            else nobody
+            for at in range(len(self.inputs.storylines))
+        ]
+
+    def steps(self) -> dict[int, list[list[Vote]]]:
+        """Votes per step, per position of a storyline."""
+        storylines = self.inputs.storylines
+        return {
+            at: votes_of(one, len(storylines[at].frames) - 1, self.n_judges)
+            for at, one in self._of("transitions").items()
+        }
+
+    def coherence(self) -> dict[int, Coherence | ItemFailure]:
+        """Coherence per position of a storyline, or why it has none."""
+        return {at: coherence_in(one) for at, one in self._of("coherence").items()}
+
+    def nearest(self) -> dict[int, tuple[int, WarpedAlignment]]:
+        """Per position the position of the nearest human storyline, and the alignment with it."""
+        place = {storyline.id: at for at, storyline in enumerate(self.inputs.storylines)}
+        found = ((at, nearest_in(one)) for at, one in self._of("coherence").items())
+        return {at: (place[near[0]], near[1]) for at, near in found if near is not None}
+
+    def _of(self, stage: str) -> Mapping[int, Outcome]:
+        return self.outcomes.get(stage, {})

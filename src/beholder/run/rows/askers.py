@@ -1,0 +1,264 @@
+"""What may be asked of each row: a caption of its pictures, its category, its translation."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from beholder.errors import ConfigError, ItemError
+from beholder.judges import Judge, operations
+from beholder.judges.operations import Operation
+from beholder.metrics import Tools
+from beholder.metrics.asker import ValueInfo
+from beholder.metrics.params import param
+from beholder.records import Item
+from beholder.run.rows.making import CHARACTERS, WORDS, MadePart, Maker
+
+SEVERAL, NONE = "several", "none"
+_CANDIDATE = "candidate"
+
+
+@dataclass(frozen=True)
+class RowColumns:
+    """Group columns that rows get.
+
+    Attributes:
+        system: Who wrote the caption.
+        language: The language of a caption (where the row names none) or a translation.
+        category: The category.
+    """
+
+    system: str = "system"
+    language: str = "language"
+    category: str = "category"
+
+
+@dataclass(frozen=True)
+class RowAsker(Maker[Item]):
+    """Base of what is asked of rows and gives rows."""
+
+    def row(
+        self, item: Item, parts: Sequence[MadePart], system: str, judge: str, columns: RowColumns
+    ) -> Item:
+        """The new row; how it was made stands in ``meta`` under the name of what was asked.
+
+        Args:
+            item: The row.
+            parts: What was made of it.
+            system: What the judge is called.
+            judge: Identity of the judge.
+            columns: Names of the group columns.
+        """
+        made = self._row(item, parts, system, columns)
+        how = {**self.config(), "judge": judge}
+        return replace(made, meta={**made.meta, self.registered_name: how})
+
+    @abstractmethod
+    def _row(
+        self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns
+    ) -> Item: ...
+
+
+@dataclass(frozen=True)
+class CaptionRow(RowAsker):
+    """A description of an item's pictures becomes the candidate.
+
+    Raises:
+        ConfigError: The numbers of words are no range.
+    """
+
+    registered_name: ClassVar[str] = "caption"
+    operation: ClassVar[type[Operation[Any]]] = operations.Caption
+
+    language: str = param("English", "language to write in")
+    words: tuple[int, int] = param((20, 200), "fewest and most words")
+    context: str = param("", "what the collection is, in the user's own words")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_words(self.words)
+
+    def check(self, subject: Item) -> None:
+        """Refuse an item without pictures."""
+        _check_pictures(subject)
+
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+        """One text."""
+        low, high = self.words
+        question = operations.Caption(
+            await tools.pictures.read(subject.images),
+            language=self.language,
+            min_words=low,
+            max_words=high,
+            context=self.context,
+        )
+        return (MadePart(await judge.ask(question)),)
+
+    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
+        known = {columns.language: self.language} | dict(item.group)
+        group = known | {columns.system: system}
+        return replace(item, id=f"{item.id}/{system}", candidate=parts[0].text, group=group)
+
+
+@dataclass(frozen=True)
+class ClassifyRow(RowAsker):
+    """The category of an item becomes a group column.
+
+    A single category names the group. Two that both clearly apply are ``several``, none is
+    ``none``; both with their ratings stand in ``meta.categories``.
+
+    Raises:
+        ConfigError: There is no category, one has a name that means something else, or ``by`` names
+            nothing that can be sorted.
+    """
+
+    registered_name: ClassVar[str] = "classify"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("clear", "1 where a category is rated High, else 0"),
+        ValueInfo("categories", "categories that fit", high=2.0),
+    )
+    operation: ClassVar[type[Operation[Any]]] = operations.Classify
+
+    categories: Mapping[str, str] = param(help="meaning by name")
+    by: Literal["picture", "candidate", "reference"] = param(
+        "picture", "what is sorted; of the references, the first"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.categories:
+            raise ConfigError('there is no category to sort into; give {"name": "what it means"}')
+        for name in (SEVERAL, NONE):
+            if name in self.categories:
+                raise ConfigError(f"a category may not be called {name!r}: it has a meaning")
+
+    @property
+    def looks(self) -> bool:
+        """Whether pictures are sorted."""
+        return self.by == "picture"
+
+    def check(self, subject: Item) -> None:
+        """Refuse an item that lacks what is sorted."""
+        if self.looks:
+            _check_pictures(subject)
+        elif not self._text(subject).strip():
+            raise ItemError(f"there is no {self.by} to sort")
+
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+        """A part per category that fits, labelled with its rating."""
+        if self.looks:
+            images = await tools.pictures.read(subject.images)
+            question = operations.Classify(self.categories, images)
+        else:
+            question = operations.Classify(self.categories, text=self._text(subject))
+        found = await judge.ask(question)
+        return tuple(MadePart(category.name, category.rating) for category in found)
+
+    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
+        """How many categories fit, and whether one clearly does."""
+        clear = any(part.label == "High" for part in parts)
+        return {"clear": float(clear), "categories": float(len(parts))}
+
+    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
+        ratings = [{"name": part.text, "rating": part.label} for part in parts]
+        return replace(
+            item,
+            group={**item.group, columns.category: category_of(parts)},
+            meta={**item.meta, "categories": ratings},
+        )
+
+    def _text(self, item: Item) -> str:
+        if self.by == "reference":
+            return item.references[0] if item.references else ""
+        return item.candidate
+
+
+@dataclass(frozen=True)
+class TranslateRow(RowAsker):
+    """Candidate and references, clause by clause, in another language."""
+
+    registered_name: ClassVar[str] = "translate"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        WORDS,
+        CHARACTERS,
+        ValueInfo("clauses", "clauses, all texts together", high=1e9),
+    )
+    operation: ClassVar[type[Operation[Any]]] = operations.Translate
+
+    source: str = param(help="language of the texts")
+    target: str = param(help="language to write in")
+
+    @property
+    def looks(self) -> bool:
+        """Texts are translated unseen."""
+        return False
+
+    def check(self, subject: Item) -> None:
+        """Refuse an item without a text."""
+        if not (subject.candidate.strip() or subject.references):
+            raise ItemError("there is no text to translate")
+
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+        """A part per clause, labelled with its text."""
+
+        async def clauses(label: str, text: str) -> list[MadePart]:
+            if not text.strip():
+                return []
+            found = await judge.ask(operations.Translate(text, self.source, self.target))
+            return [MadePart(clause.translation, label, clause.source) for clause in found]
+
+        texts = {_CANDIDATE: subject.candidate} | {
+            _reference(place): text for place, text in enumerate(subject.references, start=1)
+        }
+        made = await asyncio.gather(*(clauses(label, text) for label, text in texts.items()))
+        return tuple(part for parts in made for part in parts)
+
+    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
+        """Lengths of all texts of the row together."""
+        return {
+            WORDS.name: float(sum(len(part.text.split()) for part in parts)),
+            CHARACTERS.name: float(sum(len(part.text) for part in parts)),
+            "clauses": float(len(parts)),
+        }
+
+    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
+        def whole(label: str, text: str) -> str:
+            return " ".join(part.text for part in parts if part.label == label) or text
+
+        return replace(
+            item,
+            id=f"{item.id}/{self.target}",
+            candidate=whole(_CANDIDATE, item.candidate),
+            references=tuple(
+                whole(_reference(place), text) for place, text in enumerate(item.references, 1)
+            ),
+            group={**item.group, columns.language: self.target},
+        )
+
+
+def category_of(parts: Sequence[MadePart]) -> str:
+    """The one category, or what is said where there is not one."""
+    return parts[0].text if len(parts) == 1 else SEVERAL if parts else NONE
+
+
+def check_words(words: Any) -> None:
+    """Refuse what is no range of words.
+
+    Raises:
+        ConfigError: Shows it.
+    """
+    low, high = words
+    if not 1 <= low <= high:
+        raise ConfigError(f"words={low}-{high}: expected fewest and most words, from 1")
+
+
+def _reference(place: int) -> str:
+    return f"reference {place}"
+
+
+def _check_pictures(item: Item) -> None:
+    if not item.images:
+        raise ItemError("there is no picture to look at")

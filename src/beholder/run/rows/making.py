@@ -1,0 +1,97 @@
+"""What caption, classify, translate and review share: texts come out, not scores."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any, ClassVar, TypeVar
+
+from beholder.judges import Judge
+from beholder.judges.operations import Operation
+from beholder.metrics import Tools
+from beholder.metrics.asker import Asker, ValueInfo
+from beholder.metrics.params import param
+from beholder.records import ItemScore
+
+S = TypeVar("S")
+
+_MANY = 1e9
+
+WORDS = ValueInfo("words", "words between blanks", high=_MANY)
+CHARACTERS = ValueInfo("characters", "characters, blanks among them", high=_MANY)
+
+
+@dataclass(frozen=True, slots=True)
+class MadePart:
+    """One of the texts that were made.
+
+    Attributes:
+        text: What the judge wrote or chose.
+        label: Which of the texts it is; empty where there is but one.
+        source: The words it was made of, or empty.
+    """
+
+    text: str
+    label: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Maker(Asker[S]):
+    """Base of what has a judge make texts; they are the outcome's detail.
+
+    Class attributes beyond those of ``Asker``:
+        operation: What the judge is asked.
+
+    Attributes:
+        judge: The judge's spec.
+    """
+
+    operation: ClassVar[type[Operation[Any]]]
+    values: ClassVar[tuple[ValueInfo, ...]] = (WORDS, CHARACTERS)
+
+    judge: str = param(help="model that is asked", tool="judge")
+
+    @property
+    def looks(self) -> bool:
+        """Whether the judge is shown pictures."""
+        return True
+
+    @abstractmethod
+    async def make(self, subject: S, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+        """The texts of one subject.
+
+        Raises:
+            ItemError: It lacks what is asked about, or the answer cannot be used.
+        """
+
+    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
+        """The values of what was made: here means over the texts."""
+        return {
+            WORDS.name: fmean(len(part.text.split()) for part in parts),
+            CHARACTERS.name: fmean(len(part.text) for part in parts),
+        }
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """The judge's; one that cannot do what is asked is refused here, before any work."""
+        tools.judge(self.judge).check_can(self.operation, images=self.looks)
+        return super().identities(tools)
+
+    async def evaluate(self, subject: S, tools: Tools) -> ItemScore:
+        """Make the texts of one subject, and measure them."""
+        self.check(subject)
+        parts = await self.make(subject, tools.judge(self.judge), tools)
+        signature = self.signature(self.identities(tools))
+        detail = {"parts": [_short(part) for part in parts]}
+        return ItemScore(self.measure(parts), (), signature, detail)
+
+
+def parts_of(detail: Mapping[str, Any]) -> tuple[MadePart, ...]:
+    """The texts that an outcome's detail holds."""
+    return tuple(MadePart(**part) for part in detail["parts"])
+
+
+def _short(part: MadePart) -> dict[str, str]:
+    return {name: value for name, value in asdict(part).items() if value or name == "text"}

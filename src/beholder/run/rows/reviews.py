@@ -1,0 +1,178 @@
+"""Texts to be ranked: reviews of five kinds per picture, by a judge that sees."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from beholder.data import read_frames, reviews_row
+from beholder.errors import ConfigError, ItemError
+from beholder.judges import Judge, operations
+from beholder.judges.operations import Operation
+from beholder.metrics import Tools
+from beholder.metrics.irr.response import LANGUAGES
+from beholder.metrics.params import param
+from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
+from beholder.records import Frame, Reviews
+from beholder.run.plan import RunPlan
+from beholder.run.rows.engine import Making, Written, carry_out, plan_making, usual
+from beholder.run.rows.inputs import root_of
+from beholder.run.rows.making import MadePart, Maker
+from beholder.run.session import Means, Progress
+from beholder.run.subjects import FRAME
+
+KIND = "reviews"
+FILE_NAME = "reviews.jsonl"
+
+KINDS = (
+    "objective and reasonable: grounds that anyone can check in the picture, sound conclusions",
+    "subjective but reasonable: a personal impression, sound conclusions",
+    "objective but unreasonable: written as a matter of fact, but what it concludes or asks for"
+    " does not follow or cannot be had",
+    "subjective and unreasonable: a personal impression, and what it concludes or asks for does"
+    " not follow or cannot be had",
+    "subjective and with an error: a personal impression that takes something for what it is not",
+)
+"""Best first: the place of a kind is the prompt rank of its text."""
+
+_LEAST = {"words": 10, "max_side": 16}
+
+
+@dataclass(frozen=True)
+class WriteReviews(Maker[Frame]):
+    """Five reviews of a picture, one per kind.
+
+    Raises:
+        ConfigError: A number is too small.
+    """
+
+    registered_name: ClassVar[str] = "review"
+    operation: ClassVar[type[Operation[Any]]] = operations.Review
+
+    language: str = param("en", "code of the language to write in")
+    words: int = param(80, "words per review, about")
+    max_side: int = param(1024, "pixels of the picture's longer side at most")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least in _LEAST.items():
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name}={getattr(self, name)!r}: expected at least {least}")
+
+    def check(self, subject: Frame) -> None:
+        """Refuse a frame that has words only."""
+        if subject.image is None:
+            raise ItemError(f"{subject.id!r} has no image")
+
+    async def make(self, subject: Frame, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+        """A part per kind, best first, labelled with the kind."""
+        question = operations.Review(
+            await tools.pictures.read([subject.image or ""], self.max_side),
+            KINDS,
+            language=LANGUAGES.get(self.language, self.language),
+            n_words=self.words,
+        )
+        texts = await judge.ask(question)
+        return tuple(
+            MadePart(text, kind.partition(":")[0]) for kind, text in zip(KINDS, texts, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class ReviewsConfig:
+    """What to write, and where to keep it.
+
+    Attributes:
+        data: A folder of pictures, or a file with a row per picture.
+        out: The run directory, with ``reviews.jsonl``.
+        judge: Spec of the judge that writes.
+        languages: Language codes; a set of reviews is written in each.
+        words: Words per review, about.
+        images: Folder that image paths are relative to; None takes that of the data.
+        max_side: Pixels of a picture's longer side at most.
+        seed: Of the order in which the texts of a set are stored.
+        rows: Which pictures are taken.
+        judging: How judges are asked.
+        work: How much at once, what is kept, what may be spent.
+
+    Raises:
+        ConfigError: A number is too small, or a language stands twice.
+    """
+
+    data: str
+    out: Path
+    judge: str
+    languages: tuple[str, ...] = ("en",)
+    words: int = 80
+    images: Path | None = None
+    max_side: int = 1024
+    seed: int = 12345
+    rows: DataOptions = field(default_factory=DataOptions)
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    work: WorkOptions = field(default_factory=WorkOptions)
+
+    def __post_init__(self) -> None:
+        if not self.languages:
+            raise ConfigError("no language was named; give one, such as --language en")
+        check_distinct("language", self.languages)
+
+    @property
+    def folder(self) -> Path:
+        """What pictures are relative to."""
+        return self.images or root_of(self.data)
+
+
+def run_reviews(config: ReviewsConfig, progress: Progress) -> Written:
+    """Have what is lacking written; errors as ``engine.carry_out``."""
+    return carry_out(_making(config), progress)
+
+
+def plan_reviews(config: ReviewsConfig) -> RunPlan:
+    """Read all input and say what the run would ask; errors as ``engine.plan_making``."""
+    return plan_making(_making(config))
+
+
+def _making(config: ReviewsConfig) -> Making[Frame]:
+    def row(
+        frame: Frame, language: str, parts: Sequence[MadePart], judge: str
+    ) -> Mapping[str, Any]:
+        texts = [part.text for part in parts]
+        return reviews_row(_shuffled(frame, language, texts, config.seed))
+
+    media_root = config.rows.media_root or config.images
+    return Making(
+        kind=KIND,
+        folder=config.out,
+        out=config.out / FILE_NAME,
+        data=config.data,
+        rows=config.rows,
+        means=Means(config.judging, usual(config.work), config.folder),
+        subjects=FRAME,
+        read=lambda: read_frames(config.data, media_root=media_root),
+        picture=lambda frame: frame.image,
+        systems={
+            language: WriteReviews(config.judge, language, config.words, config.max_side)
+            for language in config.languages
+        },
+        row=row,
+    )
+
+
+def _shuffled(frame: Frame, language: str, texts: Sequence[str], seed: int) -> Reviews:
+    """The texts in a random order of their own, so that no place stands for a kind."""
+    digest = hashlib.sha256(f"{frame.id}\0{language}".encode()).digest()
+    rng = np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
+    order = rng.permutation(len(texts)).tolist()
+    return Reviews(
+        id=frame.id,
+        texts=tuple(texts[kind] for kind in order),
+        image=frame.image,
+        language=language,
+        category=frame.labels.get("category", ""),
+        prompt_ranks=tuple(float(kind + 1) for kind in order),
+    )

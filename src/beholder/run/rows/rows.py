@@ -1,0 +1,98 @@
+"""Captions, categories and translations: one thing is asked of each row, and rows come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from beholder.data import to_row
+from beholder.errors import ConfigError, DataError
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.records import Item
+from beholder.run.plan import RunPlan
+from beholder.run.rows.askers import RowAsker, RowColumns
+from beholder.run.rows.engine import Making, Written, carry_out, plan_making, usual
+from beholder.run.rows.inputs import read_pictured, rebased, root_of
+from beholder.run.rows.making import MadePart
+from beholder.run.session import Means, Progress
+from beholder.run.subjects import ITEM
+
+KIND = "rows"
+
+
+@dataclass(frozen=True)
+class RowsConfig:
+    """What to ask of rows, and where to write what comes out.
+
+    Attributes:
+        data: A folder of pictures, or a data file whose rows need no text.
+        out: The JSONL file to write; the run directory lies beside it.
+        systems: What is asked, by the name of the system that is asked.
+        columns: Group columns that rows get.
+        rows: Which rows are taken.
+        judging: How judges are asked.
+        work: How much at once, what is kept, what may be spent.
+
+    Raises:
+        ConfigError: No judge was named.
+    """
+
+    data: str
+    out: Path
+    systems: Mapping[str, RowAsker]
+    columns: RowColumns = field(default_factory=RowColumns)
+    rows: DataOptions = field(default_factory=DataOptions)
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    work: WorkOptions = field(default_factory=WorkOptions)
+
+    def __post_init__(self) -> None:
+        if not self.systems:
+            raise ConfigError("no judge was named; give one, such as --judge openai:MODEL")
+
+    @property
+    def run(self) -> Path:
+        """The run directory."""
+        return self.out.with_name(f"{self.out.name}.run")
+
+
+def run_rows(config: RowsConfig, progress: Progress) -> Written:
+    """Ask what a run still lacks, and write the rows; errors as ``engine.carry_out``."""
+    before = config.out.with_name(f"{config.out.name}.answers")  # until 0.1: answers alone
+    if before.is_dir() and not config.run.exists():
+        before.rename(config.run)
+    return carry_out(_making(config), progress)
+
+
+def plan_rows(config: RowsConfig) -> RunPlan:
+    """Read all input and say what the run would ask; errors as ``engine.plan_making``."""
+    return plan_making(_making(config))
+
+
+def _making(config: RowsConfig) -> Making[Item]:
+    def row(item: Item, system: str, parts: Sequence[MadePart], judge: str) -> Mapping[str, Any]:
+        return to_row(config.systems[system].row(item, parts, system, judge, config.columns))
+
+    return Making(
+        kind=KIND,
+        folder=config.run,
+        out=config.out,
+        data=config.data,
+        rows=config.rows,
+        means=Means(config.judging, usual(config.work), config.out.parent),
+        subjects=ITEM,
+        read=lambda: _read(config),
+        picture=lambda item: item.images[0] if item.images else None,
+        systems=config.systems,
+        row=row,
+    )
+
+
+def _read(config: RowsConfig) -> Iterator[Item | DataError]:
+    """Images are named as the output names them: from another folder they are other images."""
+    root, folder = root_of(config.data), config.out.parent
+    for row in read_pictured(config.data, media_root=config.rows.media_root):
+        if isinstance(row, Item):
+            row = replace(row, images=tuple(rebased(image, root, folder) for image in row.images))
+        yield row

@@ -1,0 +1,231 @@
+"""Which options there are, what help shows, and what the command line loads to say so."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from beholder.cli.main import app
+from toy.command import Cli, runner
+
+ROOT = Path(__file__).parents[2]
+
+OPTIONS = {
+    "demo": "--out -o",
+    "score": (
+        "--allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
+        "--fail-under --json --judge --limit --max-cost --media-root --metric --no-report "
+        "--out --prompts --skip-bad-rows --temperature --workers -m -o"
+    ),
+    "report": "--figures --out -o",
+    "compare": "--allow-different --json",
+    "agree": (
+        "--base-url --control --data --embedder --json --judges --kind --label --limit "
+        "--media-root --metric --no-figures --out --resamples --workers -m -o"
+    ),
+    "leaderboard": "--json",
+    "rank": (
+        "--ablate --allow-failed --base-url --cache --concurrency --dry-run --embedder "
+        "--images --json --judge --language --max-cost --out --resamples --scorer "
+        "--skip-bad-rows --threshold --workers -o -s"
+    ),
+    "review": (
+        "--allow-failed --base-url --cache --concurrency --images --judge --language "
+        "--max-cost --out --skip-bad-rows --temperature --words -o"
+    ),
+    "caption": (
+        "--allow-failed --base-url --batch --cache --concurrency --context --dry-run "
+        "--judge --language --limit --max-cost --media-root --out --prompts "
+        "--skip-bad-rows --system-column --temperature --words -o"
+    ),
+    "classify": (
+        "--allow-failed --base-url --batch --by --cache --categories --column "
+        "--concurrency --dry-run --judge --limit --max-cost --media-root --out --prompts "
+        "--skip-bad-rows --temperature -o"
+    ),
+    "translate": (
+        "--allow-failed --base-url --batch --cache --column --concurrency --dry-run "
+        "--from --judge --limit --max-cost --media-root --out --prompts --skip-bad-rows "
+        "--temperature --to -o"
+    ),
+    "bidirectional": (
+        "--category --cuts --dataset --human-rating --json --language --metric --out "
+        "--random --rating --system -m -o"
+    ),
+    "metrics": "",
+    "show": "",
+    "doctor": "--base-url --judge",
+    "graph": "--coref --json --parser --rules --svg",
+    "judge-check": "--base-url --replicates --temperature",
+    "cache stats": "--cache",
+    "cache export": "--cache --run",
+    "cache prune": "--cache --days",
+    "narrate extract": (
+        "--alternatives --column --cover --days --embedder --images --jsd --like --method "
+        "--min-difference --near-duplicate --out --replications --scale --seed "
+        "--skip-bad-rows --source --spread-dates --target --topics --window --year -k -o"
+    ),
+    "narrate judge": (
+        "--allow-failed --anchors --base-url --by --cache --captioner --column "
+        "--concurrency --context --dry-run --images --json --judge --judges --max-cost "
+        "--max-side --out --pictures --rule --share --skip-bad-rows --temperature "
+        "--weight --year -K -o"
+    ),
+    "narrate transitions": (
+        "--allow-failed --base-url --by --cache --captioner --column --concurrency "
+        "--context --dry-run --embedder --human --images --jsd --json --judge --judges "
+        "--max-cost --max-side --out --pictures --scale --skip-bad-rows --temperature "
+        "--topics --year -K -o"
+    ),
+    "narrate compare": (
+        "--allow-failed --anchors --base-url --by --cache --captioner --column "
+        "--concurrency --context --dry-run --embedder --human --images --jsd --json "
+        "--judge --judges --max-cost --max-side --out --pictures --rule --scale --share "
+        "--skip-bad-rows --steps-by --temperature --topics --weight --year -K -o"
+    ),
+}
+"""Options of each command in version 0.1, which scripts may use (``--min-difference`` was
+``--differ``)."""
+
+ROWS = "--limit --skip-bad-rows --media-root"
+JUDGING = "--base-url --temperature --prompts --batch"
+WORK = "--workers --concurrency --cache --max-cost"
+FINISH = "--allow-failed --json --dry-run"
+RUNS = ("score", "rank", "review", "caption", "classify", "translate")
+_ROW = re.compile(r"^│ +\*? *((?:--?[\w-]+ )+)")
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("COLUMNS", "200")
+    return runner(monkeypatch, capsys)
+
+
+def shown(help_text: str) -> set[str]:
+    """The options that a help page lists."""
+    rows = (_ROW.match(line) for line in help_text.splitlines())
+    return {name for row in rows if row for name in row[1].split()}
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_no_option_is_lost(cli: Cli, command: str) -> None:
+    done = cli(*command.split(), "--help")
+    assert done.code == 0, done.err
+    assert set(OPTIONS[command].split()) <= shown(done.out)
+    assert f"Example: beholder {command}" in done.out
+
+
+@pytest.mark.parametrize("command", RUNS)
+def test_runs_share_their_groups_of_options(cli: Cli, command: str) -> None:
+    found = shown(cli(command, "--help").out)
+    assert set(f"{ROWS} {JUDGING} {WORK} {FINISH}".split()) <= found
+
+
+@pytest.mark.parametrize(
+    "command", [*RUNS, "narrate judge", "narrate transitions", "narrate compare"]
+)
+def test_groups_of_options_reach_the_command(command: str) -> None:
+    required = {
+        "review": "--judge j",
+        "caption": "-o o",
+        "classify": "-o o --categories c",
+        "translate": "-o o --from a --to b",
+    }
+    given = "--limit 3 --base-url u --cache c --max-cost 1.5 --json --dry-run"
+    _, bound, _ = app.parse_args(f"{command} data {required.get(command, '')} {given}")
+    run = bound.arguments["run"]
+    assert (run.rows.limit, run.rows.skip_bad_rows) == (3, False)
+    assert (run.judging.base_url, run.judging.extra) == ("u", {})
+    assert (run.work.cache, run.work.max_cost, run.work.workers) == (Path("c"), 1.5, None)
+    assert (run.finish.as_json, run.finish.dry_run, run.finish.allow_failed) == (True, True, 0)
+    assert run.work.found().cache == Path("c/answers.sqlite")
+
+
+def test_no_option_has_an_opposite_and_nothing_internal_is_shown(cli: Cli) -> None:
+    found = shown(cli("score", "--help").out)
+    assert found == set(f"{OPTIONS['score']}".split())
+
+
+def test_help_names_what_is_taken_where_nothing_is_said(cli: Cli) -> None:
+    text = " ".join(cli("score", "--help").out.replace("│", " ").split())
+    assert "repeatable. [default: vcs]" in text
+    assert "still count as success. [default: 0]" in text
+    assert "[default: ]" not in text
+    assert "[default: False]" not in text
+    assert "[choices: fixed, reference] [default: fixed]" in cli("graph", "--help").out
+
+
+@pytest.mark.parametrize("argument", ["--help", "--version"])
+def test_help_and_version_wait_for_no_package_of_the_work(argument: str) -> None:
+    code = (
+        "import sys; from beholder.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as exit_: assert not exit_.code\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, argument], capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.splitlines()[-1]
+    assert "'cyclopts'" in loaded
+    for package in ("numpy", "scipy", "spacy", "pyarrow", "PIL", "matplotlib", "openai"):
+        assert f"'{package}'" not in loaded
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["scoer"], 'Did you mean "score"?'),
+        (["score"], "DATA requires an argument"),
+        (["score", "d.jsonl", "--metrc", "vcs"], "Did you mean --metric?"),
+        (["score", "--dry-rnu"], "there is no option --dry-rnu"),
+        (["score", "d.jsonl", "--limit", "many"], 'unable to convert "many" into int'),
+        (["score", "d.jsonl", "--limit", "0"], "limit=0: expected a whole number from 1"),
+        (["score", "d.jsonl", "--max-cost", "-1"], "max_cost=-1.0: expected a number from 0"),
+        (["judge-check", "openai:m", "--replicates", "1"], "--replicates"),
+        (["bidirectional", "run", "--cuts", "half"], "expected two numbers, such as 0.5,0.8"),
+        (["cache", "stats", "--cache", "off"], "the cache is off"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exits_2(cli: Cli, arguments: list[str], message: str) -> None:
+    done = cli(*arguments)
+    assert done.code == 2
+    assert done.err.startswith("beholder: ")
+    assert done.err.count("\n") == 1
+    assert message in done.err
+
+
+def test_completion_of_a_shell_is_installed_where_it_looks(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cli("--install-completion", "--shell", "bash").code == 0
+    (script,) = (path for path in tmp_path.rglob("*") if path.is_file() and path.name == "beholder")
+    assert "--skip-bad-rows" in script.read_text("utf-8")
+
+
+def _examples() -> list[str]:
+    """Every command line of the pages: a line of code that begins with the program's name."""
+    pages = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+    blocks = (
+        block
+        for page in pages
+        for block in re.findall(
+            r"^```(?:bash|sh|console)?\n(.*?)^```", page.read_text("utf-8"), re.M | re.S
+        )
+    )
+    joined = (block.replace("\\\n", " ") for block in blocks)
+    return [line for block in joined for line in block.splitlines() if line.startswith("beholder ")]
+
+
+@pytest.mark.parametrize("line", _examples())
+def test_commands_of_the_pages_can_be_given(line: str) -> None:
+    arguments = shlex.split(line, comments=True)[1:]
+    command, bound, _ = app.parse_args(arguments)
+    assert command.__module__.startswith("beholder.cli.")
+    assert bound.signature

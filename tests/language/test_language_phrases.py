@@ -1,0 +1,162 @@
+"""Which nouns stand for things, on trees drawn by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from beholder.language.phrases import find_phrases
+from beholder.language.repairs import verbs_read_as_nouns
+from toy.graphs import document
+
+PHRASES = {
+    "the picture and what it shows": (
+        "The/DET/DT/det/2 image/NOUN/NN/nsubj/3 shows/VERB/VBZ/ROOT/0 a/DET/DT/det/5"
+        " dog/NOUN/NN/obj/3",
+        "image:picture dog:thing",
+    ),
+    "a picture on a wall": (
+        "An/DET/DT/det/2 image/NOUN/NN/ROOT/0 on/ADP/IN/case/5 the/DET/DT/det/5"
+        " wall/NOUN/NN/nmod/2",
+        "image:thing wall:thing",
+    ),
+    "a picture of a wall": (
+        "An/DET/DT/det/2 image/NOUN/NN/ROOT/0 of/ADP/IN/case/5 a/DET/DT/det/5 wall/NOUN/NN/nmod/2",
+        "image:picture wall:thing",
+    ),
+    "a framed photo": (
+        "A/DET/DT/det/3 framed/VERB/VBN/amod/3 photo/NOUN/NN/nsubj/4 hangs/VERB/VBZ/ROOT/0",
+        "photo:thing",
+    ),
+    "several photos": ("photos/NOUN/NNS/nsubj/2 hang/VERB/VBP/ROOT/0", "photos:thing"),
+    "her photo": (
+        "Her/PRON/PRP$/nmod:poss/2 photo/NOUN/NN/nsubj/3 hangs/VERB/VBZ/ROOT/0",
+        "photo:thing",
+    ),
+    "a photo in the hand": (
+        "A/DET/DT/det/2 man/NOUN/NN/nsubj/3 holds/VERB/VBZ/ROOT/0 a/DET/DT/det/5"
+        " photo/NOUN/NN/obj/3",
+        "man:thing photo:thing",
+    ),
+    "a shot that the picture shows": (
+        "The/DET/DT/det/2 image/NOUN/NN/nsubj/3 shows/VERB/VBZ/ROOT/0 a/DET/DT/det/5"
+        " shot/NOUN/NN/obj/3",
+        "image:picture shot:picture",
+    ),
+    "a dog in the frame": (
+        "A/DET/DT/det/2 dog/NOUN/NN/nsubj/3 sits/VERB/VBZ/ROOT/0 in/ADP/IN/case/6"
+        " the/DET/DT/det/6 frame/NOUN/NN/obl/3",
+        "dog:thing frame:picture",
+    ),
+    "a mirror in a golden frame": (
+        "A/DET/DT/det/2 mirror/NOUN/NN/ROOT/0 in/ADP/IN/case/6 a/DET/DT/det/6"
+        " golden/ADJ/JJ/amod/6 frame/NOUN/NN/nmod/2",
+        "mirror:thing frame:thing",
+    ),
+    "a frame that is no place": (
+        "The/DET/DT/det/2 frame/NOUN/NN/nsubj/3 breaks/VERB/VBZ/ROOT/0",
+        "frame:thing",
+    ),
+    "who looks at the camera": (
+        "He/PRON/PRP/nsubj/2 looks/VERB/VBZ/ROOT/0 at/ADP/IN/case/5 the/DET/DT/det/5"
+        " camera/NOUN/NN/obl/2",
+        "He:pronoun camera:picture",
+    ),
+    "we see": (
+        "We/PRON/PRP/nsubj/2 see/VERB/VBP/ROOT/0 dogs/NOUN/NNS/obj/2",
+        "We:picture dogs:thing",
+    ),
+    "that which is pointed at": (
+        "That/PRON/DT/nsubj/2 moves/VERB/VBZ/ROOT/0",
+        "That:pronoun",
+    ),
+    "that which begins a clause": (
+        "dogs/NOUN/NNS/ROOT/0 that/PRON/WDT/nsubj/3 move/VERB/VBP/acl:relcl/1",
+        "dogs:thing",
+    ),
+    "that which is an article": ("that/DET/DT/det/2 dog/NOUN/NN/ROOT/0", "dog:thing"),
+    "which": (
+        "dogs/NOUN/NNS/ROOT/0 which/PRON/WDT/nsubj/3 move/VERB/VBP/acl:relcl/1",
+        "dogs:thing",
+    ),
+    "a noun that describes a noun": (
+        "a/DET/DT/det/3 coffee/NOUN/NN/compound/3 cup/NOUN/NN/ROOT/0",
+        "cup:thing",
+    ),
+    "a noun that cannot describe a verb": (
+        "dogs/NOUN/NNS/compound/2 race/VERB/VBP/ROOT/0",
+        "dogs:thing",
+    ),
+    "a measure": (
+        "He/PRON/PRP/nsubj/5 is/AUX/VBZ/cop/5 six/NUM/CD/nummod/4 feet/NOUN/NNS/obl:npmod/5"
+        " tall/ADJ/JJ/ROOT/0",
+        "He:pronoun",
+    ),
+    "a colour that is only a colour": (
+        "walls/NOUN/NNS/nsubj/2 painted/VERB/VBN/ROOT/0 in/ADP/IN/case/4 black/NOUN/NN/obl/2",
+        "walls:thing",
+    ),
+    "a shade before a colour": (
+        "deep/NOUN/NN/nmod/3 blue/ADJ/JJ/amod/3 seas/NOUN/NNS/ROOT/0",
+        "seas:thing",
+    ),
+    "what somebody is": (
+        "The/DET/DT/det/2 man/NOUN/NN/nsubj/5 is/AUX/VBZ/cop/5 a/DET/DT/det/5"
+        " doctor/NOUN/NN/ROOT/0",
+        "man:thing",
+    ),
+    "a colour as a predicate": (
+        "The/DET/DT/det/2 car/NOUN/NN/nsubj/4 is/AUX/VBZ/cop/4 red/NOUN/NN/ROOT/0",
+        "car:thing",
+    ),
+    "a colour as a result": (
+        "He/PRON/PRP/nsubj/2 paints/VERB/VBZ/ROOT/0 it/PRON/PRP/obj/2 red/NOUN/NN/xcomp/2",
+        "He:pronoun it:pronoun",
+    ),
+    "a colour by itself": ("red/NOUN/NN/ROOT/0", "red:thing"),
+    "signs are no nouns": ("dogs/NOUN/NNS/ROOT/0 --/NOUN/NN/appos/1", "dogs:thing"),
+}
+
+
+@pytest.mark.parametrize("name", PHRASES)
+def test_phrases_of_a_tree(name: str) -> None:
+    tree, expected = PHRASES[name]
+    found = find_phrases(document(tree)).by_word.values()
+    assert [f"{phrase.word.text}:{phrase.kind}" for phrase in found] == expected.split()
+
+
+def test_a_doctor_and_a_pair_stand_for_what_they_are() -> None:
+    doctor = find_phrases(document(PHRASES["what somebody is"][0]))
+    assert doctor.stands_for == {4: 1}
+    assert doctor.entity(4) == 1
+    pair = find_phrases(
+        document(
+            "a/DET/DT/det/2 pair/NOUN/NN/ROOT/0 of/ADP/IN/case/5 red/ADJ/JJ/amod/5"
+            " shoes/NOUN/NNS/nmod/2"
+        )
+    )
+    assert pair.entity(1) == 4
+    assert pair.by_word[4].quantity == "pair"
+    assert pair.by_word[4].plural
+
+
+def repaired(tree: str) -> list[str]:
+    return [f"{word.pos}/{word.tag}" for word in verbs_read_as_nouns(document(tree).words)]
+
+
+def test_a_plural_with_a_subject_before_it_is_a_verb() -> None:
+    tree = "men/NOUN/NNS/nsubj/2 smiles/NOUN/NNS/ROOT/0"
+    assert repaired(tree) == ["NOUN/NNS", "VERB/VBZ"]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        "men/NOUN/NNS/nsubj/2 smile/NOUN/NN/ROOT/0",  # no plural
+        "smiles/NOUN/NNS/ROOT/0 men/NOUN/NNS/nsubj/1",  # the subject behind it
+        "men/NOUN/NNS/nsubj/3 are/AUX/VBP/cop/3 doctors/NOUN/NNS/ROOT/0",
+        "men/NOUN/NNS/nsubj/3 the/DET/DT/det/3 smiles/NOUN/NNS/ROOT/0",
+        "men/NOUN/NNS/compound/2 smiles/NOUN/NNS/ROOT/0",  # no subject at all
+    ],
+)
+def test_nouns_stay_nouns(tree: str) -> None:
+    assert repaired(tree) == [f"{w.pos}/{w.tag}" for w in document(tree).words]

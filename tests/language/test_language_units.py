@@ -1,0 +1,85 @@
+"""The units of a graph that are judged one by one: worked out by hand from its docstrings."""
+
+from __future__ import annotations
+
+import pytest
+
+from beholder.language import parse, scene_graph
+from beholder.language.units import GraphUnit, graph_units
+
+
+def units(text: str) -> list[GraphUnit]:
+    return list(graph_units(scene_graph(parse(text))))
+
+
+def texts(text: str, kind: str) -> list[str]:
+    return [unit.text for unit in units(text) if unit.kind == kind]
+
+
+def test_units_are_entities_then_attributes_then_relations() -> None:
+    found = [(u.kind, u.value) for u in units("Two red cups stand on a table.")]
+    assert found == [
+        ("entity", "cup"),
+        ("entity", "table"),
+        ("attribute", "red"),
+        ("attribute", "two"),
+        ("relation", "stand on"),
+    ]
+
+
+def test_the_picture_and_what_is_said_of_it_are_no_units() -> None:
+    found = units("The blurry image shows a dog on a rug.")
+    assert [(u.kind, u.text) for u in found] == [
+        ("entity", "dog"),
+        ("entity", "rug"),
+        ("relation", "on"),
+    ]
+
+
+def test_a_pronoun_that_is_never_named_is_no_entity_but_what_is_said_of_it_counts() -> None:
+    assert texts("She is tall.", "entity") == []
+    assert texts("She is tall.", "attribute") == ["tall"]
+
+
+def test_what_is_said_twice_counts_once_with_all_its_places() -> None:
+    text = "A red car is parked. The red car is by a house. The car is by the house."
+    assert texts(text, "attribute").count("red") == 1
+    assert texts(text, "relation") == ["by"]
+    red = next(u for u in units(text) if u.text == "red")
+    assert [text[a:b] for a, b in red.spans] == ["red", "red"]
+    assert red.spans[0] != red.spans[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A dog sees two cats.", "two"),
+        ("Two dogs see two cats.", "Two"),
+        ("A pair of shoes lies here.", "pair"),
+    ],
+)
+def test_a_quantity_stands_where_it_is_written(text: str, words: str) -> None:
+    told = [u for u in units(text) if u.quantity]
+    assert text[slice(*told[0].spans[0])] == words
+    assert told[0].spans[0][0] == text.index(words)
+
+
+def test_each_of_two_equal_quantities_has_its_own_place() -> None:
+    text = "Two dogs see two cats."
+    assert [u.spans for u in units(text) if u.quantity] == [((0, 3),), ((13, 16),)]
+
+
+def test_a_relation_says_whether_it_is_a_verb_passive_or_denied() -> None:
+    by_text = {u.text: u for u in units("A man holds a cup. The boat is pulled by a horse.")}
+    assert (by_text["holds"].verb, by_text["holds"].passive) == (True, False)
+    assert (by_text["pulled by"].verb, by_text["pulled by"].passive) == (True, True)
+    denied = units("A man without a shirt stands.")
+    relation = next(u for u in denied if u.kind == "relation")
+    assert (relation.verb, relation.polarity) == (False, False)
+
+
+def test_place_is_where_the_words_and_both_ends_begin() -> None:
+    text = "A red cup is on a mat."
+    graph = scene_graph(parse(text))
+    places = {u.text: u.place(graph) for u in graph_units(graph)}
+    assert places == {"cup": (6,), "mat": (18,), "red": (2, 6), "on": (13, 6, 18)}

@@ -1,0 +1,216 @@
+"""The share of words in PoSh: neighbours in order, and recall beside what references recall."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from beholder import PoSh
+from beholder.embed.base import FloatArray
+from beholder.judges.builtin import lexical_alignment as module
+from beholder.judges.builtin.reading import analysed
+from beholder.judges.builtin.vectors import vectors
+from beholder.judges.grades import rule_grade
+from beholder.judges.operations import LexicalAlignment
+from beholder.metrics import Tools
+from beholder.metrics.posh.plan import Plan, fixed_asks
+from beholder.metrics.posh.scoring import peer_adjusted_recall
+from beholder.records import Item
+from beholder.report import show, to_html
+
+Rule = Literal["peers", "best", "mean"]
+
+LETTERS = ("qa", "qb", "qc", "qd")
+"""Words of no language: each weighs 1, and none is like another."""
+
+
+@dataclass(frozen=True)
+class Letters:
+    """A text of such words, as the alignment reads it."""
+
+    words: tuple[str, ...]
+    word_values: tuple[()] = ()
+
+    @property
+    def word_vectors(self) -> FloatArray:
+        return np.eye(len(LETTERS))[[LETTERS.index(word) for word in self.words]]
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    module._peers.cache_clear()
+
+
+@pytest.fixture
+def letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "analysed", lambda text: Letters(tuple(text.split())))
+
+
+@pytest.mark.usefixtures("letters")
+def test_the_same_words_in_another_order_lose_the_share_of_neighbours() -> None:
+    # Every word is there: 1. Of the neighbours (a, b) and (b, c) none stands in "c b a" in this
+    # order: 0. Together 1 + 0.2 (0 - 1).
+    found = module.align_words("qa qb qc", ["qc qb qa"])
+    assert found.precision == pytest.approx(0.8)
+    assert found.recalls == pytest.approx((0.8,))
+    assert found.peers == 1.0
+
+
+@pytest.mark.usefixtures("letters")
+def test_neighbours_may_have_one_content_word_between_them_in_the_other_text() -> None:
+    # "a b" in "a d b": the order holds. Recall: two of three words; neighbours (a, d), (d, b): none.
+    near = module.align_words("qa qb", ["qa qd qb"])
+    assert near.precision == pytest.approx(1.0)
+    assert near.recalls == pytest.approx((2 / 3 * 0.8,))
+    far = module.align_words("qa qb", ["qa qd qc qb"])  # three words on: too far
+    assert far.precision == pytest.approx(0.8)
+
+
+@pytest.mark.usefixtures("letters")
+def test_a_text_of_one_content_word_has_no_neighbours_to_count() -> None:
+    found = module.align_words("qa", ["qa qb"])
+    assert found.precision == 1.0
+    assert found.recalls == pytest.approx((0.5,))
+
+
+@pytest.mark.usefixtures("letters")
+def test_peers_is_what_references_recall_of_one_another() -> None:
+    # "a b" and "a c" share one word of two and no neighbours: 0.5 + 0.2 (0 - 0.5) both ways.
+    found = module.align_words("qa qb", ["qa qb", "qa qc"])
+    assert found.precision == pytest.approx(1.0)
+    assert found.recalls == pytest.approx((1.0, 0.4))
+    assert found.peers == pytest.approx(0.4)
+
+
+def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_stay() -> None:
+    left, right = vectors(["left", "right"])
+    assert float(left @ right) > 0.5  # static vectors put the sides side by side
+    found = module.align_words("left", ["right"])
+    assert found.precision == pytest.approx((0.3 * float(left @ right)) ** 2, abs=1e-6)
+    boat, ship = vectors(["boat", "ship"])
+    near = module.align_words("boat", ["ship"]).precision
+    assert near == pytest.approx(float(boat @ ship) ** 2, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("recall", "peers", "expected"),
+    # r / (r + q (1 - r)) by hand
+    [(0.5, 1.0, 0.5), (0.5, 0.5, 2 / 3), (0.7, 0.4, 0.7 / 0.82), (0.0, 0.0, 0.0), (1.0, 0.2, 1.0)],
+)
+def test_recall_peer_adjusted_recall(recall: float, peers: float, expected: float) -> None:
+    assert peer_adjusted_recall(recall, peers) == pytest.approx(expected)
+
+
+PLAN = Plan(
+    analysed("A dog.").graph,
+    (analysed("A dog.").graph, analysed("A cat.").graph),
+    LexicalAlignment(0.9, (0.8, 0.4), 0.5),
+)
+# One unit a text: the dog is found in the first reference (5) and not in the second (1).
+GRADES = {ask: rule_grade(5.0 if ask.reference == 0 else 1.0) for ask in fixed_asks(PLAN)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "recall", "unit_recall"),
+    [
+        # words mean 0.6, units mean 0.5, blended 0.55: 0.55 / (0.55 + 0.5 * 0.45)
+        ("peers", 0.55 / 0.775, 0.5),
+        ("mean", 0.55, 0.5),
+        ("best", 0.9, 1.0),  # 0.5 * 0.8 + 0.5 * 1
+    ],
+)
+def test_a_plan_with_words_is_scored_by_hand(rule: Rule, recall: float, unit_recall: float) -> None:
+    metric = PoSh(lexical_weight=0.5, references=rule)
+    values = metric.score_answers(PLAN, GRADES).values
+    assert values["precision"] == pytest.approx(0.95)
+    assert values["recall"] == pytest.approx(recall)
+    assert values["unit_recall"] == pytest.approx(unit_recall)
+    assert values["f1"] == pytest.approx(2 * 0.95 * recall / (0.95 + recall))
+
+
+def test_without_words_peers_is_the_best_reference() -> None:
+    # So it is with every model judge.
+    plan = Plan(PLAN.candidate, PLAN.references)
+    values = PoSh().score_answers(plan, GRADES).values
+    assert (values["precision"], values["recall"]) == (1.0, 1.0)
+
+
+def words_of(judge: str) -> LexicalAlignment | None:
+    item = Item("i", "A dog sleeps.", ("A dog runs.",))
+    return asyncio.run(PoSh(judge=judge).gather(item, Tools())).plan.lexical_alignment
+
+
+def test_a_judge_that_aligns_words_does_so_however_it_is_spelled_and_a_model_does_not(
+    tmp_path: Path,
+) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text('{"contains": "", "answer": "5"}\n')
+    assert words_of("builtin") == words_of("builtin()") == words_of("panel(builtin, builtin)")
+    assert words_of("builtin") is not None
+    assert words_of(f"scripted:{rules}") is None
+    assert words_of(f"panel(builtin, scripted:{rules})") is None
+
+
+def test_the_rules_for_words_and_references_are_in_the_signature() -> None:
+    signature = PoSh().score_text("A dog.", "A dog runs.").signature
+    assert "|references:peers|" in signature
+    assert "|lexical_weight:0.8|" in signature
+    bare = PoSh(lexical_weight=0.0).score_text("A dog.", "A dog runs.")
+    assert "|lexical_weight:0.0|" in bare.signature
+
+
+def test_one_reference_is_scored_alike_under_every_rule() -> None:
+    texts = ("A tall man holds a red cup.", "A man holds a blue cup on a bench.")
+    rules: tuple[Rule, ...] = ("peers", "best", "mean")
+    peers, best, mean = (PoSh(references=rule).score_text(*texts).values for rule in rules)
+    assert peers == best == mean
+
+
+def test_exchanged_roles_score_lower() -> None:
+    metric, reference = PoSh(), "A brown dog chases a white cat."
+    kept = metric.score_text("A brown dog follows a white cat.", reference).values["f1"]
+    turned = metric.score_text("A white cat follows a brown dog.", reference).values["f1"]
+    assert turned < kept
+
+
+def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hostile = "A red cup stands on a table. <script>alert(1)</script>"
+    score = PoSh().score_text(hostile, "A blue cup stands on a table near a dog.")
+    show(score)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = {(row[1], row[3], row[-1]) for row in rows if len(row) >= 6 and row[0] in "✗∅"}
+    assert ("mistake", "attribute", "red") in shown
+    assert ("omission", "attribute", "blue") in shown
+    html = to_html(score)
+    assert "<script" not in html
+    assert "&lt;" in html
+    assert "contradiction: blue" in html
+
+
+def test_the_share_does_not_hang_on_how_the_judge_is_written() -> None:
+    candidate, reference = "A tall man holds a cup.", "A man with a red cup smiles."
+    plain = PoSh().score_text(candidate, reference)
+    for text in ("builtin()", " builtin "):
+        assert PoSh(judge=text) == PoSh()
+        assert PoSh(judge=text).score_text(candidate, reference) == plain
+    # The words alone differ from the units, so a share that is left out shows.
+    assert (
+        plain.values["f1"] != PoSh(lexical_weight=0.0).score_text(candidate, reference).values["f1"]
+    )
+
+
+def test_the_signature_tells_the_threshold_that_the_rules_set() -> None:
+    for metric, grade in (
+        (PoSh(), "3.0"),
+        (PoSh(rules="reference"), "2.0"),
+        (PoSh(presence_threshold=4.0), "4.0"),
+    ):
+        assert f"|presence_threshold:{grade}|" in metric.signature()
+    assert PoSh(presence_threshold=4.0).name == "posh(presence_threshold=4.0)"

@@ -1,0 +1,127 @@
+"""From given grades to the values of PoSh, worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from beholder.errors import ItemError
+from beholder.judges import Grade
+from beholder.judges.grades import rule_grade
+from beholder.language import parse, scene_graph
+from beholder.metrics.posh.plan import Ask, Plan, fixed_asks, unit_questions
+from beholder.metrics.posh.scoring import Weighing, f1, fixed_precision, fixed_recall
+
+EVEN = Weighing({"entity": 1.0, "attribute": 1.0, "relation": 1.0}, information=False)
+
+
+def plan(candidate: str, *references: str) -> Plan:
+    return Plan(scene_graph(parse(candidate)), tuple(scene_graph(parse(r)) for r in references))
+
+
+def graded(plan: Plan, values: dict[tuple[str, int, str], float]) -> dict[Ask, Grade]:
+    """Grades by side, reference and words of the question; 1 where nothing is given."""
+    return {
+        ask: rule_grade(values.get((ask.side, ask.reference, ask.question.text), 1.0))
+        for ask in fixed_asks(plan)
+    }
+
+
+def test_every_unit_is_asked_of_every_reference_and_theirs_of_the_candidate() -> None:
+    asks = fixed_asks(plan("A red dog.", "A dog.", "A cat."))
+    told = [(ask.side, ask.reference, ask.question.text) for ask in asks]
+    assert told == [
+        ("candidate", 0, "dog"), ("candidate", 0, "red"), ("candidate", 1, "dog"),
+        ("candidate", 1, "red"), ("reference", 0, "dog"), ("reference", 1, "cat"),
+    ]  # fmt: skip
+
+
+def test_precision_is_the_mean_of_the_best_grades_from_0_to_1() -> None:
+    case = plan("A red dog.", "A dog.", "A cat.")
+    grades = graded(
+        case,
+        {
+            ("candidate", 0, "dog"): 5.0, ("candidate", 1, "dog"): 2.0,
+            ("candidate", 0, "red"): 1.0, ("candidate", 1, "red"): 3.0,
+        },
+    )  # fmt: skip
+    found = fixed_precision(case, grades, EVEN, threshold=3.5)
+    assert found.value == pytest.approx((1.0 + 0.5) / 2)  # (5 - 1) / 4 and (3 - 1) / 4
+    assert [u.verdict for u in found.units] == ["match", "mistake"]
+    assert [u.detail["reference"] for u in found.units] == [0, 1]
+    assert [u.detail["grade"] for u in found.units] == [5.0, 3.0]
+    assert [u.detail.get("of") for u in found.units] == [None, "dog"]
+    # A grade at the threshold is a match.
+    assert fixed_precision(case, grades, EVEN, threshold=3.0).units[1].verdict == "match"
+
+
+def test_kinds_weigh_as_told() -> None:
+    case = plan("A red dog.", "A dog.")
+    grades = graded(case, {("candidate", 0, "dog"): 5.0})
+    heavy = Weighing({"entity": 3.0, "attribute": 1.0, "relation": 1.0}, information=False)
+    assert fixed_precision(case, grades, heavy, 3.0).value == pytest.approx(3 / 4)
+    nothing = Weighing({"entity": 0.0, "attribute": 0.0, "relation": 0.0}, information=False)
+    assert fixed_precision(case, grades, nothing, 3.0).value == 0.0
+
+
+def test_rare_words_weigh_more_where_information_counts() -> None:
+    informed = Weighing({"entity": 1.0, "attribute": 2.0, "relation": 1.0}, information=True)
+    assert informed.of("entity", "zebra") > informed.of("entity", "man") > 0
+    assert informed.of("attribute", "man") == pytest.approx(2 * informed.of("entity", "man"))
+    both = informed.of("entity", "man") + informed.of("entity", "zebra")
+    assert informed.of("entity", "Zebra Man") == pytest.approx(both)
+
+
+def test_a_contradiction_is_told_by_the_reference_that_says_otherwise() -> None:
+    case = plan("A red dog.", "A dog.", "A blue dog.")
+    grades = graded(case, {("candidate", 0, "red"): 2.0})
+    for ask, grade in list(grades.items()):
+        if (ask.side, ask.reference, ask.question.text) == ("candidate", 1, "red"):
+            grades[ask] = replace(grade, contradiction="blue")
+    found = fixed_precision(case, grades, EVEN, 3.0)
+    assert found.units[1].detail["contradiction"] == "blue"  # though the best is the silent one
+    assert found.units[1].detail["reference"] == 0
+    present = fixed_precision(case, grades, EVEN, 2.0)
+    assert "contradiction" not in present.units[1].detail
+
+
+def test_recall_is_the_best_or_the_mean_of_the_references_that_name_anything() -> None:
+    case = plan("A dog.", "A red dog.", "Hello.", "A cat.")
+    grades = graded(case, {("reference", 0, "dog"): 5.0, ("reference", 2, "cat"): 2.0})
+    # First reference (1 + 0) / 2, the second names nothing, the third 1 / 4.
+    assert fixed_recall(case, grades, EVEN, 3.0, "best").value == pytest.approx(0.5)
+    mean = fixed_recall(case, grades, EVEN, 3.0, "mean")
+    assert mean.value == pytest.approx((0.5 + 0.25) / 2)
+    assert [(u.reference_index, u.verdict) for u in mean.units] == [
+        (0, "match"), (0, "omission"), (2, "omission"),
+    ]  # fmt: skip
+    with pytest.raises(ItemError, match="no reference names anything"):
+        fixed_recall(plan("A dog.", "Hello."), {}, EVEN, 3.0, "best")
+
+
+def test_a_candidate_that_names_nothing_has_precision_0() -> None:
+    case = plan("Hello.", "A dog.")
+    assert fixed_precision(case, graded(case, {}), EVEN, 3.0).value == 0.0
+
+
+def test_f1_by_hand() -> None:
+    assert f1(0.5, 1.0) == pytest.approx(2 / 3)
+    assert f1(0.0, 0.0) == 0.0
+    assert f1(0.25, 0.25) == 0.25
+
+
+def test_questions_say_denial_and_name_both_ends() -> None:
+    asked = [q for _, q in unit_questions(scene_graph(parse("A man without a hat is on a bench.")))]
+    told = [(q.kind, q.text, q.subject, q.object) for q in asked]
+    assert ("entity", "man", "", "") in told
+    assert ("relation", "not without", "man", "hat") in told
+    assert ("relation", "on", "man", "bench") in told
+
+
+def test_an_attribute_is_not_asked_of_a_thing_that_is_named_by_it() -> None:
+    text = "There is a green house and a blue house."
+    asked = [q for _, q in unit_questions(scene_graph(parse(text)))]
+    told = [(q.text, q.subject) for q in asked if q.kind == "attribute"]
+    assert told == [("green", "first house"), ("blue", "second house")]
+    assert [q.text for q in asked if q.kind == "entity"] == ["green house", "blue house"]

@@ -1,0 +1,160 @@
+"""Coherence and distance of storylines as a run measures them, against values worked out by hand.
+
+Theta of unit vectors is ``sqrt(1 - angle / pi)`` without topics: 1 for equal ones, sqrt(1/2) for
+orthogonal ones, sqrt(3/4) at 45 degrees, 0 for opposite ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from beholder.embed.images import image_embedder
+from beholder.errors import ConfigError, ItemError
+from beholder.metrics import Tools
+from beholder.metrics.asker import Outcome, attempt
+from beholder.narratives.measuring import MeasureCoherence, coherence_in, nearest_in
+from beholder.records import Frame, ItemFailure, ItemScore, Storyline
+
+VECTORS = {
+    "east": (1.0, 0.0),
+    "northeast": (1.0, 1.0),
+    "north": (0.0, 1.0),
+    "west": (-1.0, 0.0),
+}
+
+
+def _storyline(name: str, *frames: str, source: str = "maps") -> Storyline:
+    return Storyline(name, tuple(Frame(frame) for frame in frames), source)
+
+
+PEOPLE = (
+    _storyline("walk", "east", "north", source="human"),
+    _storyline("turn", "east", "northeast", "north", source="human"),
+)
+
+
+@pytest.fixture
+def asker(tmp_path: Path) -> MeasureCoherence:
+    """Knows four vectors and two human storylines."""
+    path = tmp_path / "v.npz"
+    np.savez(path, ids=np.array(list(VECTORS)), embeddings=np.array(list(VECTORS.values())))
+    made = MeasureCoherence(embedder=f"npz:{path}", collection="abc").prepare(PEOPLE)
+    frames = [Frame(name) for name in (*VECTORS, "lost")]
+    pictures = made.embed(image_embedder(made.embedder), frames, tmp_path)
+    return replace(made, pictures=pictures)
+
+
+def _measure(asker: MeasureCoherence, storyline: Storyline) -> Outcome:
+    return asyncio.run(attempt(asker, storyline, Tools()))
+
+
+def test_steps_their_minimum_and_means(asker: MeasureCoherence) -> None:
+    found = _measure(asker, _storyline("s", "east", "northeast", "west"))
+    assert isinstance(found, ItemScore)
+    first, second = math.sqrt(3 / 4), math.sqrt(1 / 4)  # 45 and 135 degrees
+    assert found.values["minimum"] == pytest.approx(second)
+    assert found.values["mean"] == pytest.approx((first + second) / 2)
+    assert found.values["geometric_mean"] == pytest.approx(math.sqrt(first * second))
+    coherence = coherence_in(found)
+    assert not isinstance(coherence, ItemFailure)
+    assert coherence.steps == pytest.approx((first, second))
+    assert coherence.weakest == 1
+    assert coherence.signature == "theta|jsd:divergence|base:2|scale:raw|topics:none"
+
+
+def test_the_nearest_human_storyline_is_found_and_human_ones_have_none(
+    asker: MeasureCoherence,
+) -> None:
+    # east, north, north against "walk": the last north repeats, so 0 along a path of 3 cells;
+    # against "turn" the second step costs at least the way from northeast to a neighbour
+    found = _measure(asker, _storyline("s", "east", "north", "north"))
+    near = nearest_in(found)
+    assert near is not None
+    assert near[0] == "walk"
+    assert near[1].cost == near[1].normalised == 0.0
+    assert near[1].path == ((0, 0), (1, 1), (2, 1))
+    assert isinstance(found, ItemScore)
+    assert found.values["distance"] == 0.0
+    # west stands 2 from east and sqrt(2) from north: (2 + sqrt(2)) / 2 cells
+    far = nearest_in(_measure(asker, _storyline("s", "west", "west")))
+    assert far is not None
+    assert far[0] == "walk"
+    assert far[1].normalised == pytest.approx((2 + math.sqrt(2)) / 2)
+    human = _measure(asker, PEOPLE[0])
+    assert isinstance(human, ItemScore)
+    assert "distance" not in human.values
+    assert nearest_in(human) is None
+
+
+def test_without_human_storylines_there_is_no_distance(asker: MeasureCoherence) -> None:
+    found = _measure(replace(asker, people=()), _storyline("s", "east", "north"))
+    assert isinstance(found, ItemScore)
+    assert set(found.values) == {"minimum", "mean", "geometric_mean"}
+
+
+def test_a_picture_without_a_vector_fails_its_storyline_alone(asker: MeasureCoherence) -> None:
+    found = _measure(asker, _storyline("s", "east", "lost"))
+    assert coherence_in(found) == found
+    assert isinstance(found, ItemFailure)
+    assert found.message == "frame 'lost' has no vector"
+    assert nearest_in(found) is None
+    broken = (*PEOPLE, _storyline("gone", "lost", source="human"))
+    near = nearest_in(_measure(replace(asker, people=broken), _storyline("s", "east", "north")))
+    assert near is not None
+    assert near[0] == "walk"
+
+
+def test_one_picture_has_no_step_but_a_distance(asker: MeasureCoherence) -> None:
+    one = _storyline("s", "east")
+    with pytest.raises(ItemError, match="a sequence of one picture has no step"):
+        asker.check(one)
+    found = _measure(asker, one)
+    assert isinstance(found, ItemFailure)
+    near = nearest_in(found)
+    assert near is not None
+    assert near[1].cost == pytest.approx(math.sqrt(2))  # east to east, then to north
+
+
+@pytest.mark.parametrize(
+    ("options", "people", "collection", "differs"),
+    [
+        ({}, PEOPLE, "abc", False),
+        ({}, PEOPLE, "other", False),  # raw theta hangs on the two pictures alone
+        ({}, PEOPLE[:1], "abc", True),
+        ({"scale": "minmax"}, PEOPLE, "abc", True),
+        ({"human": "people"}, PEOPLE, "abc", True),
+    ],
+)
+def test_the_signature_states_what_numbers_hang_on(
+    asker: MeasureCoherence,
+    options: dict[str, Any],
+    people: tuple[Storyline, ...],
+    collection: str,
+    differs: bool,
+) -> None:
+    other = MeasureCoherence(embedder=asker.embedder, collection=collection, **options)
+    told = [one.signature(one.identities(Tools())) for one in (asker, other.prepare(people))]
+    assert (told[0] != told[1]) is differs
+    assert "embedder:npz:v.npz@" in told[0]
+
+
+def test_under_minmax_the_collection_is_part_of_the_signature(asker: MeasureCoherence) -> None:
+    told = {
+        MeasureCoherence(embedder=asker.embedder, scale="minmax", collection=digest)
+        .prepare(PEOPLE)
+        .signature()
+        for digest in ("abc", "other")
+    }
+    assert len(told) == 2
+
+
+def test_settings_that_cannot_be_are_refused() -> None:
+    with pytest.raises(ConfigError, match="scale='big': expected one of 'raw', 'minmax'"):
+        MeasureCoherence(embedder="handcrafted", scale="big")  # type: ignore[arg-type]

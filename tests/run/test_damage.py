@@ -1,0 +1,167 @@
+"""Damaged and foreign run directories: one line with a way out, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from beholder.api import Run, score
+from beholder.errors import BeholderError, RunError
+from beholder.records import Item
+from beholder.report import draw
+from beholder.run.compare import compare
+from beholder.run.store import FILE_NAME, Store
+from toy.metric import WordCount
+
+ITEMS = [Item(str(i), "one two three", references=("A cat.",)) for i in range(4)]
+
+
+def _run(folder: Path) -> Path:
+    score(ITEMS, [WordCount()], out=folder)
+    return folder
+
+
+def _sql(statement: str, *values: object) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        connection = sqlite3.connect(run / FILE_NAME)
+        connection.execute(statement, values)
+        connection.commit()
+        connection.close()
+
+    return damage
+
+
+def _write(name: str, data: bytes) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        (run / name).write_bytes(data)
+
+    return damage
+
+
+def _folder(name: str) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        (run / name).unlink(missing_ok=True)
+        (run / name).mkdir()
+
+    return damage
+
+
+def _log(**changed: object) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        log = json.loads((run / "run.json").read_text("utf-8"))
+        (run / "run.json").write_text(json.dumps({**log, **changed}), "utf-8")
+
+    return damage
+
+
+BOMB = zlib.compress(b'["' + b"a" * (300 << 20) + b'"]')
+
+DAMAGES = {
+    "units are junk": _sql("UPDATE scores SET units = ?", b"junk"),
+    "units are no list": _sql("UPDATE scores SET units = ?", zlib.compress(b"7")),
+    "units lack fields": _sql("UPDATE scores SET units = ?", zlib.compress(b'[{"kind": "x"}]')),
+    "units are a bomb": _sql("UPDATE scores SET units = ?", BOMB),
+    "detail is junk": _sql("UPDATE scores SET detail = ?", b"\x78\x9cjunk"),
+    "detail is text": _sql("UPDATE scores SET detail = 'text'"),
+    "detail is deep": _sql("UPDATE scores SET detail = ?", zlib.compress(b"[" * 200_000)),
+    "numbers are cut": _sql("UPDATE scores SET numbers = '{\"words\":'"),
+    "rows are cut": _sql("UPDATE subjects SET row = '{'"),
+    "rows are foreign": _sql("UPDATE subjects SET row = '{\"name\": 1}'"),
+    "askers are foreign": _sql("UPDATE askers SET kind = 'dream'"),
+    "a table is gone": _sql("DROP TABLE subjects"),
+    "a column is gone": _sql("ALTER TABLE scores DROP COLUMN detail"),
+    "the store is a text": _write(FILE_NAME, b"not a database"),
+    "the store is empty": _write(FILE_NAME, b""),
+    "the store is a folder": _folder(FILE_NAME),
+    "the log is empty": _write("run.json", b""),
+    "the log is cut": _write("run.json", b'{"format": 1, "kind"'),
+    "the log is deep": _write("run.json", b"[" * 200_000),
+    "the log is no text": _write("run.json", b"\xff\xfe\x00"),
+    "the log is a folder": _folder("run.json"),
+    "the log has no data": _log(data=[]),
+    "the log counts in words": _log(data={"n_items": "many"}),
+    "the log has odd metrics": _log(metrics=[7]),
+    "the log has an odd summary": _log(summary=[{"metric": "word_count"}]),
+    "the log has an odd kind": _log(kind=["scores"]),
+    "the lock is a folder": _folder(".lock"),
+    "the page is a folder": _folder("report.html"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_no_damage_makes_a_traceback(tmp_path: Path, name: str) -> None:
+    whole, run = _run(tmp_path / "whole"), _run(tmp_path / "run")
+    DAMAGES[name](run)
+
+    def look() -> None:
+        list(Run(run).outcomes("word_count"))
+
+    def hold() -> None:
+        with Store.read(whole) as a, Store.read(run) as b:
+            compare(a, b)
+
+    for act in (look, hold, lambda: draw(run), lambda: score(ITEMS, [WordCount()], out=run)):
+        try:
+            act()
+        except BeholderError:  # anything else fails the test
+            continue
+
+
+def test_random_bytes_in_the_store_make_no_traceback(tmp_path: Path) -> None:
+    whole = _run(tmp_path / "whole")
+    rng = random.Random(3)
+    data = (whole / FILE_NAME).read_bytes()
+    for number in range(12):
+        run = _run(tmp_path / str(number))
+        hurt = bytearray(data)
+        for _ in range(40):
+            hurt[rng.randrange(len(hurt))] = rng.randrange(256)
+        (run / FILE_NAME).write_bytes(bytes(hurt))
+        for act in (
+            lambda run=run: list(Run(run).outcomes("word_count")),
+            lambda run=run: draw(run),
+            lambda run=run: score(ITEMS, [WordCount()], out=run),
+        ):
+            try:
+                act()
+            except BeholderError:
+                continue
+
+
+def test_a_damaged_log_names_the_way_out_which_works(tmp_path: Path) -> None:
+    run = _run(tmp_path)
+    before = (run / "run.json").read_bytes()
+    (run / "run.json").write_bytes(b"")
+    with pytest.raises(RunError, match="delete it and run the same command again"):
+        _run(tmp_path)
+    (run / "run.json").unlink()
+    _run(tmp_path)
+    assert (run / "run.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "units.parquet"])
+@pytest.mark.parametrize("data", [None, b"", b"junk"])
+def test_a_lost_table_is_written_again(tmp_path: Path, name: str, data: bytes | None) -> None:
+    run = _run(tmp_path)
+    before = (run / name).read_bytes()
+    if data is None:
+        (run / name).unlink()
+    else:
+        (run / name).write_bytes(data)
+    _run(tmp_path)
+    assert (run / name).read_bytes() == before
+
+
+def test_places_where_no_run_can_be_are_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for out in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/run")):
+        with pytest.raises(
+            RunError, match=r"cannot be a run directory: .*; choose another with -o"
+        ):
+            score(ITEMS, [WordCount()], out=out)

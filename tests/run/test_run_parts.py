@@ -1,0 +1,118 @@
+"""Parts of runs, by hand: what is written to the store, means and intervals, differences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from beholder.errors import ConfigError, RunError
+from beholder.records import Interval, Item, ItemFailure, ItemScore, Unit
+from beholder.run import manifest
+from beholder.run.codec import decode_detail, decode_units, encode_detail, encode_units
+from beholder.run.compare import compare
+from beholder.run.store import Store
+from toy.runs import write_run
+
+
+def test_units_come_back_as_they_were() -> None:
+    units = (
+        Unit("entity", "dog", "candidate", ((0, 3), (8, 11)), 1 / 3, "match", None, {"a": [1]}),
+        Unit("statement", "é ✓", "reference", (), None, None, 2, {}),
+    )
+    assert decode_units(encode_units(units)) == units
+
+
+def test_details_keep_numbers_and_give_arrays_in_half_precision() -> None:
+    third = np.array([[1 / 3, 2.0], [0.0, -1.5]])
+    detail = {"matrix": third, "whole": np.array([1, 70_000]), "one": np.float64(1 / 3), "t": "x"}
+    found = decode_detail(encode_detail(detail))
+    assert found["matrix"].dtype == np.float32
+    assert found["matrix"].shape == (2, 2)
+    assert found["matrix"] == pytest.approx(third, rel=2**-11)
+    assert found["matrix"][0, 0] != np.float32(1 / 3)  # eleven bits are kept
+    assert (found["whole"], found["one"], found["t"]) == ([1, 70_000], 1 / 3, "x")
+    with pytest.raises(TypeError, match="a metric put set into a score"):
+        encode_detail({"bad": {1}})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encode_detail({"bad": float("nan")})
+
+
+def scores(*values: float) -> list[Any]:
+    return [ItemScore(values={"v": value}, signature="m|v:1") for value in values]
+
+
+def run(folder: Path, ids: str, outcomes: list[Any]) -> Path:
+    items = [Item(name, f"text {name}", images=(f"{name}.jpg",)) for name in ids]
+    return write_run(folder, items, {"m": outcomes})
+
+
+def test_runs_are_compared_by_id_over_what_both_scored(tmp_path: Path) -> None:
+    first = run(tmp_path / "a", "abcd", [*scores(1, 2, 3), ItemFailure("item", "broken")])
+    second = run(tmp_path / "b", "dcbax", scores(9, 5, 4, 2, 7))
+    with Store.open(first) as a, Store.open(second) as b:
+        found = compare(a, b)
+    assert (found.n_common, found.n_only_a, found.n_only_b) == (4, 0, 1)
+    (difference,) = found.differences
+    # a: 1 and 2; b: 2 and 4; c: 3 and 5; d failed in the first.
+    assert (difference.metric, difference.value) == ("m", "v")
+    assert difference.mean_a == 2.0
+    assert difference.mean_b == pytest.approx(11 / 3)
+    assert difference.paired.mean == pytest.approx(5 / 3)  # second minus first
+    assert difference.paired.n == 3
+    assert difference.paired.p_value == 2 / 8  # all three are positive
+
+
+def test_runs_without_a_common_id_or_metric_are_not_compared(tmp_path: Path) -> None:
+    first, other = run(tmp_path / "a", "ab", scores(1, 2)), run(tmp_path / "b", "cd", scores(1, 2))
+    with (
+        Store.open(first) as a,
+        Store.open(other) as b,
+        pytest.raises(ConfigError, match="share no item id"),
+    ):
+        compare(a, b)
+    alone = write_run(tmp_path / "c", [Item("a", "x")], {"other": scores(1)})
+    with (
+        Store.open(first) as a,
+        Store.open(alone) as b,
+        pytest.raises(ConfigError, match="share no metric: m against other"),
+    ):
+        compare(a, b)
+
+
+def test_a_run_log_gives_its_results_back(tmp_path: Path) -> None:
+    folder = run(tmp_path / "a", "abcd", [*scores(1, 2, 3), ItemFailure("item", "broken")])
+    result = manifest.results(manifest.read(folder))["m"]
+    assert (result.n_scored, result.n_failed) == (3, 1)
+    assert dict(result.failures) == {"broken": 1}
+    estimate = result.values["v"]
+    assert (estimate.mean, estimate.n) == (2.0, 3)
+    assert isinstance(estimate.interval, Interval)
+    (again,) = manifest.summary_rows({"m": result})
+    assert again == manifest.read(folder)["summary"][0]
+
+
+def test_a_value_without_an_interval_has_none_in_the_log(tmp_path: Path) -> None:
+    folder = run(tmp_path / "a", "a", scores(4))
+    result = manifest.results(manifest.read(folder))["m"]
+    assert (result.values["v"].mean, result.values["v"].interval) == (4.0, None)
+
+
+def test_a_folder_of_another_kind_is_named(tmp_path: Path) -> None:
+    folder = run(tmp_path / "a", "a", scores(4))
+    kind = manifest.kind_of(folder)
+    manifest.check_kind(folder, kind)
+    manifest.check_kind(folder, "another", kind)
+    manifest.check_kind(tmp_path / "new", "another")  # nothing is there yet
+    with pytest.raises(RunError, match=rf"holds a run of the kind '{kind}', not 'x' or 'y'"):
+        manifest.check_kind(folder, "x", "y")
+
+
+def test_a_run_is_closed_with_its_own_log_whatever_its_summary(tmp_path: Path) -> None:
+    folder = run(tmp_path / "a", "a", scores(4))
+    log = manifest.read(folder)
+    assert manifest.is_closed(folder, {**log, "summary": []})
+    assert not manifest.is_closed(folder, {**log, "status": "other"})
+    assert not manifest.is_closed(tmp_path / "new", log)

@@ -1,0 +1,49 @@
+"""The shape of the code: one class name has one meaning, and no function takes a heap of parameters."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+SRC = Path(__file__).parents[1] / "src" / "beholder"
+MOST_PARAMETERS = 10
+PUBLIC = {"api/narrate.py:compare", "narratives/widest.py:maxmin"}
+"""Functions that people call with keywords; each option is documented there."""
+
+TREES = {
+    path.relative_to(SRC).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(SRC.rglob("*.py"))
+}
+
+
+def test_a_class_name_stands_once() -> None:
+    places = defaultdict(list)
+    for file, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(file)
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def test_no_function_takes_more_than_ten_parameters() -> None:
+    wide = set()
+    for file, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                names = [one.arg for one in (*node.args.args, *node.args.kwonlyargs)]
+                if len([name for name in names if name not in ("self", "cls")]) > MOST_PARAMETERS:
+                    wide.add(f"{file}:{node.name}")
+    assert wide == PUBLIC
+
+
+def test_no_function_hands_on_its_locals() -> None:
+    calls = {
+        file
+        for file, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "locals"
+    }
+    assert calls == set()

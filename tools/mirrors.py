@@ -1,0 +1,126 @@
+"""Which tests prove which file of the source.
+
+Each file has two groups of tests: those that mirror it, run first, and those that reach it from
+farther off (the metric that rests on it, the command that calls it), run only where the first saw
+nothing. A line that names a folder stands for the files of that folder that have no line of their
+own; where several lines fit, the longest counts.
+"""
+
+from __future__ import annotations
+
+PACKAGES = (
+    "metrics/dcscore",
+    "metrics/vcs",
+    "metrics/posh",
+    "stats",
+    "narratives",
+    "judges",
+    "backends",
+    "run",
+    "language",
+)
+
+ELSEWHERE = ("backends/hf",)
+"""Files that are not drawn: models of torch are tried in an environment of their own (``make
+test-hf``)."""
+
+LANGUAGE = "language -k not:hard_text"
+JUDGED = "metrics/dcscore metrics/posh metrics/judged"
+
+MIRRORS: dict[str, tuple[str, str]] = {
+    "metrics/dcscore": (
+        "metrics/dcscore",
+        "metrics/judged test_metric_contract.py cli/test_score_with_model.py",
+    ),
+    "metrics/vcs": ("metrics/vcs", "test_metric_contract.py report/test_report_figures.py"),
+    "metrics/posh": (
+        "metrics/posh",
+        "test_metric_contract.py report/test_report_scene_graph.py report/test_report_marking.py",
+    ),
+    "stats": ("stats", "narratives/test_study.py cli/test_commands.py"),
+    "stats/bootstrap.py": ("stats/test_bootstrap.py", "stats"),
+    "stats/compare.py": ("stats/test_pairwise.py stats/test_pairwise_protocol.py", "stats"),
+    "stats/threeway.py": ("stats/test_pairwise.py stats/test_pairwise_protocol.py", "stats"),
+    "stats/strengths.py": ("stats/test_pairwise.py stats/test_pairwise_protocol.py", "stats"),
+    "stats/correlation.py": ("stats/test_correlation.py", "stats"),
+    "stats/ties.py": ("stats/test_correlation.py", "stats"),
+    "stats/ranking.py": ("stats/test_correlation.py stats/test_pairwise.py", "stats"),
+    "stats/intraclass.py": ("stats/test_intraclass.py", "stats narratives/test_study.py"),
+    "stats/reliability.py": ("stats/test_rater_agreement.py stats/test_intraclass.py", "stats"),
+    "stats/kappa.py": ("stats/test_rater_agreement.py", "stats"),
+    "stats/krippendorff.py": ("stats/test_rater_agreement.py", "stats"),
+    "stats/significance.py": ("stats/test_two_groups.py", "stats"),
+    "stats/effects.py": ("stats/test_two_groups.py", "stats"),
+    "stats/spans.py": ("stats/test_spans_alerts.py", "stats"),
+    "stats/alerts.py": ("stats/test_spans_alerts.py", "stats"),
+    "narratives": ("narratives", "run/test_store.py"),
+    "judges": (
+        "judges/test_operations.py judges/test_requests.py judges/test_shapes.py "
+        "judges/test_reading.py judges/test_grades.py judges/test_panel.py",
+        f"judges/test_answers.py judges/test_dry.py judges/test_checkup.py "
+        f"judges/test_injection.py judges/test_templates.py judges/test_batch.py {JUDGED}",
+    ),
+    "judges/answers.py": ("judges/test_answers.py", "run/test_run_answers.py run/test_judged.py"),
+    "judges/checkup.py": ("judges/test_checkup.py", "cli/test_judge_commands.py"),
+    "judges/reliability.py": ("judges/test_checkup.py", "judges/test_panel.py"),
+    "judges/dry.py": ("judges/test_dry.py", "cli/test_score_with_model.py judges/test_panel.py"),
+    "judges/fences.py": ("judges/test_injection.py", "judges/test_templates.py"),
+    "judges/templates.py": ("judges/test_templates.py", "judges/test_injection.py"),
+    "judges/grades.py": (
+        "judges/test_grades.py",
+        "judges/test_operations.py judges/test_shapes.py",
+    ),
+    "judges/reading.py": ("judges/test_reading.py", "judges/test_operations.py"),
+    "judges/panel.py": ("judges/test_panel.py", "judges/test_operations.py"),
+    "backends": (
+        "backends -k not:hf",
+        "judges/test_http.py judges/test_batch.py cli/test_judge_commands.py",
+    ),
+    "backends/money.py": (
+        "backends/test_money.py backends/test_budget.py",
+        "judges/test_http.py judges/test_answers.py judges/test_batch.py",
+    ),
+    "backends/adaptive.py": ("backends/test_adaptive.py", "judges/test_http.py"),
+    "backends/calls.py": ("backends/test_adaptive.py", "judges/test_http.py"),
+    "backends/openai_batch.py": ("judges/test_batch.py", "cli/test_judge_commands.py"),
+    "backends/openai": (
+        "judges/test_http.py judges/test_requests.py -k not:500_items",
+        "judges/test_http.py judges/test_batch.py cli/test_judge_commands.py",
+    ),
+    "backends/images.py": ("backends/test_vllm.py media", "judges/test_http.py"),
+    "run": (
+        "run/test_run_parts.py run/test_store.py run/test_judged.py run/test_run_answers.py "
+        "run/test_rows_runs.py run/test_engine.py -k not:killed",
+        "cli/test_rank.py cli/test_rows.py",
+    ),
+    "run/narrate": ("run/test_store.py cli/test_narrate.py", "report/test_narrate_page.py"),
+    "run/rank": ("cli/test_rank.py run/test_store.py", "report/test_rank_page.py"),
+    "run/rows": ("run/test_rows_runs.py cli/test_rows.py", "run/test_judged.py"),
+    "language": (LANGUAGE, "metrics/posh report/test_report_scene_graph.py metrics/classical"),
+    "language/clauses.py": ("language/test_language_graphs.py " + LANGUAGE, "metrics/posh"),
+    "language/lemmas.py": ("language/test_language_lemmas.py", LANGUAGE + " metrics/posh"),
+    "language/dialects.py": ("language/test_language_dialects.py", LANGUAGE),
+    "language/parsers.py": ("language/test_language_parsers.py -k not:hard_text", LANGUAGE),
+    "language/normalise.py": ("language/test_language_normalise.py", LANGUAGE),
+    "language/reference": (
+        "language/test_language_reference.py language/test_language_graphs.py",
+        LANGUAGE,
+    ),
+}
+"""File or folder below ``src/beholder``: the tests that mirror it, and those farther off."""
+
+
+def tests_of(file: str) -> list[list[str]]:
+    """Arguments of pytest for each group of tests of one source file, nearest first."""
+    fitting = [name for name in MIRRORS if file.startswith(name)]
+    near, far = MIRRORS[max(fitting, key=len)]
+    return [arguments(group) for group in (near, far)]
+
+
+def arguments(group: str) -> list[str]:
+    """``a/b.py -k not:slow`` as pytest takes it."""
+    words = group.split()
+    return [
+        word.replace(":", " ") if before == "-k" else word if word == "-k" else f"tests/{word}"
+        for before, word in zip(["", *words], words, strict=False)
+    ]
