@@ -1,4 +1,4 @@
-"""How far PoSh with the built-in judge agrees with people, beside plain baselines (dev halves).
+"""How far Accord and PoSh with the built-in judge agree with people, beside plain baselines.
 
     python benchmarks/agreement.py [--sets flickr8k_expert ...] [--scorers posh ...]
         [--resamples 200] [--share 1.0]
@@ -10,7 +10,8 @@ count half; SugarCrepe, accuracy over replace_* and swap_* where a reference exi
 descriptions (IIW-400 and DOCCI side by side), Spearman with comprehensiveness + specificity with
 the ratio of lengths out, and with hallucination. Intervals are percentiles over resampled pictures.
 
-The data lies in shared/data/human_judgments beside the checkout and is for measuring only.
+These are the dev halves. The data lies in shared/data/human_judgments beside the checkout and is
+for measuring only.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ import numpy as np
 
 from beholder import PoSh, stats
 from beholder.judges.builtin.lexical_alignment import align_words
-from beholder.metrics import Tools
+from beholder.metrics import Metric, Tools
+from beholder.metrics.accord import Accord
+from beholder.metrics.classical.embedding import Cosine
 from beholder.metrics.posh.scoring import f1, peer_adjusted_recall
 from beholder.records import Item, ItemFailure
 from beholder.stats.bootstrap import cluster_bootstrap
@@ -60,8 +63,8 @@ def items_of(rows: Sequence[Row], field: str = "candidate") -> list[Item]:
     ]
 
 
-def posh(value: str = "f1") -> Scorer:
-    metric, tools = PoSh(), Tools()
+def scores_of(metric: Metric[Any], value: str) -> Scorer:
+    tools = Tools()
 
     def score(items: Sequence[Item]) -> np.ndarray:
         found = []
@@ -74,20 +77,6 @@ def posh(value: str = "f1") -> Scorer:
         return np.array(found)
 
     return score
-
-
-def unit_f1(items: Sequence[Item]) -> np.ndarray:
-    return posh_with(PoSh(lexical_weight=0.0))(items)
-
-
-def posh_with(metric: PoSh) -> Scorer:
-    tools = Tools()
-    return lambda items: np.array(
-        [
-            0.0 if isinstance(outcome, ItemFailure) else outcome.values["f1"]
-            for outcome in metric.score(items, tools=tools)
-        ]
-    )
 
 
 def word_alignment(items: Sequence[Item]) -> np.ndarray:
@@ -218,9 +207,11 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="share of the pictures")
     given = parser.parse_args()
     scorers: dict[str, Scorer] = {
-        "posh": posh(),
-        "posh recall": posh("recall"),
-        "posh units alone": unit_f1,
+        "accord": scores_of(Accord(), "accord"),
+        "posh": scores_of(PoSh(), "f1"),
+        "posh recall": scores_of(PoSh(), "recall"),
+        "posh units alone": scores_of(PoSh(lexical_weight=0.0), "f1"),
+        "minilm": scores_of(Cosine(embedder="minilm"), "cosine"),
         "word alignment": word_alignment,
         "word overlap": word_overlap,
         "length": length,

@@ -23,6 +23,7 @@ RULES = Path(__file__).parent / "toy" / "assess_rules.jsonl"
 # plain: the spec with what must be given. changed: another setting. scored: the metric that the tests of scores run, where the default needs
 # a model. elsewhere: these run in a test of its own, because it needs pictures or weights.
 TABLE: dict[str, dict[str, object]] = {
+    "accord": {"identical": 1.0, "changed": "accord(encoder='hf:x')"},
     "bertscore": {"changed": "bertscore(layer=9)", "elsewhere": "classical/test_bertscore.py"},
     "clair": {
         "identical": 1.0,

@@ -27,13 +27,22 @@ class Registry(Generic[T]):
         base: Every registered class must be a subclass of it.
         builtin: Name to ``module:Class``.
         group: The entry-point group of outside packages, for example ``"beholder.metrics"``.
+        aliases: Further names of built-in classes, which ``names`` leaves out.
     """
 
-    def __init__(self, kind: str, base: type[T], builtin: Mapping[str, str], group: str) -> None:
+    def __init__(
+        self,
+        kind: str,
+        base: type[T],
+        builtin: Mapping[str, str],
+        group: str,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
         self.kind = kind
         self.base = base
         self.group = group
         self._builtin = dict(builtin)
+        self._aliases = dict(aliases or {})
         self._classes: dict[str, type[T]] = {}
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
@@ -45,7 +54,7 @@ class Registry(Generic[T]):
 
         def decorate(cls: type[T]) -> type[T]:
             self._check(name, cls)
-            if name in self.names():
+            if name in self.names() or name in self._aliases:
                 raise ConfigError(f"the {self.kind} name {name!r} is taken; choose another")
             self._classes[name] = cls
             return cls
@@ -58,6 +67,7 @@ class Registry(Generic[T]):
         Raises:
             UnknownNameError: Nothing has that name; the message has the closest and all names.
         """
+        name = self._aliases.get(name, name)
         if name in self._classes:
             return self._classes[name]
         if name in self._builtin:

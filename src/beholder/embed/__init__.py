@@ -1,4 +1,4 @@
-"""Text embeddings: built-in static vectors, sentence-transformers, OpenAI-compatible endpoints."""
+"""Text embeddings: built-in vectors, sentence-transformers, OpenAI-compatible endpoints."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ EMBEDDERS: Registry[Embedder] = Registry(
     base=Embedder,  # type: ignore[type-abstract]
     builtin={
         "static": "beholder.embed.static:StaticEmbedder",
+        "minilm": "beholder.embed.minilm:MiniLMEmbedder",
         "st": "beholder.embed.sentence_transformers:SentenceTransformerEmbedder",
         "openai": "beholder.embed.openai:OpenAIEmbedder",
     },
@@ -24,8 +25,8 @@ def embedder(given: str | Spec, *, base_url: str | None = None, **options: objec
     """Build an embedder from its spec.
 
     Args:
-        given: ``static``, ``st:NAME_OR_PATH`` (extra ``hf``), ``openai:MODEL``, or ``package/name``
-            of an outside package.
+        given: ``static``, ``minilm``, ``st:NAME_OR_PATH`` (extra ``hf``), ``openai:MODEL``, or
+            ``package/name`` of an outside package.
         base_url: Endpoint, for embedders that are reached over one; others have no use for it.
         options: Keyword arguments of its class that are no part of a spec, such as ``api_key``.
 

@@ -1,4 +1,4 @@
-"""Token vectors in their context, by any encoder of the transformers library on this machine."""
+"""Token vectors in their context: the built-in encoder, or one of the transformers library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from beholder import spec
 from beholder.backends.batching import Batcher
+from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.images import unit_rows
 from beholder.embed.sentence_transformers import folder_hash
@@ -33,12 +34,15 @@ class TokenVectors:
     Attributes:
         ids: (n,) token ids, special tokens included.
         special: (n,) True for the tokens that the tokenizer adds.
+        spans: (n, 2) characters of the text that each token stands for, empty for special ones;
+            None where the tokenizer does not tell.
         vectors: (n, D), float32, rows of length 1.
         cut: Whether the text was longer than the encoder reads.
     """
 
     ids: npt.NDArray[np.int64]
     special: npt.NDArray[np.bool_]
+    spans: npt.NDArray[np.int64] | None
     vectors: FloatArray
     cut: bool
 
@@ -49,10 +53,93 @@ class Tokens:
 
     ids: npt.NDArray[np.int64]
     special: npt.NDArray[np.bool_]
+    spans: npt.NDArray[np.int64] | None
     cut: bool
 
 
-class TokenEncoder:
+class TokenEncoder(Protocol):
+    """What reads a text token by token and gives each a vector.
+
+    Attributes:
+        per_process: Whether every worker process may make its own.
+    """
+
+    per_process: ClassVar[bool]
+
+    @property
+    def identity(self) -> str:
+        """What fixes the vectors: name and revision or hash."""
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the model."""
+
+    def tokens(self, text: str) -> Tokens:
+        """The tokens of a text."""
+
+    def encode(self, questions: Sequence[tuple[str, int]]) -> list[FloatArray]:
+        """Vectors (n, D) of length 1 of the tokens of texts, each at a layer.
+
+        Args:
+            questions: Texts with the layer whose output is taken, 0 for what the first layer gets.
+
+        Raises:
+            ConfigError: The model has no such layer.
+        """
+
+
+def token_encoder(text: str) -> TokenEncoder:
+    """The encoder of a spec: ``minilm``, built in, or ``hf:NAME_OR_PATH``.
+
+    Raises:
+        ConfigError: The spec is of neither form.
+        MissingExtraError: It needs a package that is not installed.
+    """
+    parsed = spec.parse(text)
+    if parsed.name == "minilm" and parsed.argument is None and not parsed.options:
+        return MiniLMTokens()
+    return TransformersEncoder(text)
+
+
+class MiniLMTokens:
+    """The built-in encoder (spec ``minilm``); nothing is cut, see ``beholder.embed.minilm``."""
+
+    per_process: ClassVar[bool] = True
+
+    @property
+    def identity(self) -> str:
+        """``minilm@REVISION``: a hash of the model's files."""
+        return minilm.identity()
+
+    @property
+    def n_layers(self) -> int:
+        """Layers of the model."""
+        return minilm.N_LAYERS
+
+    def tokens(self, text: str) -> Tokens:
+        """The tokens of a text, all of them."""
+        read = minilm.read_tokens(text)
+        return Tokens(
+            np.array(read.ids, dtype=np.int64),
+            np.array(read.special_tokens_mask, dtype=np.bool_),
+            np.array(read.offsets, dtype=np.int64),
+            cut=False,
+        )
+
+    def encode(self, questions: Sequence[tuple[str, int]]) -> list[FloatArray]:
+        """See ``TokenEncoder.encode``; each text has the same bits in any batch."""
+        _check_layers(questions, "minilm", self.n_layers)
+        states: dict[tuple[str, int], FloatArray] = {}
+        for layer in {layer for _, layer in questions}:
+            texts = [text for text, own in questions if own == layer]
+            found = minilm.token_states([minilm.read_tokens(text).ids for text in texts], layer)
+            states.update(
+                ((text, layer), unit_rows(rows)) for text, rows in zip(texts, found, strict=True)
+            )
+        return [states[question] for question in questions]
+
+
+class TransformersEncoder:
     """An encoder (spec ``hf:NAME_OR_PATH``, extra ``hf``); tokenizer and weights load on first use.
 
     Args:
@@ -64,10 +151,12 @@ class TokenEncoder:
         MissingExtraError: transformers or torch is not installed.
     """
 
+    per_process: ClassVar[bool] = False
+
     def __init__(self, text: str, *, device: str | None = None) -> None:
         parsed = spec.parse(text)
         if parsed.name != "hf" or parsed.argument is None:
-            raise ConfigError(f"{text!r}: expected an encoder, written hf:NAME_OR_PATH")
+            raise ConfigError(f"{text!r}: expected an encoder: minilm, or hf:NAME_OR_PATH")
         options = parsed.literals()
         self._revision = options.pop("revision", None)
         if options:
@@ -116,37 +205,22 @@ class TokenEncoder:
     def tokens(self, text: str) -> Tokens:
         """The tokens of a text, cut where the model stops reading."""
         with self._lock:
-            read = self._reader()(text, verbose=False, return_special_tokens_mask=True)
+            tells = bool(self._reader().is_fast)
+            wanted = {"return_special_tokens_mask": True, "return_offsets_mapping": tells}
+            read = self._reader()(text, verbose=False, **wanted)
             cut = len(read["input_ids"]) > self.max_tokens
             if cut:
-                read = self._reader()(
-                    text,
-                    truncation=True,
-                    max_length=self.max_tokens,
-                    return_special_tokens_mask=True,
-                )
+                read = self._reader()(text, truncation=True, max_length=self.max_tokens, **wanted)
         return Tokens(
             np.array(read["input_ids"], dtype=np.int64),
             np.array(read["special_tokens_mask"], dtype=np.bool_),
+            np.array(read["offset_mapping"], dtype=np.int64) if tells else None,
             cut,
         )
 
     def encode(self, questions: Sequence[tuple[str, int]]) -> list[FloatArray]:
-        """Vectors (n, D) of length 1 of the tokens of texts, each at a layer.
-
-        Args:
-            questions: Texts with the layer whose output is taken, 0 for the embeddings below the
-                first.
-
-        Raises:
-            ConfigError: The model has no such layer.
-        """
-        for _, layer in questions:
-            if not 0 <= layer <= self.n_layers:
-                raise ConfigError(
-                    f"layer={layer}: {self.name} has layers 0 to {self.n_layers} (0 below the first"
-                    " one)"
-                )
+        """See ``TokenEncoder.encode``."""
+        _check_layers(questions, self.name, self.n_layers)
         with self._lock:
             tokens = self._reader()(
                 [text for text, _ in questions],
@@ -186,6 +260,14 @@ class TokenEncoder:
         return self._model
 
 
+def _check_layers(questions: Sequence[tuple[str, int]], name: str, n_layers: int) -> None:
+    for _, layer in questions:
+        if not 0 <= layer <= n_layers:
+            raise ConfigError(
+                f"layer={layer}: {name} has layers 0 to {n_layers} (0 below the first one)"
+            )
+
+
 class TokenService:
     """Shares one encoder between all items of a run: each distinct text once, in batches.
 
@@ -194,10 +276,8 @@ class TokenService:
         memory: Bytes of vectors to keep; the least used go first.
     """
 
-    per_process: ClassVar[bool] = False
-
     def __init__(self, text: str, *, memory: int = _MEMORY) -> None:
-        self.encoder = TokenEncoder(text)
+        self.encoder = token_encoder(text)
         self._known = Recent(memory)
         self._batcher: Batcher[tuple[str, int], FloatArray] = Batcher(
             self.encoder.encode, _BATCH, lambda question: len(question[0])
@@ -211,6 +291,11 @@ class TokenService:
         """The encoder's."""
         return self.encoder.identity
 
+    @property
+    def per_process(self) -> bool:
+        """The encoder's."""
+        return self.encoder.per_process
+
     async def encode(self, text: str, layer: int) -> TokenVectors:
         """A text's tokens with their vectors at a layer.
 
@@ -221,7 +306,7 @@ class TokenService:
         vectors = self._known.get(f"{layer} {text}")
         if vectors is None:
             vectors = await asyncio.shield(self._under_way(text, layer))
-        return TokenVectors(read.ids, read.special, vectors, read.cut)
+        return TokenVectors(read.ids, read.special, read.spans, vectors, read.cut)
 
     def _under_way(self, text: str, layer: int) -> asyncio.Task[FloatArray]:
         flights = self._flights.setdefault(asyncio.get_running_loop(), {})

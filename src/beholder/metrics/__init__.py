@@ -21,6 +21,7 @@ METRICS: Registry[Metric[Any]] = Registry(
     kind="metric",
     base=Metric,  # type: ignore[type-abstract]
     builtin={
+        "accord": "beholder.metrics.accord:Accord",
         "dcscore": "beholder.metrics.dcscore:DCScore",
         "posh": "beholder.metrics.posh:PoSh",
         "vcs": "beholder.metrics.vcs:VCS",
@@ -49,6 +50,7 @@ METRICS: Registry[Metric[Any]] = Registry(
         "token_f1": "beholder.metrics.classical.embedding:TokenF1",
     },
     group="beholder.metrics",
+    aliases={"headline": "accord"},
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beholder.embed.contextual import TokenEncoder
+from beholder.embed.contextual import TransformersEncoder
 from beholder.errors import ConfigError, DataError
 from beholder.metrics import metric
 from beholder.records import Item, ItemFailure
@@ -128,14 +128,14 @@ def test_long_texts_are_cut_and_counted(bert: Path) -> None:
 
 
 def test_each_text_is_encoded_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encode = TokenEncoder.encode
+    encode = TransformersEncoder.encode
     asked: list[Any] = []
 
-    def recorded(self: TokenEncoder, questions: Any) -> Any:
+    def recorded(self: TransformersEncoder, questions: Any) -> Any:
         asked.extend(questions)
         return encode(self, questions)
 
-    monkeypatch.setattr(TokenEncoder, "encode", recorded)
+    monkeypatch.setattr(TransformersEncoder, "encode", recorded)
     score(bert, [*ITEMS, Item("again", PAIRS[0][0], (PAIRS[1][1],))])
     assert len(asked) == len(set(asked)) == 7
 

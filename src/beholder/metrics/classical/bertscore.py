@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from beholder.metrics.classical.matching import greedy_match
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
+
+BEST_LAYERS = {"hf:roberta-large": 17, "minilm": 6}
+"""Of roberta-large what the authors of BERTScore recommend for English; of minilm the last."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,19 +97,22 @@ class BERTScore(Metric[EncodedTexts]):
     published package does; markers never count themselves. What a text has beyond the encoder's
     reach is not read, and the value ``cut`` counts that.
 
-    The default encoder and layer are those the authors recommend for English; with another encoder
-    name its layer, too.
+    The default encoder and layer are those the authors recommend for English.
+    ``model='minilm'`` is built in, needs nothing beyond the package and cuts no text; its layer is
+    the last. With another encoder name its layer, too.
 
     Source: Zhang et al. 2020.
 
     Raises:
         ConfigError: A parameter is out of its range.
         DataError: The table of baselines cannot be read.
-        MissingExtraError: torch or transformers is not installed.
+        MissingExtraError: torch or transformers is not installed, and ``model`` needs them.
     """
 
-    model: str = param("hf:roberta-large", "encoder (extra hf)", tool="encoder")
-    layer: int = param(17, "layer whose output is compared, from 1; 0 is below the first")
+    model: str = param("hf:roberta-large", "encoder: minilm, or hf:NAME (extra hf)", tool="encoder")
+    layer: int | None = param(
+        None, "layer whose output is compared, from 1; None: 17 of roberta-large, 6 of minilm"
+    )
     idf: bool = param(False, "weigh tokens by how rare they are in the run's references")
     special: Literal["exclude", "match"] = param(
         "exclude", "markers of a text's ends: exclude, or match (as the published package)"
@@ -125,18 +131,38 @@ class BERTScore(Metric[EncodedTexts]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.layer, int) or self.layer < 0:
+        if self.layer is not None and (not isinstance(self.layer, int) or self.layer < 0):
             raise ConfigError(f"layer={self.layer!r}: expected a whole number from 0")
         if self.baseline != "none":
-            read_baseline(self.baseline, self.layer)
+            read_baseline(self.baseline, self.compared)
+
+    @property
+    def compared(self) -> int:
+        """The layer whose output is compared.
+
+        Raises:
+            ConfigError: None is named, and none is known to be best for this encoder.
+        """
+        if self.layer is not None:
+            return self.layer
+        if self.model not in BEST_LAYERS:
+            raise ConfigError(
+                f"bertscore(model={self.model!r}) needs a layer, such as layer=9: none is known to"
+                f" be best but those of {' and '.join(BEST_LAYERS)}"
+            )
+        return BEST_LAYERS[self.model]
+
+    def config(self) -> dict[str, Any]:
+        """All fields, with the layer that the encoder sets."""
+        return super().config() | {"layer": self.compared}
 
     def prepare(self, items: Iterable[Item]) -> Self:
         """Count in how many references each token stands, if ``idf`` asks for it."""
         if not self.idf:
             return self
-        from beholder.embed.contextual import TokenEncoder
+        from beholder.embed.contextual import token_encoder
 
-        encoder = TokenEncoder(self.model)
+        encoder = token_encoder(self.model)
         counts: Counter[int] = Counter()
         distinct = dict.fromkeys(text for item in items for text in item.references)
         for text in distinct:
@@ -149,7 +175,7 @@ class BERTScore(Metric[EncodedTexts]):
         if self.rarity is not None:
             found["idf"] = self.rarity.identity
         if self.baseline != "none":
-            found["baseline"] = read_baseline(self.baseline, self.layer).identity
+            found["baseline"] = read_baseline(self.baseline, self.compared).identity
         return found
 
     async def gather(self, item: Item, tools: Tools) -> EncodedTexts:
@@ -165,7 +191,7 @@ class BERTScore(Metric[EncodedTexts]):
             )
         service = tools.encoder(self.model)
         texts = (item.candidate, *item.references)
-        encoded = await asyncio.gather(*(service.encode(text, self.layer) for text in texts))
+        encoded = await asyncio.gather(*(service.encode(text, self.compared) for text in texts))
         sides, n_cut = [], 0
         for place, read in enumerate(encoded):
             counts = ~read.special
@@ -192,7 +218,7 @@ class BERTScore(Metric[EncodedTexts]):
         )
         values = {"f1": f1, "precision": precision, "recall": recall}
         if self.baseline != "none":
-            base = read_baseline(self.baseline, self.layer).values
+            base = read_baseline(self.baseline, self.compared).values
             values = {name: (x - base[name]) / (1 - base[name]) for name, x in values.items()}
         values["cut"] = evidence.n_cut / (1 + len(evidence.references))
         return ItemScore(

@@ -1,0 +1,289 @@
+"""The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight, in numpy.
+
+The arithmetic is that of BERT. Two things differ from the usual: texts are not padded to a common
+length but laid end to end, and matrix products take ``_TILE`` rows at a time, so that each product
+has the same shape and a text the same vectors, to the bit, whatever it is encoded with.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from safetensors.numpy import load_file
+from tokenizers import Encoding, Tokenizer
+
+from beholder.embed.base import Embedder, FloatArray
+from beholder.embed.packed import Packed
+
+FOLDER = Path(__file__).parent / "minilm_model"
+N_LAYERS = 6
+WINDOW = 254
+"""Tokens of a text, without the markers of its ends, that the model reads at once."""
+_OVERLAP = 64
+_HEADS = 12
+_TILE = 64
+_AT_ONCE = 1024
+"""Tokens in memory at a time; a window more at most."""
+_EPSILON = np.float32(1e-12)
+_LOADING = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Linear:
+    weight: FloatArray  # (in, out), contiguous
+    bias: FloatArray  # (out,)
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        """(n, in) to (n, out), n a multiple of the tile."""
+        tiles = rows.reshape(-1, _TILE, rows.shape[1]) @ self.weight
+        tiles += self.bias
+        return tiles.reshape(len(rows), -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Norm:
+    weight: FloatArray
+    bias: FloatArray
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        rows = rows - rows.mean(axis=1, keepdims=True)
+        rows /= np.sqrt((rows * rows).mean(axis=1, keepdims=True) + _EPSILON)
+        rows *= self.weight
+        rows += self.bias
+        return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layer:
+    qkv: _Linear
+    attended: _Linear
+    attended_norm: _Norm
+    up: _Linear
+    down: _Linear
+    norm: _Norm
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Model:
+    tokenizer: Tokenizer
+    unknown: int | None
+    tokens: Packed  # (tokens, D)
+    places: FloatArray  # (WINDOW + 2, D)
+    norm: _Norm
+    layers: tuple[_Layer, ...]
+
+
+def read_tokens(text: str) -> Encoding:
+    """The tokens of a text with those that mark its ends, however long it is."""
+    # One text at a time: the batch call of tokenizers starts threads, which the worker processes of
+    # a run do not need, and which forbid forking.
+    return _load().tokenizer.encode(text)
+
+
+def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[FloatArray]:
+    """Vectors of the tokens of texts, as they leave a layer.
+
+    A text of more than ``WINDOW`` tokens is read in windows of that length which overlap; where two
+    overlap, each gives the half that is nearer to its middle.
+
+    Args:
+        texts: Token ids of each text, with the markers of both ends.
+        layer: From 0, what the first layer gets, to ``N_LAYERS``.
+
+    Returns:
+        For each text an array (tokens, D), float32.
+    """
+    windows = [window for ids in texts for window in _windows(ids)]
+    states: list[FloatArray] = []
+    first = 0
+    while first < len(windows):
+        last, n = first + 1, len(windows[first])
+        while last < len(windows) and n + len(windows[last]) <= _AT_ONCE:
+            n += len(windows[last])
+            last += 1
+        states += _encode(windows[first:last], layer)
+        first = last
+    found, taken = [], 0
+    for ids in texts:
+        n_windows = len(_starts(len(ids) - 2))
+        found.append(_joined(states[taken : taken + n_windows], len(ids)))
+        taken += n_windows
+    return found
+
+
+def is_known(ids: Sequence[int]) -> bool:
+    """Whether a text, with the markers of its ends, has any token that the model knows."""
+    return any(token != _load().unknown for token in ids[1:-1])
+
+
+def identity() -> str:
+    """``minilm@REVISION``: a hash of the model's files."""
+    return f"minilm@{_revision()}"
+
+
+class MiniLMEmbedder(Embedder):
+    """Built-in sentence embedding in context (spec ``minilm``): no download, no torch.
+
+    The vector of a text is the mean of the vectors of its tokens under all-MiniLM-L6-v2, scaled to
+    length one. Where the original stops after 256 tokens, this one reads on. The model knows
+    English; a text without any known token gets zeros. The same text gives the same bits in any
+    batch. What few bits a weight cost stands in ``docs/embeddings.md``.
+    """
+
+    batch_size: ClassVar[int] = 256
+    per_process: ClassVar[bool] = True
+
+    @property
+    def identity(self) -> str:
+        """See ``identity``."""
+        return identity()
+
+    async def embed(self, texts: Sequence[str]) -> FloatArray:
+        """See ``Embedder.embed``."""
+        read = [read_tokens(text).ids for text in texts]
+        rows = np.zeros((len(texts), _load().places.shape[1]), dtype=np.float32)
+        for row, ids, states in zip(rows, read, token_states(read), strict=True):
+            if is_known(ids):
+                total = states.sum(axis=0, dtype=np.float64)
+                row[:] = total / np.sqrt((total * total).sum())
+        return rows
+
+
+def _starts(n: int) -> list[int]:
+    """Where the windows of n tokens start: evenly, so that each is full."""
+    if n <= WINDOW:
+        return [0]
+    n_windows = -(-(n - _OVERLAP) // (WINDOW - _OVERLAP))
+    return [round(i * (n - WINDOW) / (n_windows - 1)) for i in range(n_windows)]
+
+
+def _windows(ids: Sequence[int]) -> list[list[int]]:
+    inner = ids[1:-1]
+    starts = _starts(len(inner))
+    return [[ids[0], *inner[start : start + WINDOW], ids[-1]] for start in starts]
+
+
+def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
+    """The states of the n tokens of one text from those of its windows, markers included."""
+    starts = _starts(n - 2)
+    # Window i counts its tokens from starts[i] - 1: its own marker comes first.
+    cuts = [(start + before + WINDOW) // 2 for before, start in pairwise(starts)]
+    bounds = [-1, *cuts, n - 1]
+    parts = [
+        states[low + 1 - start : high + 1 - start]
+        for states, start, (low, high) in zip(windows, starts, pairwise(bounds), strict=True)
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _encode(texts: Sequence[Sequence[int]], layer: int) -> list[FloatArray]:
+    model = _load()
+    bounds = np.cumsum([0, *map(len, texts)])
+    n = int(bounds[-1])
+    x = np.zeros((-(-n // _TILE) * _TILE, model.places.shape[1]), dtype=np.float32)
+    flat = np.fromiter((token for ids in texts for token in ids), dtype=np.int64, count=n)
+    distinct, where = np.unique(flat, return_inverse=True)
+    x[:n] = model.tokens.rows(distinct)[where]
+    x[:n] += np.concatenate([model.places[: len(ids)] for ids in texts])
+    x = model.norm(x)
+    spans = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    for step in model.layers[:layer]:
+        qkv = step.qkv(x)
+        mixed = np.zeros_like(x)
+        for low, high in spans:
+            mixed[low:high] = _attend(qkv[low:high])
+        x = step.attended_norm(x + step.attended(mixed))
+        x = step.norm(x + step.down(_gelu(step.up(x))))
+    return [x[low:high] for low, high in spans]
+
+
+def _attend(qkv: FloatArray) -> FloatArray:
+    """Attention within one text: (T, 3 D) to (T, D)."""
+    n, width = len(qkv), qkv.shape[1] // 3
+    heads = qkv.reshape(n, 3, _HEADS, width // _HEADS).transpose(1, 2, 0, 3)
+    scores = heads[0] @ heads[1].transpose(0, 2, 1)
+    scores *= np.float32((width // _HEADS) ** -0.5)
+    scores -= scores.max(axis=2, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=2, keepdims=True)
+    mixed: FloatArray = (scores @ heads[2]).transpose(1, 0, 2).reshape(n, width)
+    return mixed
+
+
+def _gelu(x: FloatArray) -> FloatArray:
+    """Product of a number and its normal distribution function.
+
+    For x that is max(x, 0) - |x| erfc(|x| / sqrt(2)) / 2. The error function is that of Abramowitz
+    and Stegun, 7.1.26: within 1.5e-7, and without scipy, which takes longer to import.
+    """
+    gelu = np.empty_like(x)
+    for start in range(0, len(x), _TILE):  # a tile stays in the processor's cache
+        rows, out = x[start : start + _TILE], gelu[start : start + _TILE]
+        size = np.abs(rows)
+        t = size * np.float32(0.3275911 * 0.5**0.5)
+        t += np.float32(1)
+        np.reciprocal(t, out=t)
+        np.multiply(t, np.float32(1.061405429 / 2), out=out)
+        for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+            out += np.float32(term / 2)
+            out *= t
+        np.multiply(rows, rows, out=t)
+        t *= np.float32(-0.5)
+        out *= np.exp(t, out=t)
+        out *= size
+        np.subtract(np.maximum(rows, 0, out=size), out, out=out)
+    return gelu
+
+
+@cache
+def _revision() -> str:
+    config = json.loads((FOLDER / "minilm.json").read_text(encoding="utf-8"))
+    return str(config["revision"])
+
+
+def _load() -> _Model:
+    with _LOADING:  # threads that start together load once
+        return _read()
+
+
+@cache
+def _read() -> _Model:
+    stored = load_file(FOLDER / "minilm.safetensors")
+
+    def packed(name: str) -> Packed:
+        return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"])
+
+    def linear(name: str) -> _Linear:
+        rows = packed(name).rows(slice(None))
+        return _Linear(np.ascontiguousarray(rows.T), stored[f"{name}.bias"])
+
+    def norm(name: str) -> _Norm:
+        return _Norm(stored[f"{name}.weight"], stored[f"{name}.bias"])
+
+    tokenizer = Tokenizer.from_file(str(FOLDER / "minilm_tokenizer.json"))
+    return _Model(
+        tokenizer=tokenizer,
+        unknown=tokenizer.token_to_id("[UNK]"),
+        tokens=packed("tokens"),
+        places=stored["places"].astype(np.float32),
+        norm=norm("norm"),
+        layers=tuple(
+            _Layer(
+                qkv=linear(f"{i}.qkv"),
+                attended=linear(f"{i}.attended"),
+                attended_norm=norm(f"{i}.attended_norm"),
+                up=linear(f"{i}.up"),
+                down=linear(f"{i}.down"),
+                norm=norm(f"{i}.norm"),
+            )
+            for i in range(N_LAYERS)
+        ),
+    )

@@ -1,0 +1,121 @@
+"""The metric Accord: units of scene graphs, words in context and whole texts, in equal parts."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import ClassVar
+
+from beholder.metrics.accord.reading import Reading, read
+from beholder.metrics.accord.scoring import compare_wholes, compare_words, in_order
+from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.params import param
+from beholder.metrics.posh import PoSh, PoShEvidence
+from beholder.metrics.posh.scoring import f1, peer_adjusted_recall
+from beholder.metrics.tools import Tools
+from beholder.records import Item, ItemScore
+from beholder.text.order import order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccordEvidence:
+    """All that scoring needs.
+
+    Attributes:
+        units: What PoSh found.
+        candidate: The candidate, read.
+        references: Each reference, read.
+        order: ``beholder.text.order`` of the candidate.
+        identities: Identity of each tool by the field that names it.
+    """
+
+    units: PoShEvidence
+    candidate: Reading
+    references: tuple[Reading, ...]
+    order: float
+    identities: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Accord(Metric[AccordEvidence]):
+    """Accord, the headline metric: how far a description accords with the references.
+
+    The mean of three views of the same texts, each in 0..1:
+
+    - ``f1``: the units of PoSh. Which entities, attributes and relations does the other text have?
+      Mistakes and omissions are shown with their places, as PoSh shows them.
+    - ``words``: each word's nearest word on the other side, by vectors of words in their context.
+    - ``sentence``: cosine of the whole texts, half with the best reference, half with the mean
+      vector of all.
+
+    Of several references, recall of units and of words is the mean over references, set beside
+    what the references recall of one another by their words, as in PoSh. A text that is a
+    reference's words out of order keeps down to a fifth (``in_order``).
+
+    Range 0..1, higher is better. It follows people's ratings of short descriptions more closely
+    than PoSh and needs no model call with the built-in judge; see ``docs/accord.md``. English only.
+
+    Raises:
+        ConfigError: A parameter is out of its range.
+    """
+
+    judge: str = param("builtin", "who grades units: builtin, or a model", tool="judge")
+    encoder: str = param("minilm", "encoder of words in context: minilm, hf:NAME", tool="encoder")
+
+    registered_name: ClassVar[str] = "accord"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("accord", "mean of f1, words and sentence, times in_order"),
+        ValueInfo("f1", "harmonic mean of precision and of recall beside the references' own"),
+        ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
+        ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
+        ValueInfo("words", "how near the words come in their contexts"),
+        ValueInfo("sentence", "cosine of the whole texts"),
+        ValueInfo("in_order", "1, down to 0.2 where a reference's words stand in no order", 0.2),
+    )
+
+    @property
+    def units(self) -> PoSh:
+        """The metric of the units: each counts by its grade alone."""
+        return PoSh(judge=self.judge, lexical_weight=0.0, references="mean")
+
+    async def gather(self, item: Item, tools: Tools) -> AccordEvidence:
+        """Gather what PoSh gathers, and encode all texts.
+
+        Raises:
+            ItemError: A text is not English.
+        """
+        texts = (item.candidate, *item.references)
+        service = tools.encoder(self.encoder)
+        layer = service.encoder.n_layers
+        # Units first: a text that is refused is not encoded.
+        units = await self.units.gather(item, tools)
+        encoded = await asyncio.gather(*(service.encode(text, layer) for text in texts))
+        own, *others = (read(text, found) for text, found in zip(texts, encoded, strict=True))
+        return AccordEvidence(
+            units, own, tuple(others), order(item.candidate), self.identities(tools)
+        )
+
+    def score_item(self, item: Item, evidence: AccordEvidence) -> ItemScore:
+        """Turn evidence into a score.
+
+        Raises:
+            ItemError: No reference names anything.
+        """
+        found = self.units.score_item(item, evidence.units)
+        precision, recall = found.values["unit_precision"], found.values["unit_recall"]
+        own, others = evidence.candidate, evidence.references
+        wording = compare_words(own, others)
+        units = f1(precision, peer_adjusted_recall(recall, wording.peers))
+        words = f1(wording.precision, peer_adjusted_recall(wording.recall, wording.peers))
+        sentence = compare_wholes(own, others)
+        kept = in_order(evidence.order, own, others)
+        values = {
+            "accord": kept * (units + words + sentence) / 3,
+            "f1": units,
+            "precision": precision,
+            "recall": recall,
+            "words": words,
+            "sentence": sentence,
+            "in_order": kept,
+        }
+        return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)

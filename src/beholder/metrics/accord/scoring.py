@@ -1,0 +1,109 @@
+"""From texts that are read to how near they come: pure functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.metrics.accord.reading import Reading
+
+_FEW_WORDS = 4
+"""Texts of fewer words have no order to speak of."""
+_ENGLISH, _NO_ENGLISH = 0.25, -0.05
+"""``beholder.text.order`` of texts that pass, and of texts that are in no order at all."""
+_OURS, _BORROWED = 0.45, 0.65
+"""Share of words without their neighbours that passes, and that is taken for a reference's words
+out of order."""
+_LEFT = 0.2
+"""What a text that is surely words out of order keeps of its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How near the words of a candidate and its references come, in their contexts.
+
+    Attributes:
+        precision: Of the candidate's words in the references, each at the one where it comes best.
+        recall: Of a reference's words in the candidate, mean over references.
+        peers: Of the references' words in one another; 1 for a single reference.
+    """
+
+    precision: float
+    recall: float
+    peers: float
+
+
+def compare_words(candidate: Reading, references: Sequence[Reading]) -> Wording:
+    """Look for each word's nearest word on the other side."""
+    pairs = [_nearest(candidate, reference) for reference in references]
+    best = np.max([forward for forward, _ in pairs], axis=0)
+    recalls = [_mean(back, own) for (_, back), own in zip(pairs, references, strict=True)]
+    among = []
+    for first, second in combinations(references, 2):
+        forward, back = _nearest(first, second)
+        among += [_mean(forward, first), _mean(back, second)]
+    return Wording(
+        _mean(best, candidate),
+        float(np.mean(recalls)),
+        float(np.mean(among)) if among else 1.0,
+    )
+
+
+def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
+    """Cosine of whole texts: half the best reference's, half that of the references' mean vector.
+
+    Below 0 counts as 0.
+    """
+    others = np.stack([reference.whole for reference in references]).astype(np.float64)
+    centre = others.mean(axis=0)
+    own = candidate.whole.astype(np.float64)
+    best = float((others @ own).max())
+    central = float(centre @ own / np.linalg.norm(centre))
+    return float(np.clip((best + central) / 2, 0.0, 1.0))
+
+
+def in_order(order: float, candidate: Reading, references: Sequence[Reading]) -> float:
+    """What a text keeps of its value: all, unless it is a reference's words out of order.
+
+    Two signs must meet. The words do not follow one another as English words do; and the text has
+    the words of a reference without the neighbours that they have there.
+
+    Args:
+        order: ``beholder.text.order`` of the candidate.
+        candidate: The text under evaluation.
+        references: Trusted texts.
+
+    Returns:
+        0.2..1.
+    """
+    if len(candidate.words) < _FEW_WORDS:
+        return 1.0
+    unlike_english = (_ENGLISH - order) / (_ENGLISH - _NO_ENGLISH)
+    loose = max(_loose(candidate.words, reference.words) for reference in references)
+    out_of_place = (loose - _OURS) / (_BORROWED - _OURS)
+    jumbled = np.clip(unlike_english, 0.0, 1.0) * np.clip(out_of_place, 0.0, 1.0)
+    return float(1 - (1 - _LEFT) * jumbled)
+
+
+def _loose(ours: Sequence[str], theirs: Sequence[str]) -> float:
+    """Share of our words that they have, less the share of our neighbours that they have."""
+    words = (Counter(ours) & Counter(theirs)).total() / len(ours)
+    neighbours = (Counter(pairwise(ours)) & Counter(pairwise(theirs))).total() / (len(ours) - 1)
+    return words - neighbours
+
+
+def _nearest(a: Reading, b: Reading) -> tuple[FloatArray, FloatArray]:
+    """Best cosine, 0..1, of each word of the first text in the second, and the other way round."""
+    if not a.words or not b.words:
+        return np.zeros(len(a.words)), np.zeros(len(b.words))
+    similarity = np.clip(a.vectors @ b.vectors.T, 0.0, 1.0).astype(np.float64)
+    return similarity.max(axis=1), similarity.max(axis=0)
+
+
+def _mean(values: FloatArray, text: Reading) -> float:
+    return float(values @ text.weights / text.weights.sum()) if text.words else 0.0

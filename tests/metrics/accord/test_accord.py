@@ -1,0 +1,206 @@
+"""Accord: expected values by hand, on vectors and texts made for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from beholder import PoSh, metric
+from beholder.embed import minilm
+from beholder.embed.contextual import TokenVectors
+from beholder.errors import ConfigError, ItemError
+from beholder.metrics import METRICS
+from beholder.metrics.accord import Accord
+from beholder.metrics.accord.reading import Reading, read
+from beholder.metrics.accord.scoring import compare_wholes, compare_words, in_order
+from beholder.records import Item, ItemFailure
+from beholder.text import weight
+
+NAMES = ("qa", "qb", "qc", "qd")
+"""Words of no language; each has an axis of its own."""
+
+
+def reading(words: str, weights: Sequence[float] | None = None) -> Reading:
+    found = tuple(words.split())
+    rows = np.eye(len(NAMES), dtype=np.float32)[[NAMES.index(word) for word in found]]
+    whole = rows.sum(axis=0) if found else np.zeros(len(NAMES))
+    length = float(np.linalg.norm(whole)) or 1.0
+    weights = [1.0] * len(found) if weights is None else weights
+    return Reading(found, np.array(weights), rows.reshape(-1, len(NAMES)), whole / length)
+
+
+def test_the_headline_metric_is_accord() -> None:
+    assert metric("headline") == metric("accord") == Accord()
+    assert metric("headline(judge='openai:m')").name == "accord(judge='openai:m')"
+    assert "headline" not in METRICS.names()
+    with pytest.raises(ConfigError, match="taken"):
+        METRICS.register("headline")(Accord)
+
+
+def test_words_are_weighed_by_what_they_say() -> None:
+    # Of qa (weight 1) and qb (3) the reference has qb alone: 3 / 4. It has nothing else: recall 1.
+    found = compare_words(reading("qa qb", [1.0, 3.0]), [reading("qb")])
+    assert found.precision == pytest.approx(0.75)
+    assert (found.recall, found.peers) == (1.0, 1.0)
+
+
+def test_each_word_counts_at_its_best_reference_and_recall_is_the_mean() -> None:
+    # qa is in the first, qb in the second, qc in none: 2 / 3. They recall 1 / 2 and 1 of theirs:
+    # 3 / 4. Of one another: qa qd has none of qb, and qb none of qa qd.
+    found = compare_words(reading("qa qb qc"), [reading("qa qd"), reading("qb")])
+    assert found.precision == pytest.approx(2 / 3)
+    assert found.recall == pytest.approx(0.75)
+    assert found.peers == 0.0
+
+
+def test_peers_are_the_mean_over_all_ordered_pairs() -> None:
+    # qa in "qa qb": 1, back 1/2; qa in "qc": 0 and 0; "qa qb" in "qc": 0 and 0. Mean 1.5 / 6.
+    found = compare_words(reading("qd"), [reading("qa"), reading("qa qb"), reading("qc")])
+    assert found.peers == pytest.approx(0.25)
+
+
+def test_words_that_point_away_from_all_others_count_0_and_not_less() -> None:
+    away = Reading(("qa",), np.ones(1), -np.eye(4)[:1], np.eye(4)[0])
+    found = compare_words(away, [reading("qa")])
+    assert (found.precision, found.recall) == (0.0, 0.0)
+
+
+def test_a_text_without_words_has_none_in_common() -> None:
+    found = compare_words(reading(""), [reading("qa")])
+    assert (found.precision, found.recall) == (0.0, 0.0)
+
+
+def test_wholes_are_half_the_best_and_half_the_centre() -> None:
+    # Best: 1 with the first. Centre of two axes at a right angle: cosine 1 / sqrt(2) with each.
+    found = compare_wholes(reading("qa"), [reading("qa"), reading("qb")])
+    assert found == pytest.approx((1 + math.sqrt(0.5)) / 2)
+    assert compare_wholes(reading("qa"), [reading("qb")]) == 0.0
+
+
+REFERENCE = reading("qa qb qc qd")
+
+
+@pytest.mark.parametrize(
+    ("order", "candidate", "kept"),
+    [
+        # All four words, none of the three neighbours: 1 - 0 loose. Order at either end and between.
+        (-0.05, "qd qc qb qa", 0.2),
+        (-1.0, "qd qc qb qa", 0.2),
+        (0.25, "qd qc qb qa", 1.0),
+        (0.10, "qd qc qb qa", 0.6),
+        # Three of the neighbours (qa qb, qb qc, qc qd) of four are there, and all words.
+        (-1.0, "qa qb qc qd qa", 1.0),
+        # Four of five words, one of four neighbours (qb qc): 0.55, halfway from 0.45 to 0.65.
+        (-1.0, "qd qb qc qa qa", 0.6),
+        # Two of four words, one of three neighbours: 1 / 6.
+        (-1.0, "qa qa qb qb", 1.0),
+        # Three words have no order to speak of.
+        (-1.0, "qc qb qa", 1.0),
+    ],
+)
+def test_only_words_of_a_reference_in_no_english_order_lose(
+    order: float, candidate: str, kept: float
+) -> None:
+    assert in_order(order, reading(candidate), [REFERENCE]) == pytest.approx(kept)
+
+
+def test_the_reference_whose_words_are_out_of_order_decides() -> None:
+    others = [reading("qa"), REFERENCE]
+    assert in_order(-1.0, reading("qd qc qb qa"), others) == pytest.approx(0.2)
+
+
+def test_a_word_is_the_mean_of_its_tokens() -> None:
+    # "ab-c d": the word "ab-c" of the tokens ab, -, c; the special ones and the comma are no word.
+    rows = np.eye(6, dtype=np.float32)
+    spans = np.array([(0, 0), (0, 2), (2, 3), (3, 4), (5, 6), (0, 0)])
+    special = np.array([True, False, False, False, False, True])
+    tokens = TokenVectors(np.arange(6), special, spans, rows, cut=False)
+    found = read("AB-c d", tokens)
+    assert found.words == ("ab-c", "d")
+    third = 1 / math.sqrt(3)
+    assert found.vectors.tolist() == [
+        pytest.approx([0, third, third, third, 0, 0]),
+        pytest.approx([0, 0, 0, 0, 1, 0]),
+    ]
+    assert found.whole == pytest.approx(np.full(6, 1 / math.sqrt(6)))
+    assert found.weights.tolist() == [weight("ab-c"), weight("d")]
+
+
+def test_an_encoder_without_places_is_an_error() -> None:
+    tokens = TokenVectors(np.arange(1), np.zeros(1, bool), None, np.ones((1, 2)), cut=False)
+    with pytest.raises(ConfigError, match="minilm"):
+        read("dog", tokens)
+
+
+TEXT = "A tall man holds a red cup."
+OTHER = "A man holds a blue cup on a bench."
+
+
+def test_the_value_is_the_mean_of_its_three_parts() -> None:
+    values = Accord().score_text(TEXT, OTHER).values
+    parts = [values[name] for name in ("f1", "words", "sentence")]
+    assert values["in_order"] == 1.0
+    assert values["accord"] == pytest.approx(sum(parts) / 3)
+    # With one reference f1 is the harmonic mean of what PoSh gives for the units.
+    assert values["f1"] == pytest.approx(
+        2 * values["precision"] * values["recall"] / (values["precision"] + values["recall"])
+    )
+    # The whole is the mean of unit vectors of tokens, which is near that of the tokens as they are.
+    rows = [minilm.token_states([minilm.read_tokens(t).ids])[0].sum(axis=0) for t in (TEXT, OTHER)]
+    cosine = rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1])
+    assert values["sentence"] == pytest.approx(cosine, abs=0.01)
+
+
+def test_units_and_their_places_are_those_of_posh() -> None:
+    ours, theirs = Accord().score_text(TEXT, OTHER), PoSh().score_text(TEXT, OTHER)
+    assert ours.units == theirs.units
+    assert ours.detail == theirs.detail
+    assert ours.values["precision"] == theirs.values["unit_precision"]
+    assert ours.values["recall"] == theirs.values["unit_recall"]
+
+
+def test_a_copy_is_1_and_another_picture_is_near_0() -> None:
+    assert Accord().score_text(OTHER, OTHER).values["accord"] == pytest.approx(1.0)
+    foreign = Accord().score_text("Two planes fly over the sea.", OTHER).values["accord"]
+    assert foreign < 0.15
+
+
+def test_the_words_of_a_description_shuffled_fall_below_a_third() -> None:
+    long = (
+        "A woman in a grey coat stands at the corner of a busy street and waits for the bus. Behind"
+        " her, a shop window shows three lamps. A boy with a dog on a leash walks past."
+    )
+    shuffled = " ".join(np.random.default_rng(1).permutation(long.split()))
+    values = Accord().score_text(shuffled, long).values
+    assert values["in_order"] == pytest.approx(0.2)
+    assert values["accord"] < 0.3
+    reordered = (
+        "Behind a woman, a shop window shows three lamps. A boy walks past with a dog on a leash."
+        " She stands at the corner of a busy street, in a grey coat, and waits for the bus."
+    )
+    assert Accord().score_text(reordered, long).values["in_order"] == 1.0
+
+
+def test_the_signature_names_judge_and_encoder() -> None:
+    signature = Accord().score_text(TEXT, OTHER).signature
+    assert signature.startswith("accord|judge:builtin@")
+    assert f"|encoder:{minilm.identity()}|" in signature
+
+
+def test_scores_do_not_depend_on_what_is_scored_beside() -> None:
+    texts = [TEXT, OTHER, "A bench.", "A cup of tea stands on a small table by the window."]
+    items = [Item(str(i), text, (OTHER, "Someone holds a cup.")) for i, text in enumerate(texts)]
+    together = Accord().score(items)
+    alone = [Accord().score([item])[0] for item in items]
+    assert not any(isinstance(found, ItemFailure) for found in together)
+    assert [found.values for found in together] == [found.values for found in alone]  # type: ignore[union-attr]
+
+
+def test_what_cannot_be_scored_has_a_reason() -> None:
+    with pytest.raises(ItemError, match="names anything"):
+        Accord().score_text("A dog.", "Hello.")
+    with pytest.raises(ItemError, match="reads English"):
+        Accord().score_text("Ein Hund rennt über die grüne Wiese und bellt laut", "A dog.")
