@@ -6,9 +6,17 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+MOMENT = 10.0
+"""Seconds for which work that is paid for is waited for when all else has ended."""
+
+_arriving: WeakKeyDictionary[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = (
+    WeakKeyDictionary()
+)
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -16,9 +24,26 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(coroutine)
+        return asyncio.run(to_its_end(coroutine))
     with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
+        return pool.submit(asyncio.run, to_its_end(coroutine)).result()
+
+
+def let_arrive(task: asyncio.Task[Any]) -> None:
+    """Have ``to_its_end`` wait a moment for a task whose work is paid for already."""
+    tasks = _arriving.setdefault(asyncio.get_running_loop(), set())
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+
+
+async def to_its_end(coroutine: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine; however it ends, what must arrive gets a moment to do so."""
+    try:
+        return await coroutine
+    finally:
+        tasks = _arriving.get(asyncio.get_running_loop())
+        if tasks:
+            await asyncio.wait(tasks, timeout=MOMENT)
 
 
 async def bounded(

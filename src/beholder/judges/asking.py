@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from beholder.aio import let_arrive
 from beholder.backends import (
     Answer,
     Backend,
@@ -28,9 +29,6 @@ from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template
 
 T = TypeVar("T")
-
-MOMENT = 10.0
-"""Seconds for which the answer of a call is waited for that was sent and then given up."""
 
 
 @dataclass(frozen=True)
@@ -169,8 +167,8 @@ class Questioner:
     async def _shared(self, request: Request, blank: Record, thinking: int) -> Answer:
         """Equal questions in flight are asked once; who gives up does not stop it for the others.
 
-        A call that nobody waits for any more is given up if it was not sent yet. One that was is
-        paid for, so its answer is waited for a moment, to be kept.
+        A call that nobody waits for any more is given up if it was not sent yet. One that was sent
+        is paid for: it goes on, and its answer is kept when it comes (see ``let_arrive``).
         """
         call = self._in_flight.get(blank.key)
         if call is None or call.task.get_loop() is not asyncio.get_running_loop():
@@ -182,13 +180,12 @@ class Questioner:
             )
             call = self._in_flight[blank.key] = _Call(asyncio.ensure_future(work))
             call.task.add_done_callback(lambda done: self._landed(blank.key, done))
+            let_arrive(call.task)
         call.n_waiting += 1
         try:
             return await asyncio.shield(call.task)
         except asyncio.CancelledError:
-            if call.n_waiting == 1 and self.backend.is_under_way(call.task):
-                await asyncio.wait([call.task], timeout=MOMENT)
-            elif call.n_waiting == 1:
+            if call.n_waiting == 1 and not self.backend.is_under_way(call.task):
                 call.task.cancel()
             raise
         finally:
