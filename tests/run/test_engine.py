@@ -243,3 +243,18 @@ def test_killed_at_random_moments_the_end_is_the_same(tmp_path: Path) -> None:
         assert run("killed", kill_at=rng.randrange(1, n_writes // 4)) == 0
     run("killed")
     assert _bytes(tmp_path / "killed") == _bytes(tmp_path / "calm")
+
+
+def test_a_bug_is_tried_again_once_it_may_be_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [Item("a", "BUG x"), Item("b", "one two")]
+    (result,) = score(items, [WordCount()], out=tmp_path).summary.values()
+    assert (result.n_scored, result.n_failed) == (1, 1)
+
+    async def mended(self: WordCount, item: Item, tools: object) -> int:
+        return len(item.candidate.split())
+
+    monkeypatch.setattr(WordCount, "gather", mended)
+    (result,) = score(items, [WordCount()], out=tmp_path).summary.values()
+    assert (result.n_scored, result.n_failed, result.values["words"].mean) == (2, 0, 2.0)

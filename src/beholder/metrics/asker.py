@@ -144,7 +144,7 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
     """Ask one thing of one subject, or say why there is no answer.
 
     One broken subject does not end a run: whatever goes wrong with it becomes its failure, with the
-    place in the code when it is a bug.
+    place in the code when it is a bug; the next start tries it again, as the bug may be mended.
 
     Raises:
         ConfigError: A parameter or tool is wrong for all subjects alike.
@@ -160,7 +160,8 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
-        return ItemFailure(type(error).__name__, f"{error} (a bug in {asker.name}, at {where})")
+        reason = f"{error} (a bug in {asker.name}, at {where})"
+        return ItemFailure(type(error).__name__, reason, transient=True)  # until it is mended
 
 
 def failure_of(error: BeholderError) -> ItemFailure:
