@@ -14,7 +14,6 @@ CLOCKS = re.compile(
 ALLOWED = {
     "toy/clock.py": "it is the clock that tests turn themselves",
     "backends/test_adaptive.py": "sleeps in the time of toy/clock.py, which costs none",
-    "judges/test_side_by_side.py": "lets the clock of the tests go on until the server has seen a call",
     "test_clocks.py": "the words it looks for",
 }
 

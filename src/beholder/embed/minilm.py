@@ -72,7 +72,7 @@ class _Layer:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Model:
+class _EncoderModel:
     tokenizer: Tokenizer
     unknown: int | None
     tokens: Packed  # (tokens, D)
@@ -249,13 +249,13 @@ def _revision() -> str:
     return str(config["revision"])
 
 
-def _load() -> _Model:
+def _load() -> _EncoderModel:
     with _LOADING:  # threads that start together load once
         return _read()
 
 
 @cache
-def _read() -> _Model:
+def _read() -> _EncoderModel:
     stored = load_file(FOLDER / "minilm.safetensors")
 
     def packed(name: str) -> Packed:
@@ -269,7 +269,7 @@ def _read() -> _Model:
         return _Norm(stored[f"{name}.weight"], stored[f"{name}.bias"])
 
     tokenizer = Tokenizer.from_file(str(FOLDER / "minilm_tokenizer.json"))
-    return _Model(
+    return _EncoderModel(
         tokenizer=tokenizer,
         unknown=tokenizer.token_to_id("[UNK]"),
         tokens=packed("tokens"),

@@ -27,7 +27,7 @@ _LOADING = threading.Lock()
 
 
 @dataclass(frozen=True)
-class _Model:
+class _StaticModel:
     tokenizer: Tokenizer
     vectors: npt.NDArray[np.int8]  # (tokens, D)
     weights: FloatArray  # (tokens,), float32
@@ -75,16 +75,16 @@ def _revision() -> str:
     return str(config["revision"])
 
 
-def _load() -> _Model:
+def _load() -> _StaticModel:
     with _LOADING:  # threads that start together load once
         return _read()
 
 
 @cache
-def _read() -> _Model:
+def _read() -> _StaticModel:
     tensors = load_file(FOLDER / "model.safetensors")
     tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
-    return _Model(
+    return _StaticModel(
         tokenizer=tokenizer,
         vectors=tensors["embeddings"],
         weights=tensors["weights"],

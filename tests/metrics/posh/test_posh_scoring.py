@@ -48,7 +48,7 @@ def test_precision_is_the_mean_of_the_best_grades_from_0_to_1() -> None:
     )  # fmt: skip
     found = fixed_precision(case, grades, EVEN, threshold=3.5)
     assert found.value == pytest.approx((1.0 + 0.5) / 2)  # (5 - 1) / 4 and (3 - 1) / 4
-    assert [u.verdict for u in found.units] == ["match", "mistake"]
+    assert [u.verdict for u in found.units] == ["match", "unstated"]
     assert [u.detail["reference"] for u in found.units] == [0, 1]
     assert [u.detail["grade"] for u in found.units] == [5.0, 3.0]
     assert [u.detail.get("of") for u in found.units] == [None, "dog"]

@@ -19,7 +19,7 @@ from beholder.judges.builtin.exchanges import exchanged
 from beholder.judges.builtin.lexis import content, named_further, said_in
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
-from beholder.judges.builtin.relations import Seen, related
+from beholder.judges.builtin.relations import UnitSeen, related
 from beholder.language.units import GraphUnit
 
 _EXCLUDED = number("evidence.excluded")
@@ -174,7 +174,7 @@ class _Gathering:
             where=where,
         )
 
-    def _relation(self, unit: GraphUnit, place: int, seen: Seen) -> Evidence:
+    def _relation(self, unit: GraphUnit, place: int, seen: UnitSeen) -> Evidence:
         pairs = self._pairs
         other = int(pairs.best[unit.subject])
         return Evidence(

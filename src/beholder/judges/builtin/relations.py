@@ -44,7 +44,7 @@ class _Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class UnitSeen:
     """What the target says of one relation; see ``Evidence`` for what each means."""
 
     stated: float
@@ -63,7 +63,7 @@ def related(
     pairs: Counterparts,
     nearby: Nearby,
     wrong: Collection[int],
-) -> dict[int, Seen]:
+) -> dict[int, UnitSeen]:
     """What the target says of each relation of the source, by the place of its unit.
 
     A relation of a wrong thing is no further mistake if the thing at its other end has it, too.
@@ -74,7 +74,7 @@ def related(
         strength[list(wrong)] = 1.0
         spared = replace(pairs, strength=strength)
     verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
-    found: dict[int, Seen] = {}
+    found: dict[int, UnitSeen] = {}
     for row, (place, unit, predicate) in enumerate(source.relations):
         seen = _look(unit, predicate, verbs[row], target, pairs)
         order, excused, denied, told, at = 0.0, False, False, "", seen.best_at
@@ -97,7 +97,9 @@ def related(
                 told = _told(target, at)
         shown = at >= 0 and (told or seen.best >= _SHOWN)
         where = target.relations[at][1].spans if shown else ()
-        found[place] = Seen(seen.best, seen.ends, seen.reverse, order, excused, denied, told, where)
+        found[place] = UnitSeen(
+            seen.best, seen.ends, seen.reverse, order, excused, denied, told, where
+        )
     return found
 
 
