@@ -131,7 +131,7 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
             rows: FloatArray = matrices["tokens"][which]
             return rows
 
-    model = minilm._Model(
+    model = minilm._EncoderModel(
         shipped().tokenizer, shipped().unknown, Rows(), others["places"], norm("norm"),  # type: ignore[arg-type]
         tuple(
             minilm._Layer(
