@@ -17,7 +17,8 @@ from beholder.judges.answers import AnswerFile, Answers, InMemory, Record, noted
 from beholder.judges.operations import Rewrite
 from beholder.metrics import Tools
 from beholder.records import Item
-from beholder.run.store import FILE_NAME, Store
+from beholder.run.store import Store
+from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import ITEM
 
 REQUEST = Request(

@@ -16,7 +16,8 @@ from beholder.errors import BeholderError, RunError
 from beholder.records import Item
 from beholder.report import draw
 from beholder.run.compare import compare
-from beholder.run.store import FILE_NAME, Store
+from beholder.run.store import Store
+from beholder.run.store_file import FILE_NAME
 from toy.metric import WordCount
 
 ITEMS = [Item(str(i), "one two three", references=("A cat.",)) for i in range(4)]

@@ -17,7 +17,8 @@ from beholder.judges import AnswerFile
 from beholder.records import Item, ItemFailure, ItemScore, Reviews
 from beholder.report import draw, draw_figures
 from beholder.run.compare import compare
-from beholder.run.store import FILE_NAME, Store
+from beholder.run.store import Store
+from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import ITEM, REVIEWS
 from toy.metric import WordCount
 

@@ -11,7 +11,8 @@ import numpy as np
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
 from beholder.records import Interval, Item
-from beholder.run.store import FILE_NAME, Store
+from beholder.run.store import Store
+from beholder.run.store_file import FILE_NAME
 from beholder.stats.checks import Floats
 from beholder.stats.intraclass import icc
 from beholder.stats.krippendorff import krippendorff_alpha

@@ -60,7 +60,7 @@ def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> Non
     """
     from beholder.judges import AnswerFile
     from beholder.judges.exchange import export_answers
-    from beholder.run.store import FILE_NAME
+    from beholder.run.store_file import FILE_NAME
 
     if run is not None and not (run / FILE_NAME).is_file():
         raise ConfigError(f"{run} is not a run directory: it has no {FILE_NAME}")

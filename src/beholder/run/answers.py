@@ -8,7 +8,7 @@ from pathlib import Path
 
 from beholder.judges import AnswerFile, Answers, Budget
 from beholder.judges.answers import FACTS_LAST
-from beholder.run.store import FILE_NAME
+from beholder.run.store_file import FILE_NAME
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from beholder.judges import Tally
 from beholder.metrics.asker import Asker
 from beholder.run import manifest
 from beholder.run.session import Means
-from beholder.run.store import FILE_NAME, Store
+from beholder.run.store import Store
+from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import SubjectKind
 
 S = TypeVar("S")

@@ -1,4 +1,4 @@
-"""The store of one run: subjects, outcomes and vectors in one SQLite file (WAL while it is open).
+"""The store of one run: subjects, outcomes and vectors in one SQLite file.
 
 Everything is written as it arrives, so a killed run loses only what was in flight. One process
 writes (``Store.open``, which locks the run directory); any number may read (``Store.read``), also
@@ -12,59 +12,25 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from beholder.embed.base import FloatArray
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import codec
+from beholder.run.store_file import FILE_NAME, to_read, to_write
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
 
 S = TypeVar("S")
 T = TypeVar("T")
 
-FORMAT = 2
-FILE_NAME = "store.sqlite"
 _ALL = 2**62
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, zlib.error, RecursionError)
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS subjects (
-    kind TEXT NOT NULL, position INTEGER NOT NULL, id TEXT NOT NULL, digest BLOB NOT NULL,
-    row TEXT NOT NULL, source BLOB NOT NULL,
-    PRIMARY KEY (kind, position), UNIQUE (kind, id));
-CREATE TABLE IF NOT EXISTS askers (
-    name TEXT PRIMARY KEY, kind TEXT NOT NULL, config TEXT NOT NULL, signature TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS scores (
-    asker TEXT NOT NULL, position INTEGER NOT NULL, signature TEXT NOT NULL,
-    numbers TEXT NOT NULL, units BLOB NOT NULL, detail BLOB NOT NULL, unfinished INTEGER NOT NULL,
-    PRIMARY KEY (asker, position));
-CREATE TABLE IF NOT EXISTS failures (
-    asker TEXT NOT NULL, position INTEGER NOT NULL,
-    error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL, detail BLOB NOT NULL,
-    PRIMARY KEY (asker, position));
-CREATE TABLE IF NOT EXISTS vectors (
-    identity TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
-    PRIMARY KEY (identity, digest)) WITHOUT ROWID;
-"""
-
-_FORMAT_1_AS_2 = """
-CREATE TEMP VIEW subjects AS
-    SELECT 'item' AS kind, position, id, digest, row, source FROM main.items;
-CREATE TEMP VIEW askers AS SELECT name, 'item' AS kind, config, signature FROM main.metrics;
-CREATE TEMP VIEW scores AS
-    SELECT metric AS asker, position, signature, numbers, units, detail, 0 AS unfinished
-    FROM main.scores;
-CREATE TEMP VIEW failures AS
-    SELECT metric AS asker, position, error, message, transient, x'' AS detail FROM main.failures;
-"""
-"""How a store of format 1 is read: it held items and metrics only."""
 
 
 @dataclass(frozen=True)
@@ -92,23 +58,8 @@ class Store:
         Raises:
             RunError: Another process writes there, or the file is not a store of this version.
         """
-        with locked(folder):
-            connection = _connect(folder, "mode=rwc")
-            try:
-                if _version(connection, folder) == 1:
-                    raise RunError(
-                        f"{folder} holds a run of format 1, which is read (report, compare) but not"
-                        " gone on with; choose another run directory with -o"
-                    )
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                connection.executescript(_SCHEMA)
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-                yield cls(folder, connection)
-            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-                raise _unusable(folder, error) from error
-            finally:
-                _close_whole(connection)
+        with to_write(folder) as connection:
+            yield cls(folder, connection)
 
     @classmethod
     @contextmanager
@@ -118,24 +69,8 @@ class Store:
         Raises:
             RunError: There is no run in that folder, or one of another format.
         """
-        if not (folder / FILE_NAME).is_file():
-            raise RunError(f"{folder} is not a run directory: it has no {FILE_NAME}")
-        connection = _connect_to_read(folder)
-        try:
-            version = _version(connection, folder)
-            if version == 0:
-                raise RunError(
-                    f"{folder} holds answers of judges but no outcomes; run the same command again"
-                    " to finish it"
-                )
-            if version == 1:
-                connection.executescript(_FORMAT_1_AS_2)
-            connection.execute("PRAGMA query_only = ON")
+        with to_read(folder) as connection:
             yield cls(folder, connection)
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise _unusable(folder, error) from error
-        finally:
-            connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -466,89 +401,6 @@ class Store:
                     for text, vector in vectors.items()
                 ],
             )
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold a run directory, made if need be, for this process alone.
-
-    Raises:
-        RunError: Another process writes there.
-    """
-    lock = FileLock(folder / ".lock")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise RunError(
-            f"{folder} is being written by another beholder process; wait for it, or choose"
-            " another run directory with -o"
-        ) from None
-    except OSError as error:
-        raise RunError(
-            f"{folder} cannot be a run directory: {error.strerror or error}; choose another with -o"
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _connect(folder: Path, how: str) -> sqlite3.Connection:
-    try:
-        # One thread at a time uses it, but in a notebook not always the one that opened it.
-        return sqlite3.connect(
-            f"{(folder / FILE_NAME).resolve().as_uri()}?{how}",
-            uri=True,
-            isolation_level=None,
-            timeout=30,
-            check_same_thread=False,
-        )
-    except sqlite3.Error as error:
-        raise _unusable(folder, error) from error
-
-
-def _connect_to_read(folder: Path) -> sqlite3.Connection:
-    """A connection that writes nothing, also where the folder cannot be written."""
-    connection = _connect(folder, "mode=ro")
-    try:
-        connection.execute("PRAGMA user_version")
-        return connection
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        if not isinstance(error, sqlite3.OperationalError):  # not a matter of rights
-            raise _unusable(folder, error) from error
-        if (folder / f"{FILE_NAME}-wal").exists():
-            raise RunError(
-                f"{folder} holds a run that was killed, on a disk that cannot be written; copy the"
-                " folder to where it can, and read it there"
-            ) from error
-    return _connect(folder, "mode=ro&immutable=1")  # nobody writes: it could not make its log
-
-
-def _close_whole(connection: sqlite3.Connection) -> None:
-    """Leave one file that can be read anywhere."""
-    with suppress(sqlite3.DatabaseError, UnicodeDecodeError):  # somebody reads it, or it is damaged
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        connection.execute("PRAGMA journal_mode = DELETE")
-    connection.close()
-
-
-def _version(connection: sqlite3.Connection, folder: Path) -> int:
-    try:
-        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    except sqlite3.DatabaseError as error:
-        raise _unusable(folder, error) from error
-    if not 0 <= version <= FORMAT:
-        raise RunError(
-            f"{folder / FILE_NAME} has store format {version}, this beholder reads up to {FORMAT};"
-            " use the version that made it"
-        )
-    return version
-
-
-def _unusable(folder: Path, error: Exception) -> RunError:
-    return RunError(f"{folder / FILE_NAME} cannot be used as a store: {error}")
 
 
 def _subject(kind: SubjectKind[S]) -> Callable[[str], S]:

@@ -93,7 +93,7 @@ class Written:
     outside: bool
 
 
-def carry_out(making: Making[S], progress: Progress) -> Written:
+def run_making(making: Making[S], progress: Progress) -> Written:
     """Ask what a run still lacks, and write the file.
 
     Args:

@@ -20,7 +20,7 @@ from beholder.metrics.params import param
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Frame, Reviews
 from beholder.run.plan import RunPlan
-from beholder.run.rows.engine import Making, Written, carry_out, plan_making, usual
+from beholder.run.rows.engine import Making, Written, plan_making, run_making, usual
 from beholder.run.rows.inputs import root_of
 from beholder.run.rows.making import MadePart, Maker
 from beholder.run.session import Means, Progress
@@ -128,8 +128,8 @@ class ReviewsConfig:
 
 
 def run_reviews(config: ReviewsConfig, progress: Progress) -> Written:
-    """Have what is lacking written; errors as ``engine.carry_out``."""
-    return carry_out(_making(config), progress)
+    """Have what is lacking written; errors as ``engine.run_making``."""
+    return run_making(_making(config), progress)
 
 
 def plan_reviews(config: ReviewsConfig) -> RunPlan:

@@ -13,7 +13,7 @@ from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item
 from beholder.run.plan import RunPlan
 from beholder.run.rows.askers import RowAsker, RowColumns
-from beholder.run.rows.engine import Making, Written, carry_out, plan_making, usual
+from beholder.run.rows.engine import Making, Written, plan_making, run_making, usual
 from beholder.run.rows.inputs import read_pictured, rebased, root_of
 from beholder.run.rows.making import MadePart
 from beholder.run.session import Means, Progress
@@ -58,11 +58,11 @@ class RowsConfig:
 
 
 def run_rows(config: RowsConfig, progress: Progress) -> Written:
-    """Ask what a run still lacks, and write the rows; errors as ``engine.carry_out``."""
+    """Ask what a run still lacks, and write the rows; errors as ``engine.run_making``."""
     before = config.out.with_name(f"{config.out.name}.answers")  # until 0.1: answers alone
     if before.is_dir() and not config.run.exists():
         before.rename(config.run)
-    return carry_out(_making(config), progress)
+    return run_making(_making(config), progress)
 
 
 def plan_rows(config: RowsConfig) -> RunPlan:
