@@ -356,3 +356,14 @@ def test_wrong_options_are_refused(text: str) -> None:
 def test_samples_round_trip_as_text() -> None:
     assert metric("dcscore(samples=(3, 3))").name == "dcscore(samples=(3, 3))"
     assert metric("dcscore(samples=[3, 3])") == metric("dcscore(samples=(3, 3))")
+
+
+@pytest.mark.parametrize("samples", [1, 100, (1, 100)])
+def test_samples_at_their_bounds(samples: Any) -> None:
+    assert DCScore(samples=samples).samples == samples
+
+
+@pytest.mark.parametrize("samples", [0, 101, (1, 101), (0, 5), (1, 2, 3), True, 2.0])
+def test_samples_beyond_their_bounds_are_refused(samples: Any) -> None:
+    with pytest.raises(ConfigError, match=r"expected n or .match, verify., from 1 to 100"):
+        DCScore(samples=samples)

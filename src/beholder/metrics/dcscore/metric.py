@@ -95,7 +95,9 @@ class DCScore(Metric[DCScoreEvidence]):
             object.__setattr__(self, "samples", tuple(self.samples))
         pair = self.samples if isinstance(self.samples, tuple) else (self.samples, self.samples)
         if len(pair) != 2 or not all(type(n) is int and 1 <= n <= 100 for n in pair):
-            raise ConfigError(f"samples={self.samples!r}: expected n or (match, verify), from 1")
+            raise ConfigError(
+                f"samples={self.samples!r}: expected n or (match, verify), from 1 to 100"
+            )
         for name in ("match_temperature", "verify_temperature"):
             value = getattr(self, name)
             if value is not None and not 0.0 <= value <= 2.0:
