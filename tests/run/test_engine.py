@@ -258,3 +258,16 @@ def test_a_bug_is_tried_again_once_it_may_be_mended(
     monkeypatch.setattr(WordCount, "gather", mended)
     (result,) = score(items, [WordCount()], out=tmp_path).summary.values()
     assert (result.n_scored, result.n_failed, result.values["words"].mean) == (2, 0, 2.0)
+
+
+def test_a_finished_run_is_left_as_it_is(tmp_path: Path) -> None:
+    def written() -> dict[str, int]:
+        return {name: (tmp_path / name).stat().st_mtime_ns for name in FILES}
+
+    score(_items(3), [WordCount()], out=tmp_path)
+    for name in FILES:
+        os.utime(tmp_path / name, ns=(1, 1))  # what is written anew gets another mark
+    score(_items(3), [WordCount()], out=tmp_path)
+    assert set(written().values()) == {1}
+    score(_items(4), [WordCount()], out=tmp_path)
+    assert 1 not in written().values()

@@ -1,0 +1,60 @@
+"""Parts of the study of storylines, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from beholder.dates import PartialDate
+from beholder.metrics import Tools
+from beholder.records import Frame, Storyline
+from beholder.run.narrate import results
+from beholder.run.narrate.config import CaptionOptions, NarrateConfig
+from beholder.run.narrate.inputs import Inputs
+from beholder.run.rows.askers import TranslateRow
+
+FRAMES = [
+    Frame("late", date=PartialDate.parse("1930")),
+    Frame("early", date=PartialDate.parse("1928-03")),
+    Frame("between", date=PartialDate.parse("1929-01-05")),
+]
+
+
+def drawn(frames: list[Frame]) -> tuple[list[str], str]:
+    at = {frame.id: row for row, frame in enumerate(frames)}
+    pictures: Any = SimpleNamespace(frames=frames, rows=at)
+    rows, order = results._drawn(pictures, [Storyline("s", tuple(frames[:2]))])
+    return [frames[row].id for row in rows], order
+
+
+def test_pictures_of_the_matrix_stand_in_order_of_time_where_all_are_dated() -> None:
+    assert drawn(FRAMES) == (["early", "between", "late"], "in order of time")
+    undated = [*FRAMES[:2], replace(FRAMES[2], date=None)]
+    assert drawn(undated) == (["late", "early", "between"], "in order of the file")
+
+
+def test_estimated_tokens_of_a_caption_are_those_of_its_mean_length() -> None:
+    config = NarrateConfig(
+        "s", Path("r"), ("captions",), judge="openai:m", captions=CaptionOptions(None, 10, 50)
+    )
+    storyline = Storyline("s", tuple(FRAMES[:2]))
+    tokens = results.cost_table(config, Inputs((storyline,), tuple(FRAMES)))["tokens"]
+    # 30 words are 40 tokens, beside 1500 of the picture and 200 of instructions
+    assert tokens["caption"] == pytest.approx(1740)
+    assert tokens["by_captions"] == pytest.approx(400 + 2 * 40)
+
+
+def test_texts_are_translated_by_judges_that_cannot_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    from beholder.backends import BACKENDS
+    from toy.reviewer import Reviewer
+
+    if "reviewer" not in BACKENDS.names():
+        BACKENDS.register("reviewer")(Reviewer)
+    asker = TranslateRow(
+        judge="reviewer(model='m', images=False)", source="English", target="Hindi"
+    )
+    assert "reviewer:m" in asker.identities(Tools())["judge"]
