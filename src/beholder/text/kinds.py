@@ -68,6 +68,11 @@ def senses(word: str, part: str) -> frozenset[int]:
     return frozenset().union(*found)
 
 
+def parents(sense: int) -> frozenset[int]:
+    """The senses right above one."""
+    return frozenset(_load().above.get(sense, ()))
+
+
 @lru_cache(maxsize=1 << 15)
 def general(word: str, part: str) -> frozenset[int]:
     """All senses above those of a word, without its own."""

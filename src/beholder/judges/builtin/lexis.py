@@ -28,6 +28,7 @@ _SHADES = word_set("lexicon.txt", "shades")
 _LEAST_COSINE = number("lexis.least_cosine")
 _OUT_OF_CLASS = number("lexis.out_of_class")
 _PARTS: tuple[Part, ...] = ("n", "v", "a")
+_SYNONYM = number("lexis.synonym")
 
 
 @lru_cache(maxsize=1 << 17)
@@ -37,7 +38,7 @@ def tie(asked: str, said: str) -> Tie:
         return "same"
     if exclude(values(asked), values(said)):
         return "other"
-    return "same" if derived(asked, said) else _by_senses(asked, said, "n")
+    return "same" if derived(asked, said) else _noun_tie(asked, said)
 
 
 @lru_cache(maxsize=1 << 17)
@@ -52,6 +53,14 @@ def says(asked: str, said: str) -> bool:
         return False
     ties = {_by_senses(asked, said, part) for part in _PARTS}
     return "same" in ties or ("more" in ties and "other" not in ties)
+
+
+def _noun_tie(asked: str, said: str) -> Tie:
+    """As by senses; two of one kind that stand in the same contexts mean the same: boat, ship."""
+    known = _by_senses(asked, said, "n")
+    if known and float((vectors([asked]) @ vectors([said]).T)[0, 0]) >= _SYNONYM:
+        return "same"
+    return known
 
 
 def _by_senses(asked: str, said: str, part: Part) -> Tie:
@@ -80,7 +89,9 @@ def content(value: str) -> list[str]:
 def named_further(asked: str, said: str) -> bool:
     """Whether a name has a word of which another says nothing: "vanilla cake" beside "cake"."""
     others = said.lower().split()
-    return not all(any(says(a, b) for b in others) for a in asked.lower().split())
+    return not all(
+        any(says(a, b) or tie(a, b) == "same" for b in others) for a in asked.lower().split()
+    )
 
 
 def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:

@@ -13,6 +13,7 @@ from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
+from beholder.judges.builtin.verbs import verb_similarity
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
@@ -73,7 +74,7 @@ def related(
         strength = pairs.strength.copy()
         strength[list(wrong)] = 1.0
         spared = replace(pairs, strength=strength)
-    verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
+    verbs = verb_similarity(source, target)
     found: dict[int, UnitSeen] = {}
     for row, (place, unit, predicate) in enumerate(source.relations):
         seen = _look(unit, predicate, verbs[row], target, pairs)
