@@ -33,8 +33,8 @@ from beholder.errors import ItemError
 from beholder.judges.builtin.lexical_alignment import align_words
 from beholder.metrics import Tools
 from beholder.metrics.accord import Accord
-from beholder.metrics.accord.scoring import compare_words
-from beholder.metrics.posh.scoring import f1, peer_adjusted_recall
+from beholder.metrics.posh.scoring import f1
+from beholder.metrics.wording import compare_words, peer_adjusted_recall
 from beholder.records import Item
 from beholder.text import words
 from benchmarks import judged

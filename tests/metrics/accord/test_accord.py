@@ -14,8 +14,8 @@ from beholder.embed.contextual import TokenVectors
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS
 from beholder.metrics.accord import Accord
-from beholder.metrics.accord.reading import Reading, read
-from beholder.metrics.accord.scoring import compare_wholes, compare_words, in_order
+from beholder.metrics.accord.scoring import compare_wholes, in_order
+from beholder.metrics.wording import Reading, compare_words, read
 from beholder.records import Item, ItemFailure
 from beholder.text import weight
 
@@ -155,11 +155,12 @@ def test_the_value_is_the_mean_of_its_three_parts() -> None:
 
 
 def test_units_and_their_places_are_those_of_posh() -> None:
-    ours, theirs = Accord().score_text(TEXT, OTHER), PoSh().score_text(TEXT, OTHER)
+    several = (OTHER, "Someone drinks.")
+    ours, theirs = Accord().score_text(TEXT, several), PoSh().score_text(TEXT, several)
     assert ours.units == theirs.units
     assert ours.detail == theirs.detail
-    assert ours.values["precision"] == theirs.values["unit_precision"]
-    assert ours.values["recall"] == theirs.values["unit_recall"]
+    for name in ("f1", "precision", "recall"):
+        assert ours.values[name] == theirs.values[name]
 
 
 def test_a_copy_is_1_and_another_picture_is_near_0() -> None:
