@@ -19,7 +19,7 @@ from beholder.judges.grades import rule_grade
 from beholder.judges.operations import LexicalAlignment
 from beholder.metrics import Tools
 from beholder.metrics.posh.plan import Plan, fixed_asks
-from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
+from beholder.metrics.wording import read_all, recalled_by_peers
 from beholder.records import Item
 from beholder.report import show, to_html
 
@@ -97,15 +97,6 @@ def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_
     assert near == pytest.approx(float(boat @ ship) ** 2, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("recall", "peers", "expected"),
-    # r / (r + q (1 - r)) by hand
-    [(0.5, 1.0, 0.5), (0.5, 0.5, 2 / 3), (0.7, 0.4, 0.7 / 0.82), (0.0, 0.0, 0.0), (1.0, 0.2, 1.0)],
-)
-def test_recall_peer_adjusted_recall(recall: float, peers: float, expected: float) -> None:
-    assert peer_adjusted_recall(recall, peers) == pytest.approx(expected)
-
-
 PLAN = Plan(
     analysed("A dog.").graph,
     (analysed("A dog.").graph, analysed("A cat.").graph),
@@ -168,7 +159,7 @@ def test_peers_are_the_same_whoever_judges(tmp_path: Path) -> None:
     assert alone == 1.0
     assert words == module.align_words("", texts).peers != own
     single = Item("i", "A dog sleeps.", texts[:1])
-    assert asyncio.run(plan_of(PoSh(encoder="hf:no/such"), single)).peers == 1.0
+    assert asyncio.run(plan_of(PoSh(), single)).peers == 1.0
 
 
 async def of_words_in_context(texts: tuple[str, ...]) -> float:
