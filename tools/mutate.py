@@ -226,7 +226,9 @@ def draw(packages: Sequence[str], n: int, seed: int, only: str = "") -> list[Mut
     drawn: list[list[Mutant]] = []
     for package in packages:
         files = sorted((SOURCE / "beholder" / package).rglob("*.py"))
-        inner = [SOURCE / "beholder" / other for other in PACKAGES if other.startswith(f"{package}/")]
+        inner = [
+            SOURCE / "beholder" / other for other in PACKAGES if other.startswith(f"{package}/")
+        ]
         files = [
             f
             for f in files

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.analysed import AnalysedText
-from beholder.judges.builtin.verbs import verb_similarity
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
+from beholder.judges.builtin.verbs import verb_similarity
 
 _Ends: TypeAlias = dict[int, list[tuple[int, int, bool]]]
 """Per entity its relations: the relation, the other end, and whether it is the subject."""

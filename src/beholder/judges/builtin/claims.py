@@ -322,6 +322,8 @@ def _together(claim: AnalysedText, text: AnalysedText) -> float:
 def _of_others(claim: AnalysedText, text: AnalysedText) -> bool:
     """Whether the text says a colour, side or relation of the claim only of other things."""
     for place, _ in claim.word_values:
+        if place in claim.named_at:  # "man" names the thing itself
+            continue
         word = claim.words[place]
         owners = {p.entity for p in text.properties if word in _words(f"{p.value} {p.text}")}
         for unit in _related(text, [word]):

@@ -13,8 +13,8 @@ from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number
-from beholder.judges.builtin.verbs import verb_similarity
 from beholder.judges.builtin.predicates import alike_predicates
+from beholder.judges.builtin.verbs import verb_similarity
 
 _SAME = number("decide.same")
 _NAMED = number("exchanges.named")

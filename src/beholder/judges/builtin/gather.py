@@ -75,7 +75,12 @@ class _Gathering:
         for place, unit in enumerate(units):
             if unit.kind != "entity":
                 known = found[place]
-                against = bool(known.told) or known.excluded or known.denied
+                against = (
+                    bool(known.told)
+                    or known.excluded
+                    or known.denied
+                    or (known.kind == "relation" and known.elsewhere)
+                )
                 found[place] = replace(known, quoted=self._nearby.quoted(unit, against))
         for place, owner in exchanged(
             self._source,
@@ -188,6 +193,7 @@ class _Gathering:
             between=seen.between,
             turned=seen.turned,
             spared=seen.spared,
+            elsewhere=seen.elsewhere,
             denied=seen.denied,
             told=seen.told,
             where=seen.where,

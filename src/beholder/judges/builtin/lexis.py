@@ -13,7 +13,7 @@ from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.words import word_set
-from beholder.text.kinds import covered, derived, general, meanings, senses
+from beholder.text.kinds import covered, derived, general, meanings, parents, senses
 
 Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
 """How what is said stands to what is asked: the same; more ("dog" for "animal"); less ("animal" for
@@ -56,11 +56,24 @@ def says(asked: str, said: str) -> bool:
 
 
 def _noun_tie(asked: str, said: str) -> Tie:
-    """As by senses; two of one kind that stand in the same contexts mean the same: boat, ship."""
+    """As by senses; near ones that stand in like contexts mean the same: boat, ship; lady, woman.
+
+    An animal is no dog, however like the contexts: a kind must be right below the other.
+    """
     known = _by_senses(asked, said, "n")
-    if known and float((vectors([asked]) @ vectors([said]).T)[0, 0]) >= _SYNONYM:
-        return "same"
+    if known == "other" or (known in ("more", "less") and _next(asked, said)):
+        near = float((vectors([asked]) @ vectors([said]).T)[0, 0])
+        return "same" if near >= _SYNONYM else known
     return known
+
+
+def _next(a: str, b: str) -> bool:
+    """Whether one noun stands right above the other."""
+    first, second = senses(a, "n"), senses(b, "n")
+    above_first, above_second = (
+        {above for sense in some for above in parents(sense)} for some in (first, second)
+    )
+    return not (second.isdisjoint(above_first) and first.isdisjoint(above_second))
 
 
 def _by_senses(asked: str, said: str, part: Part) -> Tie:

@@ -146,6 +146,29 @@ class Nearby:
                 return LOOSE
         return 0.0
 
+    def of_another(self, unit: GraphUnit, predicate: Predicate) -> bool:
+        """Whether the target says of another thing, and not of this one, what it does to the other.
+
+        Args:
+            unit: A relation.
+            predicate: Its normal form.
+        """
+        if unit.object is None or not predicate.verb:
+            return False
+        ends = (unit.subject, unit.object)
+        doer, done = ends[::-1] if predicate.verb_turned else ends
+        found = False
+        for _, there, said in self._target.relations:
+            if there.object is None or not says(predicate.verb, said.verb):
+                continue
+            ends = (there.subject, there.object)
+            other, same = ends[::-1] if said.verb_turned else ends
+            if self._alike[done, same]:
+                if self._alike[doer, other]:
+                    return False
+                found = True
+        return found
+
     def _sentences(self, word: str) -> set[int]:
         """The sentences of the target that have a word."""
         return {self._target.sentences[place] for place in self._places(word)}

@@ -53,6 +53,7 @@ class UnitSeen:
     turned: float
     order: float
     spared: bool
+    elsewhere: bool
     denied: bool
     told: str
     where: tuple[Span, ...]
@@ -79,6 +80,7 @@ def related(
     for row, (place, unit, predicate) in enumerate(source.relations):
         seen = _look(unit, predicate, verbs[row], target, pairs)
         order, excused, denied, told, at = 0.0, False, False, "", seen.best_at
+        elsewhere = seen.best < _ENDS and nearby.of_another(unit, predicate)
         if seen.reverse >= _ENDS > seen.best:
             at = seen.reverse_at
             told = _told(target, at)
@@ -86,7 +88,7 @@ def related(
             denied = target.relations[at][1].polarity != unit.polarity
             told = _told(target, at) if denied else ""
         else:
-            if unit.polarity:
+            if unit.polarity and not elsewhere:
                 order = nearby.relation(unit, predicate, seen.ends >= _SAME)
             excused = (
                 not order
@@ -99,7 +101,7 @@ def related(
         shown = at >= 0 and (told or seen.best >= _SHOWN)
         where = target.relations[at][1].spans if shown else ()
         found[place] = UnitSeen(
-            seen.best, seen.ends, seen.reverse, order, excused, denied, told, where
+            seen.best, seen.ends, seen.reverse, order, excused, elsewhere, denied, told, where
         )
     return found
 

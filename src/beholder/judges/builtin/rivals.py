@@ -57,7 +57,9 @@ class Wording:
         """Where the text has each telling word, by its place in the claim."""
         words = self.claim.words
         return {
-            own: [p for other, at in self.text.places.items() if says(words[own], other) for p in at]
+            own: [
+                p for other, at in self.text.places.items() if says(words[own], other) for p in at
+            ]
             for own in self.telling
         }
 
