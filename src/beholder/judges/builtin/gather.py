@@ -76,7 +76,8 @@ class _Gathering:
             if unit.kind != "entity":
                 known = found[place]
                 against = bool(known.told) or known.excluded or known.denied
-                found[place] = replace(known, quoted=self._nearby.quoted(unit, against))
+                if self._nearby.quoted(unit, against):
+                    found[place] = replace(known, quoted=True)
         for place, owner in exchanged(
             self._source,
             self._target,

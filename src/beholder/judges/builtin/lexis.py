@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -13,7 +13,7 @@ from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.words import word_set
-from beholder.text.kinds import covered, derived, general, meanings, senses
+from beholder.text.kinds import bases, covered, derived, general, meanings, relatives, senses
 
 Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
 """How what is said stands to what is asked: the same; more ("dog" for "animal"); less ("animal" for
@@ -40,16 +40,27 @@ def tie(asked: str, said: str) -> Tie:
     return "same" if derived(asked, said) else _by_senses(asked, said, "n")
 
 
-@lru_cache(maxsize=1 << 17)
 def says(asked: str, said: str) -> bool:
     """Whether a word says at least what is asked, as whatever part of speech."""
-    if asked == said or derived(asked, said):
-        return True
-    own = values(asked)
-    if own:  # words of a class mean what the class says: "left" is no side, "black" no darkness
-        return not own.isdisjoint(values(said))
-    if meanings(asked).isdisjoint(covered(said)):  # as most are
-        return False
+    return bool(saying(asked, (said,)))
+
+
+def saying(asked: str, words: Iterable[str]) -> list[str]:
+    """Those of some words that say at least what is asked, as whatever part of speech."""
+    forms, own, meant = relatives(asked), values(asked), meanings(asked)
+    found = []
+    for said in words:
+        if not forms.isdisjoint(bases(said)):
+            found.append(said)
+        elif own:  # words of a class mean what it says: "left" is no side, "black" no darkness
+            if not own.isdisjoint(values(said)):
+                found.append(said)
+        elif not meant.isdisjoint(covered(said)) and _means(asked, said):
+            found.append(said)
+    return found
+
+
+def _means(asked: str, said: str) -> bool:
     ties = {_by_senses(asked, said, part) for part in _PARTS}
     return "same" in ties or ("more" in ties and "other" not in ties)
 

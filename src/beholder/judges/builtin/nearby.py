@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import values
-from beholder.judges.builtin.lexis import content, says
+from beholder.judges.builtin.lexis import content, saying
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate
 from beholder.judges.builtin.quotes import Quotes
@@ -180,7 +180,7 @@ class Nearby:
         """Where the target has a word that says what this one says."""
         if word not in self._like:
             places = self._target.places
-            self._like[word] = [p for other, at in places.items() if says(word, other) for p in at]
+            self._like[word] = [p for other in saying(word, places) for p in places[other]]
         return self._like[word]
 
     def _taken(self, place: int, unit: GraphUnit, mates: set[int]) -> bool:
