@@ -69,6 +69,12 @@ def senses(word: str, part: str) -> frozenset[int]:
 
 
 @lru_cache(maxsize=1 << 15)
+def parts_of_speech(word: str) -> frozenset[str]:
+    """As what a lower-case word is known in the very form it has: n, v, a; empty if not at all."""
+    return frozenset(_load().senses.get(word, {}))
+
+
+@lru_cache(maxsize=1 << 15)
 def general(word: str, part: str) -> frozenset[int]:
     """All senses above those of a word, without its own."""
     above = _load().above

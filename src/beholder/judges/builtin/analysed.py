@@ -237,7 +237,9 @@ class AnalysedText:
     @cached_property
     def property_values(self) -> list[tuple[int, Values]]:
         """The properties that stand in a class, by their place."""
-        return _classed([found.value.lower() for found in self.properties])
+        # Where something runs from is no place that excludes where it is, or runs to.
+        said = [found.value.lower() for found in self.properties]
+        return _classed(["" if value.startswith("from ") else value for value in said])
 
     def sentences_of(self, entity: int) -> frozenset[int]:
         """The parsed sentences that name an entity."""

@@ -12,14 +12,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from beholder.errors import ConfigError
-from beholder.judges import Grade
-from beholder.judges.operations import AlignWords, Presence
+from beholder.judges import Grade, Judge
+from beholder.judges.operations import AlignWords, Contradict, Presence
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.language.reading import check_english, english_graphs
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.drawing import graphs_detail
+from beholder.metrics.posh.instead import told_instead
 from beholder.metrics.posh.plan import Ask, Grades, Plan, Rules, fixed_asks
 from beholder.metrics.posh.published import Known, advance
 from beholder.metrics.posh.scoring import (
@@ -111,6 +112,9 @@ class PoSh(Metric[PoShEvidence]):
     encoder: str = param(
         "minilm", "references='peers': encoder of words in context: minilm, hf:NAME", tool="encoder"
     )
+    contradictions: bool = param(
+        True, "rules='fixed': ask a model, once a reference, what is said instead of unstated units"
+    )
 
     registered_name: ClassVar[str] = "posh"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -170,6 +174,7 @@ class PoSh(Metric[PoShEvidence]):
                             plan.target(side, reference).text,
                             # Published identifiers stand alone; places in the source are ours.
                             plan.source(side, reference).text if self.rules == "fixed" else None,
+                            "1" if self.asks_instead(judge) else "4",
                         )
                     )
                     for (side, reference), group in by_pair.items()
@@ -177,6 +182,8 @@ class PoSh(Metric[PoShEvidence]):
             )
             for group, given in zip(by_pair.values(), answers, strict=True):
                 grades.update(zip(group, given, strict=True))
+        if self.asks_instead(judge):
+            grades |= await told_instead(judge, plan, grades, self.threshold)
         return PoShEvidence(plan, grades, self.identities(tools))
 
     async def _peers(self, item: Item, tools: Tools) -> float:
@@ -184,6 +191,10 @@ class PoSh(Metric[PoShEvidence]):
         if len(item.references) == 1 or self.references != "peers" or self.rules != "fixed":
             return 1.0
         return recalled_by_peers(await read_all(item.references, tools.encoder(self.encoder)))
+
+    def asks_instead(self, judge: Judge) -> bool:
+        """Whether contradictions are a question of their own; the built-in judge tells them."""
+        return self.rules == "fixed" and self.contradictions and judge.can(Contradict)
 
     def open_asks(self, plan: Plan, grades: Grades) -> list[Ask]:
         """The questions that scoring still needs, in a wave; empty when all are answered."""

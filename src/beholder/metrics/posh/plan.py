@@ -80,6 +80,8 @@ def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
     found = []
     identifiers = Identifiers(graph)
     for unit in graph_units(graph):
+        if not unit.asked:
+            continue
         subject = identifiers.of(unit.subject, without=unit.value)
         place = unit.place(graph)
         denied = "" if unit.polarity else "not "
