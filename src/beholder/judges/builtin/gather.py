@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.amounts import amount_value
+from beholder.judges.builtin.amounts import amount_value, told_amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
@@ -136,7 +136,7 @@ class _Gathering:
             named=float(pairs.similarity[index, other]),
             stated=fit,
             excluded=excluded,
-            told=(twin.quantity or "one") if excluded else "",
+            told=told_amount(twin) if excluded else "",
             where=(twin.mentions[0].span,),
         )
 
