@@ -8,7 +8,7 @@ from typing import ClassVar
 from beholder.metrics.accord.scoring import compare_wholes, in_order
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
-from beholder.metrics.posh import PoSh, PoShEvidence
+from beholder.metrics.posh.metric import RATES, PoSh, PoShEvidence
 from beholder.metrics.posh.scoring import f1
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
@@ -70,6 +70,7 @@ class Accord(Metric[AccordEvidence]):
         ValueInfo("words", "how near the words come in their contexts"),
         ValueInfo("sentence", "cosine of the whole texts"),
         ValueInfo("in_order", "1, down to 0.2 where a reference's words stand in no order", 0.2),
+        *RATES,
     )
 
     @property
@@ -112,5 +113,6 @@ class Accord(Metric[AccordEvidence]):
             "words": words,
             "sentence": sentence,
             "in_order": kept,
+            **{info.name: found.values[info.name] for info in RATES},
         }
         return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)

@@ -38,6 +38,25 @@ from beholder.records import Item, ItemScore, Side
 
 _GRAPHS_KEPT = 256
 
+RATES = (
+    ValueInfo(
+        "contradicted_rate",
+        "share of the candidate's units that the reference contradicts",
+        higher_is_better=False,
+    ),
+    ValueInfo(
+        "unstated_rate",
+        "share of the candidate's units that the reference does not state",
+        higher_is_better=False,
+    ),
+    ValueInfo(
+        "omission_rate",
+        "share of the references' units that the candidate does not state",
+        higher_is_better=False,
+    ),
+)
+"""The values that ``scoring.rates`` gives."""
+
 
 @dataclass(frozen=True, slots=True)
 class PoShEvidence:
@@ -102,21 +121,7 @@ class PoSh(Metric[PoShEvidence]):
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
         ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
-        ValueInfo(
-            "contradicted_rate",
-            "share of the candidate's units that the reference contradicts",
-            higher_is_better=False,
-        ),
-        ValueInfo(
-            "unstated_rate",
-            "share of the candidate's units that the reference does not state",
-            higher_is_better=False,
-        ),
-        ValueInfo(
-            "omission_rate",
-            "share of the references' units that the candidate does not state",
-            higher_is_better=False,
-        ),
+        *RATES,
     )
 
     def __post_init__(self) -> None:
