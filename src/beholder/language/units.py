@@ -121,7 +121,7 @@ def _relation(graph: SceneGraph, relation: Relation) -> GraphUnit:
     written = {graph.text[start:end].lower() for start, end in relation.spans}
     effect = relation.kind == "verb" and relation.predicate.split()[0] in EFFECT_VERBS
     ends = (graph.entities[relation.subject], graph.entities[relation.object])
-    placed = any(end.kind == "place" for end in ends)
+    placed = any(end.kind == "place" or end.name in GENERIC for end in ends)
     return GraphUnit(
         "relation",
         relation.text,

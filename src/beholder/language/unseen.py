@@ -83,7 +83,7 @@ def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
     for below in document.children(word, "nmod", "nmod:poss"):
         owned = below.dep == "nmod:poss"
         of = any(case.lower == "of" for case in document.children(below, "case"))
-        if owned and word.lemma in PROPERTIES:
+        if owned:
             return below
         if of and phrases.entity(below.index) is not None and word.lemma != "shade":
             return below

@@ -16,7 +16,7 @@ from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.exchanges import exchanged
-from beholder.judges.builtin.lexis import content, named_further, said_in
+from beholder.judges.builtin.lexis import content, named_further, said_in, tie
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import UnitSeen, related
@@ -117,6 +117,8 @@ class _Gathering:
             stated=named,
             narrower=named >= same
             and named_further(self._source.graph.entities[index].name, twin.name),
+            wider=tie(self._source.graph.entities[index].head.lower(), twin.head.lower()) == "less"
+            and not pairs.alike[:, other].any(),
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
             excluded=excluded,
@@ -165,6 +167,7 @@ class _Gathering:
             stated=stated,
             on_counterpart=on_own,
             on_alike=float(similarity[pairs.alike[index, owners]].max(initial=0.0)),
+            on_kin=float(similarity[np.isin(owners, self._kin(index, other))].max(initial=0.0)),
             order=self._nearby.attribute(unit) if unit.polarity else 0.0,
             spared=index in wrong and on_own >= n.same,
             denied=denied,
@@ -173,6 +176,15 @@ class _Gathering:
             told=told,
             where=where,
         )
+
+    def _kin(self, index: int, other: int) -> list[int]:
+        """What in the target an entity is a part of, or has as a part, by either text."""
+        pairs, same = self._pairs, self._numbers.same
+        best = {k: int(pairs.best[k]) for k in self._source.kin.get(index, ())}
+        found = {other for k, other in best.items() if pairs.similarity[k, other] >= same}
+        if pairs.similarity[index, other] >= same:
+            found |= self._target.kin.get(other, set())
+        return sorted(found)
 
     def _relation(self, unit: GraphUnit, place: int, seen: UnitSeen) -> Evidence:
         pairs = self._pairs
