@@ -9,7 +9,7 @@ from functools import partial
 
 from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
-from beholder.language.lexicon import COLOURS, PICTURES, POSITIONS, SHADES
+from beholder.language.lexicon import COLOURS, PICTURES, POSITIONS, SELECTORS, SHADES
 from beholder.language.phrases import Phrase, Phrases
 from beholder.language.words import word_set
 from beholder.text.kinds import parts_of_speech
@@ -96,6 +96,8 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
     whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
     if lemma in _SHOTS:
         return "picture"
+    if lemma in SELECTORS:
+        return "pronoun"
     if lemma in _MEASURES and document.child(word, "nummod"):
         return "unseen"
     nothing = lemma in _NOTHING | _ALONE_NOTHING or whole in _PHRASES or _is_quality(lemma)

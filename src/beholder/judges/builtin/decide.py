@@ -10,7 +10,8 @@ def value(found: Evidence, n: Numbers) -> float:
     """How far the target says a unit, 0 (nothing like it) .. 1 (says so).
 
     What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``on_kin``,
-    ``order``, ``quoted``, ``spared``, ``wider``) never lowers the value; what speaks against it never raises it.
+    ``order``, ``ends``, ``quoted``, ``spared``, ``wider``) never lowers the value; what speaks
+    against it never raises it.
     """
     if found.kind == "amount":
         return found.stated * found.named
@@ -92,6 +93,8 @@ def _relation(found: Evidence, n: Numbers) -> float:
         return min(made, n.contradicted)
     if found.affirmed:
         made = max(made, found.order)
+        if found.bare and found.ends >= n.same and found.between < n.related:
+            made = max(made, n.present)  # texts seldom say where all things are to each other
     if (
         found.between >= n.related
         and found.stated < n.other_verb

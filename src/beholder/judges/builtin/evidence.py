@@ -31,6 +31,8 @@ class Evidence:
             of its parts.
         order: Value by the order of the target's words alone, 0 if they do not stand together.
         between: Relation: strength of both ends of the likest relation, whatever it says.
+        ends: Relation: the lower of the similarities of its ends' names to their counterparts'.
+        bare: Relation: whether it says no more than where a thing is, or what it belongs to.
         turned: Relation: how well the target says it with its ends exchanged.
         quoted: Whether it stands in the target word by word.
         spared: Whether it belongs to a thing that is wrong itself, and is right of what stands in
@@ -59,6 +61,8 @@ class Evidence:
     order: float = 0.0
     between: float = 0.0
     turned: float = 0.0
+    ends: float = 0.0
+    bare: bool = False
     quoted: bool = False
     spared: bool = False
     narrower: bool = False

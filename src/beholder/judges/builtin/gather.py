@@ -189,6 +189,7 @@ class _Gathering:
     def _relation(self, unit: GraphUnit, place: int, seen: UnitSeen) -> Evidence:
         pairs = self._pairs
         other = int(pairs.best[unit.subject])
+        ends = [i for i in (unit.subject, unit.object) if i is not None]
         return Evidence(
             "relation",
             unit.polarity,
@@ -199,6 +200,8 @@ class _Gathering:
             order=seen.order,
             between=seen.between,
             turned=seen.turned,
+            ends=float(min(pairs.similarity[i].max(initial=0.0) for i in ends)),
+            bare=seen.bare,
             spared=seen.spared,
             denied=seen.denied,
             told=seen.told,
