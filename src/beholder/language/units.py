@@ -106,6 +106,7 @@ def _entity(entity: Entity) -> GraphUnit:
 def _attribute(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     words = attribute.value.lower().split()
     path = attribute.kind == "position" and words[0] == "from"
+    effect = attribute.kind == "state" and words[0] in EFFECT_VERBS
     owned = graph.entities[attribute.entity].kind != "place"
     return GraphUnit(
         "attribute",
@@ -114,7 +115,7 @@ def _attribute(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
         attribute.spans,
         attribute.entity,
         polarity=attribute.polarity,
-        asked=owned and not path and not _SAYS_NOTHING.issuperset(words),
+        asked=owned and not (path or effect) and not _SAYS_NOTHING.issuperset(words),
     )
 
 

@@ -117,8 +117,7 @@ class _Gathering:
             stated=named,
             narrower=named >= same
             and named_further(self._source.graph.entities[index].name, twin.name),
-            wider=tie(self._source.graph.entities[index].head.lower(), twin.head.lower()) == "less"
-            and not pairs.alike[:, other].any(),
+            wider=self._wider(index, other),
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
             excluded=excluded,
@@ -177,6 +176,20 @@ class _Gathering:
             where=where,
         )
 
+    def _named(self, index: int) -> float:
+        """How surely the target names an entity, by its own word or a wider one."""
+        other = int(self._pairs.best[index])
+        if other < 0:
+            return 0.0
+        named = float(self._pairs.similarity[index, other])
+        return max(named, self._numbers.same) if self._wider(index, other) else named
+
+    def _wider(self, index: int, other: int) -> bool:
+        """Whether the target names an entity by a wider word, and nothing else by that word."""
+        asked, said = self._source.graph.entities[index], self._target.graph.entities[other]
+        known = tie(asked.head.lower(), said.head.lower())
+        return known == "less" and not self._pairs.alike[:, other].any()
+
     def _kin(self, index: int, other: int) -> list[int]:
         """What in the target an entity is a part of, or has as a part, by either text."""
         pairs, same = self._pairs, self._numbers.same
@@ -200,7 +213,7 @@ class _Gathering:
             order=seen.order,
             between=seen.between,
             turned=seen.turned,
-            ends=float(min(pairs.similarity[i].max(initial=0.0) for i in ends)),
+            ends=min(self._named(i) for i in ends),
             bare=seen.bare,
             spared=seen.spared,
             denied=seen.denied,

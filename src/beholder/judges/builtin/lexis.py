@@ -21,8 +21,13 @@ Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
 "dog"); another of its kind ("cat" for "dog"); or nothing is known."""
 Part: TypeAlias = Literal["n", "v", "a"]
 
-_FUNCTION_WORDS = "a an the and off at by from in into of on onto over to toward towards with"
-_LIGHT = word_set("lexicon.txt", "degrees") | frozenset((*_FUNCTION_WORDS.split(), "side"))
+_FUNCTION_WORDS = (
+    "a an the and across along around at by from in into near of off on onto over throughout to"
+    " toward towards with"
+)
+_ZONES = frozenset(("area", "corner", "edge", "half", "part", "portion", "section", "side"))
+"""Nouns that say no more than the word of direction before them: "the left side"."""
+_LIGHT = word_set("lexicon.txt", "degrees") | _ZONES.union(_FUNCTION_WORDS.split())
 """Words that an attribute may have or lack: "on the left side", "very dark"."""
 _SHADES = word_set("lexicon.txt", "shades")
 """Words that make another value finer: "light brown"."""
