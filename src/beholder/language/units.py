@@ -115,8 +115,12 @@ def _attribute(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
         attribute.spans,
         attribute.entity,
         polarity=attribute.polarity,
-        asked=owned and not (path or effect) and not _SAYS_NOTHING.issuperset(words),
+        asked=owned and not (path or effect) and not _says_nothing(words),
     )
+
+
+def _says_nothing(words: list[str]) -> bool:
+    return _SAYS_NOTHING.issuperset(words) or "_".join(words) in _SAYS_NOTHING
 
 
 def _relation(graph: SceneGraph, relation: Relation) -> GraphUnit:

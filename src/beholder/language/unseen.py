@@ -27,6 +27,7 @@ _PHRASES = _words("phrases")
 _ANOTHER = _words("meaning another")
 _ALONE_NOTHING = _words("alone nothing")
 _TRACES = _words("traces")
+_BARE_PLACES = _words("bare places")
 _MEASURES = _words("measures")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
 GENERIC = _words("generic")
@@ -112,7 +113,8 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
         and (lemma != "shade" or colours_of(document, word))
     ):
         return "unseen"
-    return "place" if lemma in POSITIONS and len(phrase.name) == 1 else "thing"
+    bare = len(phrase.name) == 1 and lemma in POSITIONS | _BARE_PLACES
+    return "place" if bare else "thing"
 
 
 def _is_quality(lemma: str) -> bool:
