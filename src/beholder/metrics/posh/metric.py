@@ -16,7 +16,7 @@ from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
-from beholder.language.reading import check_english, english_graphs
+from beholder.language.reading import check_english, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.params import param
 from beholder.metrics.posh.drawing import graphs_detail
@@ -154,7 +154,7 @@ class PoSh(Metric[PoShEvidence]):
         Raises:
             ItemError: A text is not English.
         """
-        first, *others = _graphs((item.candidate, *item.references), self.rules)
+        first, *others = await _graphs((item.candidate, *item.references), self.rules)
         judge = tools.judge(self.judge)
         words = None
         if self.rules == "fixed" and self.lexical_weight > 0 and judge.can(AlignWords):
@@ -282,10 +282,10 @@ def _known(grades: Grades, side: Side, reference: int) -> Known:
     return lambda question: grades.get(Ask(side, reference, question))
 
 
-def _graphs(texts: Sequence[str], rules: Rules) -> list[SceneGraph]:
+async def _graphs(texts: Sequence[str], rules: Rules) -> list[SceneGraph]:
     """The graphs of texts; references that many items share are parsed once."""
     if rules == "fixed":
-        return english_graphs.of(texts)
+        return await english_graphs_together(texts)
     return [_published_graph(text) for text in texts]
 
 
