@@ -42,6 +42,7 @@ bench: .venv-bench/.ready
 	    $(BENCH) benchmarks/agreement_vcs.py && \
 	    $(BENCH) benchmarks/perturb_vcs.py && \
 	    $(BENCH) -m benchmarks.agreement --data $(DATA)/human_judgments && \
+	    $(BENCH) benchmarks/accord.py $(DATA) --texts 60 && \
 	    $(BENCH) benchmarks/granular.py && \
 	    $(BENCH) -m benchmarks.dcscore; \
 	fi
