@@ -9,11 +9,13 @@ from typing import ClassVar
 from beholder.metrics.accord.reading import Reading, read
 from beholder.metrics.accord.scoring import compare_wholes, compare_words, in_order
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.posh import PoSh, PoShEvidence
 from beholder.metrics.posh.scoring import f1, peer_adjusted_recall
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
+from beholder.text import words
 from beholder.text.order import order
 
 
@@ -63,6 +65,7 @@ class Accord(Metric[AccordEvidence]):
     encoder: str = param("minilm", "encoder of words in context: minilm, hf:NAME", tool="encoder")
 
     registered_name: ClassVar[str] = "accord"
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("accord", "mean of f1, words and sentence, times in_order"),
         ValueInfo("f1", "harmonic mean of precision and of recall beside the references' own"),
@@ -85,6 +88,9 @@ class Accord(Metric[AccordEvidence]):
             ItemError: A text is not English.
         """
         texts = (item.candidate, *item.references)
+        n_words = [len(words(text)) for text in texts]
+        # Words are compared across texts, and with the tokens of their own.
+        self.bounds.check_pairs(max(n_words), n_words, self.registered_name)
         service = tools.encoder(self.encoder)
         layer = service.encoder.n_layers
         # Units first: a text that is refused is not encoded.

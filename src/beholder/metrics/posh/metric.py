@@ -18,6 +18,7 @@ from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.language.reading import check_english, english_graphs
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.posh.drawing import graphs_detail
 from beholder.metrics.posh.plan import Ask, Grades, Plan, Rules, fixed_asks
@@ -90,6 +91,7 @@ class PoSh(Metric[PoShEvidence]):
     references: Literal["peers", "best", "mean"] = param("peers", "recall over references")
 
     registered_name: ClassVar[str] = "posh"
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000)
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
