@@ -41,7 +41,7 @@ bench: .venv-bench/.ready
 	    $(BENCH) -m benchmarks.language --data $(DATA) && \
 	    $(BENCH) benchmarks/agreement_vcs.py && \
 	    $(BENCH) benchmarks/perturb_vcs.py && \
-	    $(BENCH) benchmarks/agreement.py && \
+	    $(BENCH) -m benchmarks.agreement --data $(DATA)/human_judgments && \
 	    $(BENCH) benchmarks/granular.py && \
 	    $(BENCH) -m benchmarks.dcscore; \
 	fi

@@ -1,230 +1,164 @@
-"""How far Accord and PoSh with the built-in judge agree with people, beside plain baselines.
+"""How far the headline metric and its parts agree with people, beside plain baselines.
 
-    python benchmarks/agreement.py [--sets flickr8k_expert ...] [--scorers posh ...]
-        [--resamples 200] [--share 1.0]
+    python -m benchmarks.agreement [--data shared/data/human_judgments] [--sets flickr8k_expert ...]
+        [--scorers accord ...] [--resamples 200] [--share 1.0] [--jobs N]
+        [--kept VALUES.npz]
 
-Protocols: Flickr8k-Expert, each rating its own pair, Kendall tau-c; Flickr8k-CF, share of yes,
-tau-b; VATEX-EVAL, each of the three ratings its own pair, tau-b and Spearman; THumB without the
-human system, Pearson with the total; Pascal-50S, mean accuracy over its four kinds of pairs, ties
-count half; SugarCrepe, accuracy over replace_* and swap_* where a reference exists; long
-descriptions (IIW-400 and DOCCI side by side), Spearman with comprehensiveness + specificity with
-the ratio of lengths out, and with hallucination. Intervals are percentiles over resampled pictures.
-
-These are the dev halves. The data lies in shared/data/human_judgments beside the checkout and is
-for measuring only.
+Sets and protocols: ``benchmarks/judged.py``. Every text is read once and gives all scorers' values,
+pictures spread over the jobs. With ``--kept``, values of sets that the file holds are taken from it
+and those of the others are added, so that a run that was cut goes on, and sums of parts can be
+tried without scoring again. All sets whole take about an hour on one core.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-from collections.abc import Callable, Sequence
+import asyncio
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+
+# One thread a process, before numpy is imported: the jobs share the cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from beholder import PoSh, stats
+from beholder import PoSh
+from beholder.embed.base import FloatArray
+from beholder.errors import ItemError
 from beholder.judges.builtin.lexical_alignment import align_words
-from beholder.metrics import Metric, Tools
+from beholder.metrics import Tools
 from beholder.metrics.accord import Accord
-from beholder.metrics.classical.embedding import Cosine
-from beholder.metrics.posh.scoring import f1, peer_adjusted_recall
-from beholder.records import Item, ItemFailure
-from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import cluster_codes
+from beholder.metrics.posh.scoring import f1
+from beholder.metrics.wording import compare_words, peer_adjusted_recall
+from beholder.records import Item
 from beholder.text import words
+from benchmarks import judged
 
 DATA = Path(__file__).parents[1] / "../shared/data/human_judgments"
-
-Row = dict[str, Any]
-Scorer = Callable[[Sequence[Item]], np.ndarray]
-Line = tuple[str, str]
-
-
-def load(name: str, share: float) -> list[Row]:
-    """Rows of a set; with a share below 1, those of every so-many-th picture."""
-    packed = DATA / f"{name}.jsonl.gz"
-    if packed.exists():
-        text = gzip.decompress(packed.read_bytes()).decode("utf-8")
-    else:
-        text = packed.with_suffix("").read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in text.splitlines()]
-    step = max(1, round(1 / share))
-    pictures = set(list(dict.fromkeys(row["image"] for row in rows))[::step])
-    return [row for row in rows if row["image"] in pictures]
+ACCORD, WORDED = Accord(), PoSh(lexical_weight=0.8)
+# Those of the table; the others are in the file of --kept.
+SHOWN = (
+    "accord", "accord f1", "accord words", "accord sentence", "posh with words", "posh best",
+    "precision", "recall", "contradicted", "unstated", "minilm cosine", "word alignment",
+    "word overlap", "length",
+)  # fmt: skip
+HIGHER_IS_WORSE = ("contradicted", "unstated")
 
 
-def items_of(rows: Sequence[Row], field: str = "candidate") -> list[Item]:
-    return [
-        Item(id=f"{place}", candidate=row[field], references=tuple(row["references"]))
-        for place, row in enumerate(rows)
-    ]
+@cache
+def tools() -> Tools:
+    return Tools()
 
 
-def scores_of(metric: Metric[Any], value: str) -> Scorer:
-    tools = Tools()
-
-    def score(items: Sequence[Item]) -> np.ndarray:
-        found = []
-        for outcome in metric.score(items, tools=tools):
-            if isinstance(outcome, ItemFailure):
-                print("    failed, counted as 0:", outcome.message)
-                found.append(0.0)
-            else:
-                found.append(outcome.values[value])
-        return np.array(found)
-
-    return score
+def values_of(item: Item) -> dict[str, float]:
+    """All values of a text; none, told in a line, where it cannot be scored."""
+    try:
+        return asyncio.run(_values(item))
+    except ItemError as error:
+        print(f"    {item.id} failed, counted as 0: {error}", flush=True)
+        return {}
 
 
-def word_alignment(items: Sequence[Item]) -> np.ndarray:
-    found = []
-    for item in items:
-        near = align_words(item.candidate, item.references)
-        recall = peer_adjusted_recall(float(np.mean(near.recalls)), near.peers)
-        found.append(f1(near.precision, recall))
-    return np.array(found)
+async def _values(item: Item) -> dict[str, float]:
+    evidence = await ACCORD.gather(item, tools())
+    score = ACCORD.score_item(item, evidence).values
+    plan, grades = evidence.units.plan, evidence.units.grades
+    alone = PoSh(lexical_weight=0.0, references="best").score_answers(plan, grades).values
+    mean = PoSh(lexical_weight=0.0, references="mean").score_answers(plan, grades).values
+    near = align_words(item.candidate, item.references)
+    worded = WORDED.score_answers(replace(plan, lexical_alignment=near), grades).values
+    wording = compare_words(evidence.candidate, evidence.references)
+    own = evidence.candidate.whole.astype(np.float64)
+    others = np.stack([text.whole for text in evidence.references]).astype(np.float64)
+    centre = others.mean(axis=0)
+    recall = peer_adjusted_recall(float(np.mean(near.recalls)), near.peers)
+    return {
+        **{name if name == "accord" else f"accord {name}": v for name, v in score.items()},
+        "posh with words": worded["f1"],
+        "posh best": alone["f1"],
+        "precision": alone["precision"],
+        "recall": alone["recall"],
+        "recall mean": mean["recall"],
+        "contradicted": alone["contradicted_rate"],
+        "unstated": alone["unstated_rate"],
+        "omission": alone["omission_rate"],
+        "words precision": wording.precision,
+        "words recall": wording.recall,
+        "words peers": wording.peers,
+        "word alignment": f1(near.precision, recall),
+        "alignment precision": near.precision,
+        "alignment recall": float(np.mean(near.recalls)),
+        "alignment peers": near.peers,
+        "minilm cosine": float((others @ own).max()),
+        "minilm centre": float(centre @ own / np.linalg.norm(centre)),
+        "word overlap": _overlap(item),
+        "length": float(len(words(item.candidate))),
+    }
 
 
-def word_overlap(items: Sequence[Item]) -> np.ndarray:
+def _overlap(item: Item) -> float:
     def of(text: str) -> set[str]:
         return {text[a:b].lower() for a, b in words(text)}
 
-    found = []
-    for item in items:
-        own = of(item.candidate)
-        found.append(
-            max(2 * len(own & of(t)) / max(1, len(own) + len(of(t))) for t in item.references)
-        )
-    return np.array(found)
+    own = of(item.candidate)
+    return max(2 * len(own & of(t)) / max(1, len(own) + len(of(t))) for t in item.references)
 
 
-def length(items: Sequence[Item]) -> np.ndarray:
-    return np.array([len(words(item.candidate)) for item in items], dtype=float)
+def of_picture(items: Sequence[Item]) -> list[dict[str, float]]:
+    return [values_of(item) for item in items]
 
 
-def rated(name: str, rows: Sequence[Row], score: Scorer, resamples: int) -> list[Line]:
-    if name == "thumb_mscoco":
-        rows = [row for row in rows if row["judgments"]["system"] != "Human"]
-    found = score(items_of(rows))
-    field, kinds = {
-        "flickr8k_expert": ("expert_ratings", ("tau-c",)),
-        "flickr8k_cf": ("yes_fraction", ("tau-b",)),
-        "vatex_eval": ("ratings", ("tau-b", "spearman")),
-        "thumb_mscoco": ("total", ("pearson",)),
-    }[name]
-    labels = [np.atleast_1d(row["judgments"][field]) for row in rows]
-    x = np.repeat(found, [len(each) for each in labels])
-    clusters = [row["image"] for row, each in zip(rows, labels, strict=True) for _ in each]
-    return [
-        (f"{name} {kind}", show(stats.correlate(
-            x, np.concatenate(labels), kind, clusters=clusters, n_resamples=resamples  # type: ignore[arg-type]
-        )))
-        for kind in kinds
-    ]  # fmt: skip
-
-
-def chosen(name: str, rows: Sequence[Row], score: Scorer, resamples: int) -> list[Line]:
-    if name == "sugarcrepe":
-        rows = [
-            row
-            for row in rows
-            if row["references"] and not row["judgments"]["category"].startswith("add")
-        ]
-    difference = score(items_of(rows)) - score(items_of(rows, "candidate_b"))
-    right = np.sign(difference) * [row["judgments"]["preferred"] for row in rows]
-    right = (right + 1) / 2
-    category = np.array([row["judgments"]["category"] for row in rows])
-    pictures = [row["image"] for row in rows]
-    if name == "pascal50s":
-        lines = [accuracy(f"{name} mean of kinds", right, category, pictures, resamples)]
-        return lines + [
-            (f"  {kind}", f"{right[category == kind].mean():.3f}") for kind in sorted(set(category))
-        ]
-    swaps = np.char.startswith(category, "swap")
-    same = np.zeros(len(rows))
-    of = [pictures[i] for i in np.flatnonzero(swaps)]
-    return [
-        accuracy(f"{name} replace + swap", right, same, pictures, resamples),
-        accuracy(f"{name} swap", right[swaps], same[swaps], of, resamples),
-    ] + [(f"  {kind}", f"{right[category == kind].mean():.3f}") for kind in sorted(set(category))]
-
-
-def accuracy(
-    name: str, right: np.ndarray, kinds: np.ndarray, pictures: Sequence[str], resamples: int
-) -> Line:
-    def mean(rows: np.ndarray) -> float | None:
-        parts = [right[rows][kinds[rows] == kind] for kind in np.unique(kinds)]
-        return None if any(not len(p) for p in parts) else float(np.mean([p.mean() for p in parts]))
-
-    codes = cluster_codes(pictures, len(right))
-    interval = cluster_bootstrap(mean, codes, n_resamples=resamples, level=0.95, seed=12345)
-    text = f"{mean(np.arange(len(right))):.3f}"
-    return name, text + (f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else "")
-
-
-def side_by_side(name: str, rows: Sequence[Row], score: Scorer, resamples: int) -> list[Line]:
-    items = items_of(rows)
-    found = score(items)
-    ratio = length(items) / length(
-        [Item(id=i.id, candidate=i.references[0], references=()) for i in items]
-    )
-    label = {key: np.array([row["judgments"][key] for row in rows]) for key in rows[0]["judgments"]}
-    recall = label["comprehensiveness"] + label["specificity"]
-    return [
-        (f"{name} C+S beyond length", show(
-            stats.partial(found, recall, ratio, "spearman", n_resamples=resamples))),
-        (f"{name} hallucination", show(
-            stats.spearman(found, label["hallucination"], n_resamples=resamples))),
-    ]  # fmt: skip
-
-
-def show(found: Any) -> str:
-    interval = found.interval
-    between = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
-    return f"{found.value:.3f}{between} n={found.n}"
-
-
-SETS: dict[str, Callable[[str, Sequence[Row], Scorer, int], list[Line]]] = {
-    "flickr8k_expert": rated,
-    "thumb_mscoco": rated,
-    "pascal50s": chosen,
-    "sugarcrepe": chosen,
-    "iiw400_sxs": side_by_side,
-    "docci_test_sxs": side_by_side,
-    "vatex_eval": rated,
-    "flickr8k_cf": rated,
-}
+def columns(items: Sequence[Item], jobs: int) -> dict[str, FloatArray]:
+    """Values (n,) of the items by name; texts that share references go to one process."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for place, item in enumerate(items):
+        groups.setdefault(item.references, []).append(place)
+    parts = [[items[place] for place in places] for places in groups.values()]
+    if jobs == 1:
+        done = [of_picture(part) for part in parts]
+    else:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            done = list(pool.map(of_picture, parts, chunksize=4))
+    found: list[dict[str, float]] = [{}] * len(items)
+    for places, values in zip(groups.values(), done, strict=True):
+        for place, row in zip(places, values, strict=True):
+            found[place] = row
+    names = dict.fromkeys(name for row in found for name in row)
+    return {name: np.array([row.get(name, 0.0) for row in found]) for name in names}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--sets", nargs="+", choices=judged.SETS, default=list(judged.SETS))
     parser.add_argument("--resamples", type=int, default=200)
-    parser.add_argument("--scorers", nargs="+", help="only these of the rows")
+    parser.add_argument("--scorers", nargs="+", choices=SHOWN, default=SHOWN, metavar="NAME")
     parser.add_argument("--share", type=float, default=1.0, help="share of the pictures")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--kept", type=Path, help="all values by set, read and added to")
     given = parser.parse_args()
-    scorers: dict[str, Scorer] = {
-        "accord": scores_of(Accord(), "accord"),
-        "posh": scores_of(PoSh(), "f1"),
-        "posh recall": scores_of(PoSh(), "recall"),
-        "posh units alone": scores_of(PoSh(lexical_weight=0.0), "f1"),
-        "minilm": scores_of(Cosine(embedder="minilm"), "cosine"),
-        "word alignment": word_alignment,
-        "word overlap": word_overlap,
-        "length": length,
-    }
+    kept: dict[str, FloatArray] = {}
+    if given.kept and given.kept.exists():
+        kept = dict(np.load(given.kept))
     for name in given.sets:
-        rows = load(name, given.share)
-        for title, scorer in scorers.items():
-            if given.scorers and title not in given.scorers:
-                continue
-            if title == "posh recall" and not name.endswith("sxs"):
-                continue
-            for label, value in SETS[name](name, rows, scorer, given.resamples):
-                print(f"{label:34} {title:18} {value}", flush=True)
+        rows = judged.load(given.data, name, given.share)
+        items = judged.items_of(name, rows)
+        key = f"{name} {given.share:g}"
+        if f"{key}/accord" not in kept:
+            kept |= {f"{key}/{column}": v for column, v in columns(items, given.jobs).items()}
+            if given.kept:
+                np.savez_compressed(given.kept, **kept)  # type: ignore[arg-type]
+        found = {k.partition("/")[2]: v for k, v in kept.items() if k.partition("/")[0] == key}
+        for title in given.scorers:
+            sign = -1 if title in HIGHER_IS_WORSE else 1
+            for label, text in judged.SETS[name](name, rows, sign * found[title], given.resamples):
+                print(f"{label:34} {title:18} {text}", flush=True)
 
 
 if __name__ == "__main__":

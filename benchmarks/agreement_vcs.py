@@ -1,6 +1,6 @@
 """How far VCS-short agrees with people on VATEX-EVAL (dev half), with 9 references and with 1.
 
-    python benchmarks/agreement_vcs.py [--embedder static] [--resamples 200]
+    python benchmarks/agreement_vcs.py [--data FILE] [--embedder static] [--resamples 200]
 
 Kendall's tau-b and Spearman's rho between score and rating; each of the three ratings of a caption
 is a pair of its own, as published. Intervals are percentiles over resampled videos, since captions
@@ -35,9 +35,9 @@ DATA = Path(__file__).parents[1] / "../shared/data/human_judgments/vatex_eval.js
 Scorer = Callable[[Sequence[Item]], np.ndarray]
 
 
-def load(n_references: int) -> tuple[list[Item], np.ndarray]:
+def load(data: Path, n_references: int) -> tuple[list[Item], np.ndarray]:
     """Items, and their ratings (n, 3)."""
-    with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+    with gzip.open(data, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     items = [
         Item(
@@ -107,6 +107,7 @@ def interval(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Agreement of VCS-short with VATEX-EVAL ratings")
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--embedder", default="static")
     parser.add_argument("--resamples", type=int, default=200)
     options = parser.parse_args()
@@ -128,7 +129,7 @@ def main() -> None:
     }
     print(f"embedder {tools.identity('embedder', embedder)}")
     for n_references in (9, 1):
-        items, ratings = load(n_references)
+        items, ratings = load(options.data, n_references)
         videos = np.unique([item.group["video"] for item in items], return_inverse=True)[1]
         print(
             f"\n{n_references} reference(s): {len(items)} captions, {videos.max() + 1} videos, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,9 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 def grader(body: dict[str, Any]) -> dict[str, Any]:
     """A model with opinions on every prompt, between two grades."""
     prompt = body["messages"][-1]["content"]
+    rows = [{"id": int(i), "instead": None} for i in re.findall(r'<statement id="(\d+)">', prompt)]
+    if rows:
+        return completion(json.dumps({"rows": rows}))
     if "Your digit" not in prompt:
         return completion("ready", first={"ready": 0.0})
     low = hashlib.sha256(prompt.encode()).digest()[0] % 4 + 1
@@ -69,7 +73,10 @@ def test_dry_run_tells_the_calls_and_the_most_there_can_be(cli: Cli) -> None:
     assert "about 9 judge calls" in both.out
     fixed = cli(nowhere, [DOGS], "-m", "posh(judge='openai:m')", "--dry-run")
     assert "about 6 judge calls" in fixed.out
-    assert "at most" not in fixed.out
+    assert "at most 7 judge calls" in fixed.out, "what the reference says instead is one question"
+    silent = cli(nowhere, [DOGS], "-m", "posh(judge='openai:m', contradictions=False)", "--dry-run")
+    assert "about 6 judge calls" in silent.out
+    assert "at most" not in silent.out
     assert not Path("runs").exists()
 
 

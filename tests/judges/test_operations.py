@@ -19,6 +19,7 @@ from beholder.judges.operations import (
     Caption,
     Category,
     Classify,
+    Contradict,
     Decompose,
     GradeDescription,
     JudgedFrame,
@@ -79,6 +80,25 @@ def test_presence_reads_one_token_and_shares_the_beginning_of_its_prompts() -> N
     assert "A long text." in shared
     assert all(p.startswith(shared) for p in prompts)
     assert not any("Another text." in p for p in prompts), "only the target is sent"
+
+
+def test_contradict_gives_the_place_of_copied_words_and_believes_no_others() -> None:
+    questions = [
+        Question("entity", "the tall man"),
+        Question("attribute", "red", "the cup"),
+        Question("relation", "on", "the cup", "the table"),
+    ]
+    rows = [
+        {"id": 0, "instead": "Short man."},
+        {"id": 1, "instead": None},
+        {"id": 2, "instead": "on a chair"},
+    ]
+    judge, backend = says({"rows": rows})
+    target = "A short\nman with a cup."
+    assert asyncio.run(judge.ask(Contradict(questions, target))) == [(2, 11), None, None]
+    shown = prompt(backend.requests[0])
+    assert '<statement id="1">the cup: red</statement>' in shown
+    assert '<statement id="2">the cup on the table</statement>' in shown
 
 
 def test_decompose_keeps_script_subject_and_relevance() -> None:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from beholder.errors import ConfigError, ItemError
-from beholder.language import Document, Word, parse, scene_graph
+from beholder.language import Document, Word, model, parse, parsers, scene_graph
 from beholder.language.depth import MAX_DEPTH, bound_depth
 from beholder.language.hyphens import join_hyphens
 
@@ -147,3 +147,15 @@ def test_joining_a_compound_whose_piece_hangs_on_its_sibling_makes_no_circle() -
         ("AV-Coral", 0),
         ("Reef", 1),
     ]
+
+
+def test_the_vocabulary_keeps_words_up_to_its_bound_and_gives_back_later_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    language = model.load()
+    vocabulary = language.vocab
+    monkeypatch.setattr(parsers, "WORDS_KEPT", len(vocabulary) + 1)
+    parse("Wugs zorp.", language)
+    assert len(vocabulary) >= parsers.WORDS_KEPT
+    parse("Blickets fep.", language)
+    assert [word in vocabulary.strings for word in ("Wugs", "Blickets")] == [True, False]

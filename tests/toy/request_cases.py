@@ -144,6 +144,29 @@ CASES: dict[str, Case] = {
         logprobs=20,
         seats=2,
     ),
+    # contradict
+    "contradict": Case(
+        "contradict",
+        {"questions": UNITS, "target": "A short man beside a  blue <cup>."},
+        (_rows("rows", instead=["Short man", None, "a blue", "a table"]),),
+    ),
+    "contradict: left out": Case(
+        "contradict",
+        {"questions": UNITS[:3], "target": "A blue cup."},
+        (_rows("rows", instead=[None]), {"rows": [{"id": 2, "instead": "blue"}]}),
+    ),
+    "contradict: nothing": Case("contradict", {"questions": [], "target": "A cup."}, ("",)),
+    "contradict: panel": Case(
+        "contradict",
+        {"questions": UNITS[:2], "target": "A blue cup."},
+        (
+            _rows("rows", instead=["blue cup", "blue"]),
+            _rows("rows", instead=["blue", None]),
+            _rows("rows", instead=[None, None]),
+        ),
+        seats=3,
+        replicate=1,
+    ),
     # rewrite
     "rewrite": Case("rewrite", {"phrase": "man holds <cup>"}, ('"the man holding a cup."',)),
     "rewrite: replicate": Case(

@@ -18,7 +18,7 @@ from beholder.run.session import Progress, Quiet, default_out
 
 def score(
     data: str | Path | Iterable[Item | Mapping[str, Any]],
-    metrics: Sequence[str | Metric[Any]] = ("vcs",),
+    metrics: Sequence[str | Metric[Any]] = ("headline",),
     *,
     judge: str | None = None,
     embedder: str | None = None,
@@ -30,11 +30,12 @@ def score(
 
     Args:
         data: A data file, a run directory (its items are scored again), or items or rows.
-        metrics: Metrics, or their text forms such as ``"vcs(lct=1)"``.
+        metrics: Metrics, or their text forms such as ``"vcs(lct=1)"``;
+            ``"headline"`` is ``"accord"``.
         judge: Judge for the metrics that ask one and do not name one: ``openai:MODEL``,
             ``hf:MODEL``, ``panel(openai:a, openai:b)``.
-        embedder: Embedder for the metrics that do not name one: ``static``, ``st:NAME``,
-            ``openai:MODEL``.
+        embedder: Embedder for the metrics that do not name one: ``static``, ``minilm``,
+            ``st:NAME``, ``openai:MODEL``.
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
             folder for items given in Python.
         progress: Hears how the run goes on.

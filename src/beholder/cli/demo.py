@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 
 def demo(*, out: Annotated[Path, Parameter(alias="-o")] = Path("runs/demo")) -> int:
-    """Score the bundled sample with PoSh and VCS, built in; no key, no download.
+    """Score the bundled sample with Accord and VCS, built in; no key, no download.
 
     Example: `beholder demo`
 
@@ -20,4 +20,4 @@ def demo(*, out: Annotated[Path, Parameter(alias="-o")] = Path("runs/demo")) -> 
     from beholder.cli.score import score
 
     with as_file(files("beholder.samples") / "descriptions.jsonl") as sample:
-        return score(str(sample), metric=("posh", "vcs"), out=out)
+        return score(str(sample), metric=("headline", "vcs"), out=out)

@@ -14,7 +14,7 @@ def score(
     data: Data,
     /,
     *,
-    metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = ("vcs",),
+    metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = ("headline",),
     out: Out = None,
     tools: ToolGroup = ToolGroup(),
     fail_under: tuple[str, ...] = (),
@@ -23,13 +23,13 @@ def score(
 ) -> int:
     """Score a data set; run the same command again to go on after an interruption.
 
-    Example: `beholder score descriptions.jsonl -m vcs -o runs/first`
+    Example: `beholder score descriptions.jsonl -m headline -m vcs -o runs/first`
 
     Args:
         data: A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.
-        metric: A metric, such as vcs or 'vcs(lct=1)'; repeatable.
+        metric: A metric, such as vcs or 'vcs(lct=1)'; headline is accord; repeatable.
         out: Run directory; runs/NAME-OF-DATA if none is named.
-        fail_under: Gate on a mean: vcs=0.6 or vcs.las=0.5; repeatable.
+        fail_under: Gate on a mean: accord=0.6 or accord.precision=0.5; repeatable.
         no_report: Do not draw report.html.
     """
     from beholder import api, metrics

@@ -30,7 +30,8 @@ class Builder:
         self.relations: dict[tuple[object, ...], Relation] = {}
         self._of_word: dict[int, tuple[int, ...]] = {}
         for index, phrase in phrases.by_word.items():
-            self._place(index, phrase)
+            if index not in self._of_word:
+                self._place(index, phrase)
 
     def _place(self, index: int, phrase: Phrase) -> None:
         mention = Mention(
@@ -46,6 +47,8 @@ class Builder:
                 self._add_mention(meant[0], mention, phrase)
             return
         group = self.links.member_of.get(index)
+        if group is not None and group in self.phrases.by_word and group not in self._of_word:
+            self._place(group, self.phrases.by_word[group])  # "some of the rocks"
         owner = self._of_word.get(group, ()) if group is not None else ()
         entity = Entity(
             index=len(self.entities),
@@ -86,7 +89,8 @@ class Builder:
         target = self.phrases.entity(index)
         if target is not None:
             return self._of_word.get(target, ())
-        earlier = self.links.same.get(index, ())  # a possessive pronoun has no phrase of its own
+        word = self.phrases.word_meant(index)  # a possessive pronoun has no phrase of its own
+        earlier = self.links.same.get(word, ())
         return tuple(e for word in earlier for e in self.meant(word))
 
     def add(self, facts: Iterable[AttributeFact | RelationFact]) -> None:

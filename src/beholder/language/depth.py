@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from beholder.language.document import Word
 
@@ -28,20 +27,21 @@ def bound_depth(words: Sequence[Word]) -> list[Word]:
         elif depths[index] >= MAX_DEPTH:
             anchor[index] = anchor[words[index].head]
         if depths[index] > MAX_DEPTH:
-            bounded[index] = replace(words[index], head=anchor[index], dep="dep")
+            bounded[index] = words[index]._replace(head=anchor[index], dep="dep")
     return bounded
 
 
 def tree_depths(words: Sequence[Word]) -> list[int]:
     """How many steps each word is from its root."""
-    depths = [-1] * len(words)
-    for start in range(len(words)):
+    heads = [word.head for word in words]
+    depths = [-1] * len(heads)
+    for start in range(len(heads)):
         path, at = [], start
-        while depths[at] < 0 and words[at].head != at:
+        while depths[at] < 0 and heads[at] != at:
             path.append(at)
-            at = words[at].head
+            at = heads[at]
         if depths[at] < 0:
             depths[at] = 0
         for step in reversed(path):
-            depths[step] = depths[words[step].head] + 1
+            depths[step] = depths[heads[step]] + 1
     return depths

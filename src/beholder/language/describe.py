@@ -19,6 +19,7 @@ from beholder.language.lexicon import (
 )
 from beholder.language.phrases import Phrases, is_position, is_quality
 from beholder.language.places import place, preposition
+from beholder.language.unseen import colours_of, names_nothing
 
 _NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
 
@@ -55,6 +56,8 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
 
 
 def _describes(document: Document, child: Word, noun: Word) -> bool:
+    if child.text[:1].isupper() and noun.pos == "PROPN" and child.index > 0:
+        return False  # "New York", "General Motors"
     if child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child):
         return False
     if child.lower in _NO_QUALITY or child.lower in NEGATIONS or not child.text[0].isalnum():
@@ -196,6 +199,13 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
             for subject in clauses.subjects(document, word):
                 yield AttributeFact(
                     subject.index, found.words, found.text, "position", "position", polarity
+                )
+    elif names_nothing(word):
+        for colour in colours_of(document, word):
+            for subject in clauses.subjects(document, word):
+                words = with_degree(document, colour)
+                yield AttributeFact(
+                    subject.index, words, _value(words), "quality", "colour", polarity
                 )
     elif word.index in phrases.stands_for and not is_position(document, word):
         subject_index = phrases.stands_for[word.index]

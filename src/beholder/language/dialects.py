@@ -59,7 +59,7 @@ class Node:
 
 def is_clear(deps: Sequence[str]) -> bool:
     """Whether the relation names of a text are those of ClearNLP."""
-    return any(dep in CLEAR_ONLY for dep in deps)
+    return not CLEAR_ONLY.isdisjoint(deps)
 
 
 def to_ud(nodes: Sequence[Node]) -> list[Node]:

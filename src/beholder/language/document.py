@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from beholder.records import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word of a document; hyphen compounds such as "off-white" are one word.
+
+    A tuple, as texts have many: it is made several times faster than a dataclass.
 
     Attributes:
         index: Place in the document.
@@ -25,7 +26,7 @@ class Word:
         sentence: Place of its sentence in the document.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides a method of tuples
     text: str
     lemma: str
     pos: str

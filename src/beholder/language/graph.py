@@ -8,9 +8,12 @@ from typing import Any, Literal, TypeAlias
 from beholder.optional import require
 from beholder.records import Span
 
-EntityKind: TypeAlias = Literal["thing", "pronoun", "picture"]
-"""``thing``: named by a noun. ``pronoun``: never named ("she"). ``picture``: the image itself, its
-parts and its viewer ("the photo", "the background"); set apart, not scored."""
+EntityKind: TypeAlias = Literal["thing", "pronoun", "place", "picture", "unseen"]
+"""``thing``: named by a noun. ``pronoun``: never named ("she"). ``place``: named by where it is on
+something else only ("the front"). ``picture``: the image itself and its viewer ("the photo").
+``unseen``: nothing that a picture shows ("contrast", "mood"). The last two are set apart, not
+scored."""
+APART: frozenset[EntityKind] = frozenset(("picture", "unseen"))
 AttributeKind: TypeAlias = Literal["quality", "state", "kind", "position"]
 """``quality``: red, wooden. ``state``: sitting, parked. ``kind``: what it is ("is a doctor").
 ``position``: in the foreground, on the left."""

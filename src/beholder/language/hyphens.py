@@ -8,7 +8,6 @@ piece did that led out of the compound.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from beholder.language.depth import tree_depths
 from beholder.language.document import Word
@@ -30,7 +29,7 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
         top = _top(words, group, depths)
         word = words[top]
         if len(group) == 1:
-            joined.append(replace(word, index=new, head=place[word.head]))
+            joined.append(word._replace(index=new, head=place[word.head]))
             continue
         text = "".join(words[index].text for index in group)
         head = place[word.head]
@@ -39,8 +38,7 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
         if head > new and dep in _BEFORE_A_NOUN and noun.is_noun and pos != "PROPN":
             pos, tag, dep = "ADJ", "JJ", "amod"
         joined.append(
-            replace(
-                word,
+            word._replace(
                 index=new,
                 text=text,
                 pos=pos,

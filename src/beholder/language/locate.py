@@ -12,9 +12,11 @@ from beholder.language.facts import AttributeFact, RelationFact
 from beholder.language.lexicon import RELATIVE_PRONOUNS, TIMES
 from beholder.language.phrases import Phrases, is_bare_colour
 from beholder.language.places import Place, place, preposition
+from beholder.language.unseen import colours_of
 
 Fact: TypeAlias = AttributeFact | RelationFact
 _ABSENT = frozenset({"without"})
+_WAYS = ("from", "to", "toward")
 
 
 def is_picture(phrases: Phrases, word: Word | None) -> bool:
@@ -55,15 +57,16 @@ def located(
     passive: bool = False,
 ) -> Iterator[Fact]:
     """A subject at a place: a relation, or an attribute for a position in the picture."""
-    if where.target is not None and is_bare_colour(document, where.target):
-        words = with_degree(document, where.target)
+    coloured = _colours(document, where)
+    for colour in coloured:
+        words = with_degree(document, colour)
         value = " ".join(w.lower for w in words)
         yield AttributeFact(subject.index, words, value, "quality", "colour", polarity)
-    elif where.target is None:
-        yield AttributeFact(
-            subject.index, where.words, where.text, "position", "position", polarity
-        )
-    elif not is_picture(phrases, where.target):
+    if where.target is None:
+        # "Runs from left to right" says where it runs; "the sign on the left" where it is.
+        words = (*lead, *where.words) if where.text.startswith(_WAYS) else where.words
+        yield AttributeFact(subject.index, words, where.text, "position", "position", polarity)
+    elif not coloured and not is_picture(phrases, where.target):
         if where.words and where.words[0].lower in _ABSENT:
             polarity = False
         yield RelationFact(
@@ -75,3 +78,13 @@ def located(
             passive,
             polarity,
         )
+
+
+def _colours(document: Document, where: Place) -> list[Word]:
+    """What only colours a thing: "painted in black", "in a pristine white", "with a green hue"."""
+    if where.target is None:
+        return []
+    if is_bare_colour(document, where.target):
+        return [where.target]
+    lead = where.words[0].lower if where.words else ""
+    return colours_of(document, where.target) if lead in ("in", "with") else []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias, overload
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
@@ -16,13 +17,17 @@ from beholder.language.repairs import verbs_read_as_nouns
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Doc
 
 Parser: TypeAlias = "str | Language"
 """``"builtin"``, ``"spacy:NAME_OR_PATH"``, or a loaded spaCy ``Language``."""
 
 WINDOW = 64
 """How many texts are parsed before the first document is given out."""
+_BATCH = 16
+"""Texts that pass through the network at once; more leave the processor's cache."""
+WORDS_KEPT = 10_000
+"""Words that a parser's vocabulary keeps, and a window's more; some 10 MB."""
 
 
 @overload
@@ -67,12 +72,20 @@ def _parse_window(nlp: Language, name: str, texts: Sequence[str]) -> list[Docume
         check_script(text)
     paragraphs = [normalise.paragraphs(text) for text in texts]
     flat = (paragraph.text for some in paragraphs for paragraph in some)
-    with nlp.memory_zone():  # gives back the strings of the window, so that memory stays flat
-        docs = nlp.pipe(flat, batch_size=32)
+    with _vocabulary_bounded(nlp):
+        docs = nlp.pipe(flat, batch_size=_BATCH)
         return [
             _document(text, [(p, next(docs)) for p in some], name)
             for text, some in zip(texts, paragraphs, strict=True)
         ]
+
+
+def _vocabulary_bounded(nlp: Language) -> AbstractContextManager[Any]:
+    """While the vocabulary is small its words are kept; later ones are given back at the end.
+
+    Words that are kept need no reading again, and the first ones are the most frequent.
+    """
+    return nullcontext() if len(nlp.vocab) < WORDS_KEPT else nlp.memory_zone()
 
 
 def check_script(text: str) -> None:
@@ -97,18 +110,13 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
     words: list[Word] = []
     sentences: list[tuple[int, int]] = []
     for paragraph, doc in parts:
-        rows = _rows(list(doc))
         offset, first_sentence = len(words), len(sentences)
-        for row in rows:
+        for row in verbs_read_as_nouns(join_hyphens(_rows(doc))):
             start, end = paragraph.original(row.start, row.end)
             words.append(
-                Word(
+                row._replace(
                     index=offset + row.index,
-                    text=row.text,
                     lemma=lemma(row.text, row.pos, row.tag),
-                    pos=row.pos,
-                    tag=row.tag,
-                    dep=row.dep,
                     head=offset + row.head,
                     start=start,
                     end=end,
@@ -123,30 +131,37 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
     return Document(text, bound_depth(words), sentences, name)
 
 
-def _rows(tokens: Sequence[Token]) -> list[Word]:
-    """The tokens of a spaCy document as words with offsets in the paragraph, compounds joined."""
-    nodes = [dialects.Node(t.text, t.pos_, t.dep_, t.head.i) for t in tokens]
-    if dialects.is_clear([node.dep for node in nodes]):
-        nodes = dialects.to_ud(nodes)
+def _rows(doc: Doc) -> list[Word]:
+    """The tokens of a spaCy document as words, with places in the paragraph and no lemmas yet."""
+    deps, heads = [token.dep_ for token in doc], [token.head.i for token in doc]
+    if dialects.is_clear(deps):
+        nodes = dialects.to_ud(
+            [
+                dialects.Node(token.text, token.pos_, dep, head)
+                for token, dep, head in zip(doc, deps, heads, strict=True)
+            ]
+        )
+        deps, heads = [node.dep for node in nodes], [node.head for node in nodes]
     sentence = -1
     rows = []
-    for token, node in zip(tokens, nodes, strict=True):
-        sentence += bool(token.is_sent_start) or token.i == 0
+    for index, token in enumerate(doc):
+        text, start = token.text, token.idx
+        sentence += bool(token.is_sent_start) or index == 0
         rows.append(
             Word(
-                index=token.i,
-                text=token.text,
+                index=index,
+                text=text,
                 lemma="",
                 pos=token.pos_,
                 tag=token.tag_,
-                dep=node.dep,
-                head=node.head,
-                start=token.idx,
-                end=token.idx + len(token.text),
+                dep=deps[index],
+                head=heads[index],
+                start=start,
+                end=start + len(text),
                 sentence=sentence,
             )
         )
-    return verbs_read_as_nouns(join_hyphens(rows))
+    return rows
 
 
 @functools.lru_cache(maxsize=4)

@@ -65,11 +65,16 @@ class Phrases:
 
     def entity(self, index: int) -> int | None:
         """The head word of the phrase that a word means, or None if it means none."""
+        index = self.word_meant(index)
+        return index if index in self.by_word else None
+
+    def word_meant(self, index: int) -> int:
+        """The last word that a word stands for, itself if for none."""
         seen: set[int] = set()
         while index in self.stands_for and index not in seen:
             seen.add(index)
             index = self.stands_for[index]
-        return index if index in self.by_word else None
+        return index
 
 
 def find_phrases(document: Document) -> Phrases:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from beholder.language.document import Word
 
@@ -18,7 +17,7 @@ def verbs_read_as_nouns(words: Sequence[Word]) -> list[Word]:
     subjects = {w.head for w in words if w.dep == "nsubj" and w.head > w.index}
     excluded = {w.head for w in words if w.dep in _OF_NOUNS}
     return [
-        replace(w, pos="VERB", tag="VBZ")
+        w._replace(pos="VERB", tag="VBZ")
         if w.tag == "NNS" and w.index in subjects and w.index not in excluded
         else w
         for w in words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, get_args
 
 from beholder.errors import ConfigError
-from beholder.language import coreference, reference
+from beholder.language import coreference, reference, unseen
 from beholder.language.build import Builder
 from beholder.language.describe import attribute_facts
 from beholder.language.document import Document
@@ -33,6 +33,8 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     if rules not in get_args(Rules):
         raise ConfigError(f"there are no rules {rules!r}; use one of {', '.join(get_args(Rules))}")
     phrases = find_phrases(document)
+    if rules == "fixed":
+        unseen.settle(document, phrases)
     links = coreference.resolve(document, phrases, coref)
     if rules == "reference":
         return reference.reference_graph(document, links)

@@ -6,13 +6,21 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from beholder.language.graph import Entity, SceneGraph
+from beholder.language.graph import APART, Attribute, Entity, Relation, SceneGraph
+from beholder.language.lexicon import GROUP_NOUNS, NUMBER_WORDS
+from beholder.language.unseen import EFFECT_VERBS, EMPTY_QUALITIES, GENERIC, MOOD, OPINIONS
 from beholder.records import Span
 
 UnitKind: TypeAlias = Literal["entity", "attribute", "relation"]
 
 _BEFORE = 60
 """How far before its noun a quantity is looked for, in characters."""
+_SAYS_NOTHING = EMPTY_QUALITIES | MOOD | OPINIONS
+_AMOUNTS = (
+    GROUP_NOUNS | set(NUMBER_WORDS) | {"several", "many", "few", "multiple", "numerous", "dozens"}
+)
+"""Words that say how many, and do not only cut a piece off."""
+_OWNERS = frozenset(("its", "his", "her", "their", "whose"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,9 @@ class GraphUnit:
         passive: Whether the relation's subject undergoes its verb.
         verb: Whether the relation begins with a verb.
         quantity: Whether the attribute says how many there are.
+        asked: Whether it is looked for by itself. If not, it only helps to tell things apart: which
+            thing has a part, by a pronoun ("its tail"); what makes an effect; a bare place ("the
+            front"); a quality that says nothing ("visible").
     """
 
     kind: UnitKind
@@ -42,6 +53,7 @@ class GraphUnit:
     passive: bool = False
     verb: bool = False
     quantity: bool = False
+    asked: bool = True
 
     def place(self, graph: SceneGraph) -> tuple[int, ...]:
         """Where its words and its ends begin in the text: tells it from every other unit."""
@@ -56,55 +68,77 @@ class GraphUnit:
 def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
     """The units of a graph: entities, then attributes and quantities, then relations.
 
-    The picture itself and what is said of it are no units; a pronoun that is never named is no
-    entity to look for, but what is said of it counts. A relation said of a pair twice counts once.
+    The picture itself, what no picture shows, and what is said of them are no units; a pronoun that
+    is never named is no entity to look for, but what is said of it counts. A relation said of a
+    pair twice counts once.
     """
-    found = [_entity(entity) for entity in graph.entities if entity.kind == "thing"]
+    found = [_entity(e) for e in graph.entities if e.kind in ("thing", "place")]
     seen: set[tuple[object, ...]] = set()
     for attribute in graph.attributes:
         key: tuple[object, ...] = (attribute.entity, attribute.value, attribute.polarity)
-        if graph.entities[attribute.entity].kind == "picture" or key in seen:
-            continue
-        seen.add(key)
-        found.append(
-            GraphUnit(
-                "attribute",
-                attribute.text,
-                attribute.value,
-                attribute.spans,
-                attribute.entity,
-                polarity=attribute.polarity,
-            )
-        )
+        if graph.entities[attribute.entity].kind not in APART and key not in seen:
+            seen.add(key)
+            found.append(_attribute(graph, attribute))
     found += [
         _quantity(graph, e) for e in graph.entities if e.kind == "thing" and e.quantity is not None
     ]
     for relation in graph.relations:
-        ends = (graph.entities[relation.subject], graph.entities[relation.object])
+        ends = {graph.entities[relation.subject].kind, graph.entities[relation.object].kind}
         key = (relation.subject, relation.object, relation.predicate, relation.polarity)
-        if key in seen or any(end.kind == "picture" for end in ends):
-            continue
-        seen.add(key)
-        found.append(
-            GraphUnit(
-                "relation",
-                relation.text,
-                relation.predicate,
-                relation.spans,
-                relation.subject,
-                relation.object,
-                relation.polarity,
-                relation.passive,
-                relation.kind == "verb",
-            )
-        )
+        if key not in seen and APART.isdisjoint(ends):
+            seen.add(key)
+            found.append(_relation(graph, relation))
     return tuple(found)
 
 
 def _entity(entity: Entity) -> GraphUnit:
-    spans = tuple(mention.span for mention in entity.mentions)
     return GraphUnit(
-        "entity", entity.name, entity.name, spans, entity.index, polarity=entity.polarity
+        "entity",
+        entity.name,
+        entity.name,
+        tuple(mention.span for mention in entity.mentions),
+        entity.index,
+        polarity=entity.polarity,
+        asked=entity.kind == "thing" and entity.rule != "selector" and entity.name not in GENERIC,
+    )
+
+
+def _attribute(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
+    words = attribute.value.lower().split()
+    path = attribute.kind == "position" and words[0] == "from"
+    effect = attribute.kind == "state" and words[0] in EFFECT_VERBS
+    owned = graph.entities[attribute.entity].kind != "place"
+    return GraphUnit(
+        "attribute",
+        attribute.text,
+        attribute.value,
+        attribute.spans,
+        attribute.entity,
+        polarity=attribute.polarity,
+        asked=owned and not (path or effect) and not _says_nothing(words),
+    )
+
+
+def _says_nothing(words: list[str]) -> bool:
+    return _SAYS_NOTHING.issuperset(words) or "_".join(words) in _SAYS_NOTHING
+
+
+def _relation(graph: SceneGraph, relation: Relation) -> GraphUnit:
+    written = {graph.text[start:end].lower() for start, end in relation.spans}
+    effect = relation.kind == "verb" and relation.predicate.split()[0] in EFFECT_VERBS
+    ends = (graph.entities[relation.subject], graph.entities[relation.object])
+    placed = any(end.kind == "place" or end.name in GENERIC for end in ends)
+    return GraphUnit(
+        "relation",
+        relation.text,
+        relation.predicate,
+        relation.spans,
+        relation.subject,
+        relation.object,
+        relation.polarity,
+        relation.passive,
+        relation.kind == "verb",
+        asked=not (effect or placed or written & _OWNERS),
     )
 
 
@@ -118,4 +152,13 @@ def _quantity(graph: SceneGraph, entity: Entity) -> GraphUnit:
     spans: tuple[Span, ...] = (entity.mentions[0].span,)
     if places:
         spans = ((start + places[-1].start(), start + places[-1].end()),)
-    return GraphUnit("attribute", words, words.lower(), spans, entity.index, quantity=True)
+    counted = any(word in _AMOUNTS or word.isdigit() for word in words.lower().split())
+    return GraphUnit(
+        "attribute",
+        words,
+        words.lower(),
+        spans,
+        entity.index,
+        quantity=True,
+        asked=counted and entity.rule != "selector",
+    )

@@ -2,6 +2,9 @@
 
 A metric is a frozen dataclass. Its fields are its whole configuration, so that two metrics with the
 same fields are equal, print the same name and give the same numbers.
+
+Scoring has one BLAS thread, as runs have: sums may depend on the number of threads, and products as
+small as those of metrics cost several threads more than they gain.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from beholder.aio import bounded, run_sync
 from beholder.errors import ItemError
@@ -77,7 +82,9 @@ class Metric(Asker[Item], Generic[E]):
         """
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
-        return replace(run_sync(self.prepare([item]).evaluate(item, tools or Tools())), item=item)
+        with threadpool_limits(1):
+            found = run_sync(self.prepare([item]).evaluate(item, tools or Tools()))
+        return replace(found, item=item)
 
     def score(
         self, items: Sequence[Item], *, tools: Tools | None = None
@@ -98,7 +105,8 @@ class Metric(Asker[Item], Generic[E]):
                 found[index] = outcome
             return [found[index] for index in range(len(items))]
 
-        return run_sync(each())
+        with threadpool_limits(1):
+            return run_sync(each())
 
     def check(self, subject: Item) -> None:
         """Refuse an item that is too large, or lacks what is needed (see ``check_item``).

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from beholder.errors import ItemError
 from beholder.records import Item
+from beholder.text import words
 
 MOST_PAIRS = 50_000_000
 """Pairs of parts that are compared at once: about 1 GB, in the metrics that hold most for each."""
@@ -65,3 +66,16 @@ class Bounds:
                 f"{name} would compare {n:,} pairs of {self.compares}; it compares up to"
                 f" {MOST_PAIRS:,}, so score the texts in parts"
             )
+
+    def check_words(self, texts: Sequence[str], name: str) -> None:
+        """Refuse texts with too many words to compare those of each with all, and with its own.
+
+        Args:
+            texts: Candidate and references.
+            name: The metric.
+
+        Raises:
+            ItemError: There are too many pairs.
+        """
+        n_words = [len(words(text)) for text in texts]
+        self.check_pairs(max(n_words), n_words, name)

@@ -19,7 +19,7 @@ from beholder.judges.grades import rule_grade
 from beholder.judges.operations import LexicalAlignment
 from beholder.metrics import Tools
 from beholder.metrics.posh.plan import Plan, fixed_asks
-from beholder.metrics.posh.scoring import peer_adjusted_recall
+from beholder.metrics.wording import read_all, recalled_by_peers
 from beholder.records import Item
 from beholder.report import show, to_html
 
@@ -97,52 +97,79 @@ def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_
     assert near == pytest.approx(float(boat @ ship) ** 2, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("recall", "peers", "expected"),
-    # r / (r + q (1 - r)) by hand
-    [(0.5, 1.0, 0.5), (0.5, 0.5, 2 / 3), (0.7, 0.4, 0.7 / 0.82), (0.0, 0.0, 0.0), (1.0, 0.2, 1.0)],
-)
-def test_recall_peer_adjusted_recall(recall: float, peers: float, expected: float) -> None:
-    assert peer_adjusted_recall(recall, peers) == pytest.approx(expected)
-
-
 PLAN = Plan(
     analysed("A dog.").graph,
     (analysed("A dog.").graph, analysed("A cat.").graph),
     LexicalAlignment(0.9, (0.8, 0.4), 0.5),
+    peers=0.5,
 )
 # One unit a text: the dog is found in the first reference (5) and not in the second (1).
 GRADES = {ask: rule_grade(5.0 if ask.reference == 0 else 1.0) for ask in fixed_asks(PLAN)}
 
 
 @pytest.mark.parametrize(
-    ("rule", "recall", "unit_recall"),
+    ("rule", "recall"),
     [
         # words mean 0.6, units mean 0.5, blended 0.55: 0.55 / (0.55 + 0.5 * 0.45)
-        ("peers", 0.55 / 0.775, 0.5),
-        ("mean", 0.55, 0.5),
-        ("best", 0.9, 1.0),  # 0.5 * 0.8 + 0.5 * 1
+        ("peers", 0.55 / 0.775),
+        ("mean", 0.55),
+        ("best", 0.9),  # 0.5 * 0.8 + 0.5 * 1
     ],
 )
-def test_a_plan_with_words_is_scored_by_hand(rule: Rule, recall: float, unit_recall: float) -> None:
+def test_a_plan_with_words_is_scored_by_hand(rule: Rule, recall: float) -> None:
     metric = PoSh(lexical_weight=0.5, references=rule)
     values = metric.score_answers(PLAN, GRADES).values
     assert values["precision"] == pytest.approx(0.95)
     assert values["recall"] == pytest.approx(recall)
-    assert values["unit_recall"] == pytest.approx(unit_recall)
     assert values["f1"] == pytest.approx(2 * 0.95 * recall / (0.95 + recall))
 
 
-def test_without_words_peers_is_the_best_reference() -> None:
-    # So it is with every model judge.
-    plan = Plan(PLAN.candidate, PLAN.references)
-    values = PoSh().score_answers(plan, GRADES).values
-    assert (values["precision"], values["recall"]) == (1.0, 1.0)
+@pytest.mark.parametrize(
+    ("rule", "recall"),
+    [("peers", 0.5 / 0.75), ("mean", 0.5), ("best", 1.0)],  # 0.5 / (0.5 + 0.5 * 0.5)
+)
+def test_units_alone_are_the_default_and_are_set_beside_peers(rule: Rule, recall: float) -> None:
+    plan = Plan(PLAN.candidate, PLAN.references, peers=0.5)
+    values = PoSh(references=rule).score_answers(plan, GRADES).values
+    assert values["precision"] == 1.0
+    assert values["recall"] == pytest.approx(recall)
+    # An alignment that is there has no share in them.
+    assert PoSh(references=rule).score_answers(PLAN, GRADES).values == values
+
+
+async def plan_of(metric: PoSh, item: Item) -> Plan:
+    return (await metric.gather(item, Tools())).plan
+
+
+def test_peers_are_the_same_whoever_judges(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text('{"contains": "", "answer": "5"}\n')
+    texts = ("A dog runs over a field.", "A brown dog.", "Grass and trees.")
+    item = Item("i", "A dog sleeps.", texts)
+    own, model, alone, words = (
+        asyncio.run(plan_of(metric, item)).peers
+        for metric in (
+            PoSh(),
+            PoSh(judge=f"scripted:{rules}"),
+            PoSh(references="best"),
+            PoSh(lexical_weight=0.8),
+        )
+    )
+    assert own == model == asyncio.run(of_words_in_context(texts))
+    assert alone == 1.0
+    assert words == module.align_words("", texts).peers != own
+    single = Item("i", "A dog sleeps.", texts[:1])
+    assert asyncio.run(plan_of(PoSh(), single)).peers == 1.0
+
+
+async def of_words_in_context(texts: tuple[str, ...]) -> float:
+    return recalled_by_peers(await read_all(texts, Tools().encoder("minilm")))
 
 
 def words_of(judge: str) -> LexicalAlignment | None:
     item = Item("i", "A dog sleeps.", ("A dog runs.",))
-    return asyncio.run(PoSh(judge=judge).gather(item, Tools())).plan.lexical_alignment
+    metric = PoSh(judge=judge, lexical_weight=0.8)
+    return asyncio.run(plan_of(metric, item)).lexical_alignment
 
 
 def test_a_judge_that_aligns_words_does_so_however_it_is_spelled_and_a_model_does_not(
@@ -159,9 +186,9 @@ def test_a_judge_that_aligns_words_does_so_however_it_is_spelled_and_a_model_doe
 def test_the_rules_for_words_and_references_are_in_the_signature() -> None:
     signature = PoSh().score_text("A dog.", "A dog runs.").signature
     assert "|references:peers|" in signature
-    assert "|lexical_weight:0.8|" in signature
-    bare = PoSh(lexical_weight=0.0).score_text("A dog.", "A dog runs.")
-    assert "|lexical_weight:0.0|" in bare.signature
+    assert "|lexical_weight:0.0|" in signature
+    worded = PoSh(lexical_weight=0.8).score_text("A dog.", "A dog runs.")
+    assert "|lexical_weight:0.8|" in worded.signature
 
 
 def test_one_reference_is_scored_alike_under_every_rule() -> None:
@@ -172,7 +199,7 @@ def test_one_reference_is_scored_alike_under_every_rule() -> None:
 
 
 def test_exchanged_roles_score_lower() -> None:
-    metric, reference = PoSh(), "A brown dog chases a white cat."
+    metric, reference = PoSh(lexical_weight=0.8), "A brown dog chases a white cat."
     kept = metric.score_text("A brown dog follows a white cat.", reference).values["f1"]
     turned = metric.score_text("A white cat follows a brown dog.", reference).values["f1"]
     assert turned < kept
@@ -196,14 +223,14 @@ def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
 
 def test_the_share_does_not_hang_on_how_the_judge_is_written() -> None:
     candidate, reference = "A tall man holds a cup.", "A man with a red cup smiles."
-    plain = PoSh().score_text(candidate, reference)
+    worded = PoSh(lexical_weight=0.8)
+    plain = worded.score_text(candidate, reference)
     for text in ("builtin()", " builtin "):
-        assert PoSh(judge=text) == PoSh()
-        assert PoSh(judge=text).score_text(candidate, reference) == plain
+        same = PoSh(judge=text, lexical_weight=0.8)
+        assert same == worded
+        assert same.score_text(candidate, reference) == plain
     # The words alone differ from the units, so a share that is left out shows.
-    assert (
-        plain.values["f1"] != PoSh(lexical_weight=0.0).score_text(candidate, reference).values["f1"]
-    )
+    assert plain.values["f1"] != PoSh().score_text(candidate, reference).values["f1"]
 
 
 def test_the_signature_tells_the_threshold_that_the_rules_set() -> None:

@@ -15,7 +15,7 @@ from beholder.language import parse, scene_graph
 from beholder.metrics.posh import Ask, Plan
 from beholder.records import ItemScore, Unit
 
-FIXED, PUBLISHED = PoSh(lexical_weight=0.0), PoSh(rules="reference")
+FIXED, PUBLISHED = PoSh(), PoSh(rules="reference")
 
 
 def answered(metric: PoSh, candidate: str, reference: str, grade: float) -> ItemScore:
@@ -105,16 +105,16 @@ def test_a_wrong_attribute_says_what_the_other_text_has() -> None:
 def test_precision_is_against_the_union_and_recall_the_best_or_the_mean() -> None:
     references = ["A red car.", "A car and a dog."]
     candidate = "A red car and a dog."
-    best = PoSh(lexical_weight=0.0).score_text(candidate, references).values
-    mean = PoSh(lexical_weight=0.0, references="mean").score_text("A red car.", references).values
-    alone = PoSh(lexical_weight=0.0).score_text("A red car.", references[1]).values["recall"]
+    best = PoSh().score_text(candidate, references).values
+    mean = PoSh(references="mean").score_text("A red car.", references).values
+    alone = PoSh().score_text("A red car.", references[1]).values["recall"]
     assert best["precision"] == pytest.approx(1.0, abs=1e-6)
     assert best["recall"] == pytest.approx(1.0, abs=1e-6)
     assert mean["recall"] == pytest.approx((1.0 + alone) / 2, abs=1e-6)
 
 
 def test_weights_of_kinds_decide_what_counts() -> None:
-    only = PoSh(lexical_weight=0.0, entity_weight=0.0, attribute_weight=1.0, relation_weight=0.0)
+    only = PoSh(entity_weight=0.0, attribute_weight=1.0, relation_weight=0.0)
     score = only.score_text("A red cup.", "A red plate on a table.")
     assert score.values["precision"] == pytest.approx(unit(score, "red").score)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import math
+import re
 from itertools import groupby
+from typing import Any, ClassVar
 
 import pytest
 
@@ -13,8 +16,9 @@ from beholder.backends import BACKENDS, Answer, Request, Sample, Scripted
 from beholder.metrics import Tools
 from beholder.metrics.posh import PoSh
 from beholder.metrics.posh.plan import Rules
-from beholder.records import Item
+from beholder.records import Item, Unit
 
+STATEMENT = re.compile(r'<statement id="(\d+)">')
 TARGETS = ("A tall man holds a red cup.", "A man with a cup sits.", "An old man smiles.")
 
 
@@ -29,7 +33,11 @@ class Recorder(Scripted):
 
     def __init__(self, model: str) -> None:
         def answer(request: Request) -> str | Answer:
-            low = hashlib.sha256(request.messages[-1].text.encode()).digest()[0] % 4 + 1
+            prompt = request.messages[-1].text
+            rows = [{"id": int(i), "instead": None} for i in STATEMENT.findall(prompt)]
+            if rows:
+                return json.dumps({"rows": rows})
+            low = hashlib.sha256(prompt.encode()).digest()[0] % 4 + 1
             if model != "logprobs":
                 return str(low)
             first = ((str(low), math.log(0.4)), (str(low + 1), math.log(0.6)))
@@ -44,11 +52,11 @@ if "recorder" not in BACKENDS.names():
 
 
 def asked(rules: Rules, *items: Item, model: str = "logprobs") -> list[Request]:
-    """What reached the backend for items that are scored one after the other."""
+    """The questions for units of items that are scored one after the other."""
     metric, tools = PoSh(judge=f"recorder:{model}", rules=rules), Tools()
     for item in items:
         metric.score_item(item, asyncio.run(metric.gather(item, tools)))
-    return Recorder.last.requests
+    return [r for r in Recorder.last.requests if not STATEMENT.search(r.messages[-1].text)]
 
 
 def target(request: Request) -> str:
@@ -90,3 +98,59 @@ def test_equal_units_of_two_systems_are_asked_of_their_reference_once(rules: Rul
     of_reference = [p for p in prompts if "sits.\n</target>" in p]
     assert sum("<text>\ntall\n" in p for p in of_reference) <= 1
     assert sum("<text>\nman\n" in p for p in of_reference) == 1
+
+
+class Witness(Scripted):
+    """Finds the man and nothing else, and says what stands there instead."""
+
+    says: ClassVar[dict[str, str]] = {}
+    last: ClassVar[Witness]
+
+    def __init__(self, model: str) -> None:
+        def answer(request: Request) -> str:
+            prompt = request.messages[-1].text
+            if not STATEMENT.search(prompt):
+                return "5" if "<text>\nman\n</text>" in prompt else "1"
+            stated = re.findall(r'<statement id="(\d+)">(.*?)</statement>', prompt)
+            rows = [{"id": int(i), "instead": self.says.get(text)} for i, text in stated]
+            return json.dumps({"rows": rows})
+
+        super().__init__(answer, model=model)
+        Witness.last = self
+
+
+if "witness" not in BACKENDS.names():
+    BACKENDS.register("witness")(Witness)
+
+
+def witnessed(says: dict[str, str], *references: str, **options: Any) -> dict[str, Unit]:
+    """The candidate's units by what they say."""
+    Witness.says = says
+    metric, item = PoSh(judge="witness:m", **options), Item("a", "A tall man sits.", references)
+    score = metric.score_item(item, asyncio.run(metric.gather(item, Tools())))
+    return {unit.text: unit for unit in score.units if unit.side == "candidate"}
+
+
+def test_a_model_tells_what_the_reference_says_instead() -> None:
+    units = witnessed({"man: tall": "SHORT  man"}, "A man.", "A short man stands.")
+    assert units["man"].verdict == "match"
+    assert units["tall"].verdict == "contradicted"
+    assert units["tall"].detail["contradiction"] == "short man", "as it stands in the reference"
+    assert units["sits"].verdict == "unstated", "the reference is silent"
+
+
+@pytest.mark.parametrize(
+    "words", ["a dwarf", "shor", "A short man stands. " * 6, "", "."], ids=repr
+)
+def test_words_that_do_not_stand_in_the_reference_are_not_believed(words: str) -> None:
+    assert witnessed({"man: tall": words}, "A short man stands.")["tall"].verdict == "unstated"
+
+
+def test_contradictions_are_asked_of_unstated_units_alone_and_can_be_left_out() -> None:
+    witnessed({}, "A man.", "A short man stands.")
+    asked = [r.messages[-1].text for r in Witness.last.requests]
+    stated = [re.findall(r'<statement id="\d+">(.*?)</statement>', prompt) for prompt in asked]
+    found = [sorted(rows) for rows in stated if rows]
+    assert found == [["man: sits", "man: tall"]] * 2, "once for each reference, never the man"
+    witnessed({"man: tall": "short"}, "A short man stands.", contradictions=False)
+    assert not any(STATEMENT.search(r.messages[-1].text) for r in Witness.last.requests)

@@ -37,3 +37,10 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
     if asked == 1:  # "one" against a plain plural
         return (0.1, True)
     return (0.5 if asked is not None else 0.9), False
+
+
+def told_amount(entity: Entity) -> str:
+    """How many there are, in words for people; of a plain plural its name is all that tells."""
+    if entity.quantity is not None:
+        return entity.quantity
+    return "one" if amount(entity) == 1 else entity.mentions[0].text

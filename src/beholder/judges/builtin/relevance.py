@@ -10,6 +10,7 @@ from itertools import pairwise
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.numbers import whole
 from beholder.language.statements import Statement
+from beholder.language.unseen import MOOD, OPINIONS
 from beholder.language.words import parse
 
 _REACH = whole("relevance.reach")
@@ -33,13 +34,15 @@ def seen(statement: Statement, text: AnalysedText) -> bool:
         statement: A statement of the text.
         text: The text that it comes from.
     """
+    if any(text.graph.entities[index].kind == "unseen" for index in statement.entities):
+        return False
     said = re.findall(r"[a-z]+(?:-[a-z]+)*", statement.text.lower())
-    if not (_words("inference") | _words("mood")).isdisjoint(said):
+    if not (_words("inference") | MOOD).isdisjoint(said):
         return False
     if statement.kind == "attribute":
         own = [w for span in statement.spans for w in text.words[slice(*text.at(span))]]
         bearing = [word for word in own if word not in _EMPTY]
-        if bearing and _words("opinion").issuperset(bearing):
+        if bearing and OPINIONS.issuperset(bearing):
             return False
     return not any(_hedged(text, span[0]) for span in statement.spans)
 

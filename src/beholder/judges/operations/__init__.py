@@ -7,6 +7,7 @@ from beholder.judges.operations.assess import Aspect, Assess, Assessment
 from beholder.judges.operations.base import OPERATIONS, Operation
 from beholder.judges.operations.caption import Caption
 from beholder.judges.operations.classify import Category, Classify
+from beholder.judges.operations.contradict import Contradict
 from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
 from beholder.judges.operations.match import MatchStatements
@@ -29,6 +30,7 @@ __all__ = [
     "Caption",
     "Category",
     "Classify",
+    "Contradict",
     "Decompose",
     "GradeDescription",
     "JudgedFrame",

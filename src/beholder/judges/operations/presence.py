@@ -49,11 +49,13 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
         target: The text in which they are looked for.
         source: The text they come from, for judges that read both (the built-in one); a model is
             not shown it.
+        costly: The grade that leads whoever asks to the most further questions, for estimates.
     """
 
     questions: Sequence[Question]
     target: str
     source: str | None = None
+    costly: str = "4"  # present, but not so surely that no other name need be tried
 
     async def put(self, model: Respondent) -> list[Grade]:
         """See ``ModelOperation.put``."""
@@ -64,7 +66,7 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
                 LOWEST,
                 HIGHEST,
                 typical="5",
-                costly="4",  # present, but not so surely that no other name need be tried
+                costly=self.costly,
             )
 
         return list(await asyncio.gather(*map(one, self.questions)))

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import ClassVar
 
-from beholder.metrics.accord.reading import Reading, read
-from beholder.metrics.accord.scoring import compare_wholes, compare_words, in_order
+from beholder.metrics.accord.scoring import compare_wholes, in_order
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
-from beholder.metrics.posh import PoSh, PoShEvidence
-from beholder.metrics.posh.scoring import f1, peer_adjusted_recall
+from beholder.metrics.posh.metric import RATES, PoSh, PoShEvidence
+from beholder.metrics.posh.scoring import f1
 from beholder.metrics.tools import Tools
+from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
 from beholder.records import Item, ItemScore
-from beholder.text import words
 from beholder.text.order import order
 
 
@@ -68,18 +66,19 @@ class Accord(Metric[AccordEvidence]):
     bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("accord", "mean of f1, words and sentence, times in_order"),
-        ValueInfo("f1", "harmonic mean of precision and of recall beside the references' own"),
-        ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
-        ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
+        ValueInfo("f1", "of PoSh: harmonic mean of precision and recall of units"),
+        ValueInfo("precision", "of PoSh: mean grade of the candidate's units; low for mistakes"),
+        ValueInfo("recall", "of PoSh: mean grade of the reference's units; low for omissions"),
         ValueInfo("words", "how near the words come in their contexts"),
         ValueInfo("sentence", "cosine of the whole texts"),
         ValueInfo("in_order", "1, down to 0.2 where a reference's words stand in no order", 0.2),
+        *RATES,
     )
 
     @property
     def units(self) -> PoSh:
-        """The metric of the units: each counts by its grade alone."""
-        return PoSh(judge=self.judge, lexical_weight=0.0, references="mean")
+        """The metric of the units."""
+        return PoSh(judge=self.judge, encoder=self.encoder)
 
     async def gather(self, item: Item, tools: Tools) -> AccordEvidence:
         """Gather what PoSh gathers, and encode all texts.
@@ -88,15 +87,10 @@ class Accord(Metric[AccordEvidence]):
             ItemError: A text is not English.
         """
         texts = (item.candidate, *item.references)
-        n_words = [len(words(text)) for text in texts]
-        # Words are compared across texts, and with the tokens of their own.
-        self.bounds.check_pairs(max(n_words), n_words, self.registered_name)
-        service = tools.encoder(self.encoder)
-        layer = service.encoder.n_layers
+        self.bounds.check_words(texts, self.registered_name)
         # Units first: a text that is refused is not encoded.
         units = await self.units.gather(item, tools)
-        encoded = await asyncio.gather(*(service.encode(text, layer) for text in texts))
-        own, *others = (read(text, found) for text, found in zip(texts, encoded, strict=True))
+        own, *others = await read_all(texts, tools.encoder(self.encoder))
         return AccordEvidence(
             units, own, tuple(others), order(item.candidate), self.identities(tools)
         )
@@ -108,20 +102,20 @@ class Accord(Metric[AccordEvidence]):
             ItemError: No reference names anything.
         """
         found = self.units.score_item(item, evidence.units)
-        precision, recall = found.values["unit_precision"], found.values["unit_recall"]
+        units = found.values["f1"]
         own, others = evidence.candidate, evidence.references
         wording = compare_words(own, others)
-        units = f1(precision, peer_adjusted_recall(recall, wording.peers))
         words = f1(wording.precision, peer_adjusted_recall(wording.recall, wording.peers))
         sentence = compare_wholes(own, others)
         kept = in_order(evidence.order, own, others)
         values = {
             "accord": kept * (units + words + sentence) / 3,
             "f1": units,
-            "precision": precision,
-            "recall": recall,
+            "precision": found.values["precision"],
+            "recall": found.values["recall"],
             "words": words,
             "sentence": sentence,
             "in_order": kept,
+            **{info.name: found.values[info.name] for info in RATES},
         }
         return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 
-from beholder.embed.base import FloatArray
-from beholder.metrics.accord.reading import Reading
+from beholder.metrics.wording import Reading
 
 _FEW_WORDS = 4
 """Texts of fewer words have no order to speak of."""
@@ -21,37 +19,6 @@ _OURS, _BORROWED = 0.45, 0.65
 out of order."""
 _LEFT = 0.2
 """What a text that is surely words out of order keeps of its value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """How near the words of a candidate and its references come, in their contexts.
-
-    Attributes:
-        precision: Of the candidate's words in the references, each at the one where it comes best.
-        recall: Of a reference's words in the candidate, mean over references.
-        peers: Of the references' words in one another; 1 for a single reference.
-    """
-
-    precision: float
-    recall: float
-    peers: float
-
-
-def compare_words(candidate: Reading, references: Sequence[Reading]) -> Wording:
-    """Look for each word's nearest word on the other side."""
-    pairs = [_nearest(candidate, reference) for reference in references]
-    best = np.max([forward for forward, _ in pairs], axis=0)
-    recalls = [_mean(back, own) for (_, back), own in zip(pairs, references, strict=True)]
-    among = []
-    for first, second in combinations(references, 2):
-        forward, back = _nearest(first, second)
-        among += [_mean(forward, first), _mean(back, second)]
-    return Wording(
-        _mean(best, candidate),
-        float(np.mean(recalls)),
-        float(np.mean(among)) if among else 1.0,
-    )
 
 
 def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
@@ -95,15 +62,3 @@ def _loose(ours: Sequence[str], theirs: Sequence[str]) -> float:
     words = (Counter(ours) & Counter(theirs)).total() / len(ours)
     neighbours = (Counter(pairwise(ours)) & Counter(pairwise(theirs))).total() / (len(ours) - 1)
     return words - neighbours
-
-
-def _nearest(a: Reading, b: Reading) -> tuple[FloatArray, FloatArray]:
-    """Best cosine, 0..1, of each word of the first text in the second, and the other way round."""
-    if not a.words or not b.words:
-        return np.zeros(len(a.words)), np.zeros(len(b.words))
-    similarity = np.clip(a.vectors @ b.vectors.T, 0.0, 1.0).astype(np.float64)
-    return similarity.max(axis=1), similarity.max(axis=0)
-
-
-def _mean(values: FloatArray, text: Reading) -> float:
-    return float(values @ text.weights / text.weights.sum()) if text.words else 0.0

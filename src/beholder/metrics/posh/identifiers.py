@@ -54,9 +54,17 @@ class Identifiers:
                 return f"{attribute.value} {name}"
         for relation in self._relations[entity]:
             if self._owners[name, *self._end(relation)] == {entity}:
-                return f"{name} that is {relation.text} {self._end(relation)[1]}"
+                return f"{name} {_clause(relation)} {self._end(relation)[1]}"
         place = namesakes.index(entity)
         return f"{_ORDINALS[place] if place < len(_ORDINALS) else f'{place + 1}th'} {name}"
 
     def _end(self, relation: Relation) -> tuple[str, str]:
         return relation.predicate, self._graph.entities[relation.object].name
+
+
+def _clause(relation: Relation) -> str:
+    """The relation after its subject: "that is on", "that holds", "that is held by"."""
+    first = relation.text.split()[0].lower()
+    acts = relation.kind != "preposition" and not relation.passive
+    finite = acts and not first.endswith(("ing", "ed", "en"))
+    return f"that {relation.text}" if finite else f"that is {relation.text}"

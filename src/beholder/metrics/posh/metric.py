@@ -12,15 +12,16 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from beholder.errors import ConfigError
-from beholder.judges import Grade
-from beholder.judges.operations import AlignWords, Presence
+from beholder.judges import Grade, Judge
+from beholder.judges.operations import AlignWords, Contradict, Presence
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
-from beholder.language.reading import check_english, english_graphs
+from beholder.language.reading import check_english, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.posh.drawing import graphs_detail
+from beholder.metrics.posh.instead import told_instead
 from beholder.metrics.posh.plan import Ask, Grades, Plan, Rules, fixed_asks
 from beholder.metrics.posh.published import Known, advance
 from beholder.metrics.posh.scoring import (
@@ -29,14 +30,33 @@ from beholder.metrics.posh.scoring import (
     f1,
     fixed_precision,
     fixed_recall,
-    peer_adjusted_recall,
     published_side,
     rates,
 )
 from beholder.metrics.tools import Tools
+from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
 from beholder.records import Item, ItemScore, Side
 
 _GRAPHS_KEPT = 256
+
+RATES = (
+    ValueInfo(
+        "contradicted_rate",
+        "share of the candidate's units that the reference contradicts",
+        higher_is_better=False,
+    ),
+    ValueInfo(
+        "unstated_rate",
+        "share of the candidate's units that the reference does not state",
+        higher_is_better=False,
+    ),
+    ValueInfo(
+        "omission_rate",
+        "share of the references' units that the candidate does not state",
+        higher_is_better=False,
+    ),
+)
+"""The values that ``scoring.rates`` gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +74,9 @@ class PoSh(Metric[PoShEvidence]):
 
     Candidate and reference become scene graphs. A judge grades from 1 to 5 for each unit of the one
     whether the other text has it. Precision (low: mistakes) is the mean over the candidate's units,
-    recall (low: omissions) over the reference's, f1 their harmonic mean. With the built-in judge,
-    a share (``lexical_weight``) is a soft alignment of all words, which a wrong parse cannot upset.
+    recall (low: omissions) over the reference's, f1 their harmonic mean. These are the values of
+    the units alone, whoever judges, so judges can be compared. ``lexical_weight`` gives a share to
+    a soft alignment of all words, where the judge can align them (the built-in one can).
 
     Range 0..1, higher is better. ``rules="fixed"`` rescales grades to 0..1 and asks for every unit;
     ``rules="reference"`` follows the published protocol: three passes, identifiers, a presence
@@ -63,9 +84,9 @@ class PoSh(Metric[PoShEvidence]):
 
     Several references: precision against their union (each unit's best grade). For recall, people
     choose different things to say: ``references="peers"`` sets the mean over references against
-    what the references recall of one another by their words. Where no words are aligned (a model
-    judges, ``lexical_weight=0``) it is the best reference's, as under ``"best"``; ``"mean"`` is the
-    mean.
+    what the references recall of one another by their words in context, which ``encoder`` compares;
+    ``"best"`` is the best reference's, ``"mean"`` the mean. Under ``rules="reference"`` peers are
+    not looked at, and the best counts.
 
     Source: the PoSh paper (PoSh: Using Scene Graphs To Guide LLMs-as-a-Judge For Detailed Image
     Descriptions, 2025); see ``docs/posh.md`` for what ``rules="fixed"`` changes and why.
@@ -86,35 +107,23 @@ class PoSh(Metric[PoShEvidence]):
     attribute_weight: float = param(1.0, "rules='fixed': weight of attributes")
     relation_weight: float = param(1.0, "rules='fixed': weight of relations")
     lexical_weight: float = param(
-        0.8, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
+        0.0, "rules='fixed', judge='builtin': share of word alignment in precision and recall"
     )
     references: Literal["peers", "best", "mean"] = param("peers", "recall over references")
+    encoder: str = param(
+        "minilm", "references='peers': encoder of words in context: minilm, hf:NAME", tool="encoder"
+    )
+    contradictions: bool = param(
+        True, "rules='fixed': ask a model, once a reference, what is said instead of unstated units"
+    )
 
     registered_name: ClassVar[str] = "posh"
-    bounds: ClassVar[Bounds] = Bounds(characters=100_000)
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
         ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
-        ValueInfo(
-            "unit_precision", "precision by units alone, without the share of word alignment"
-        ),
-        ValueInfo("unit_recall", "recall by units alone, without the share of word alignment"),
-        ValueInfo(
-            "contradicted_rate",
-            "share of the candidate's units that the reference contradicts",
-            higher_is_better=False,
-        ),
-        ValueInfo(
-            "unstated_rate",
-            "share of the candidate's units that the reference does not state",
-            higher_is_better=False,
-        ),
-        ValueInfo(
-            "omission_rate",
-            "share of the references' units that the candidate does not state",
-            higher_is_better=False,
-        ),
+        *RATES,
     )
 
     def __post_init__(self) -> None:
@@ -147,12 +156,15 @@ class PoSh(Metric[PoShEvidence]):
         Raises:
             ItemError: A text is not English.
         """
-        first, *others = _graphs((item.candidate, *item.references), self.rules)
+        texts = (item.candidate, *item.references)
+        self.bounds.check_words(texts, self.registered_name)
+        first, *others = await _graphs(texts, self.rules)
         judge = tools.judge(self.judge)
         words = None
         if self.rules == "fixed" and self.lexical_weight > 0 and judge.can(AlignWords):
             words = await judge.ask(AlignWords(item.candidate, item.references))
-        plan = Plan(first, tuple(others), words)
+        peers = words.peers if words else await self._peers(item, tools)
+        plan = Plan(first, tuple(others), words, peers)
         grades: dict[Ask, Grade] = {}
         while asks := self.open_asks(plan, grades):
             by_pair = defaultdict(list)
@@ -166,6 +178,7 @@ class PoSh(Metric[PoShEvidence]):
                             plan.target(side, reference).text,
                             # Published identifiers stand alone; places in the source are ours.
                             plan.source(side, reference).text if self.rules == "fixed" else None,
+                            "1" if self.asks_instead(judge) else "4",
                         )
                     )
                     for (side, reference), group in by_pair.items()
@@ -173,7 +186,19 @@ class PoSh(Metric[PoShEvidence]):
             )
             for group, given in zip(by_pair.values(), answers, strict=True):
                 grades.update(zip(group, given, strict=True))
+        if self.asks_instead(judge):
+            grades |= await told_instead(judge, plan, grades, self.threshold)
         return PoShEvidence(plan, grades, self.identities(tools))
+
+    async def _peers(self, item: Item, tools: Tools) -> float:
+        """What the references recall of one another; 1 where that does not count."""
+        if len(item.references) == 1 or self.references != "peers" or self.rules != "fixed":
+            return 1.0
+        return recalled_by_peers(await read_all(item.references, tools.encoder(self.encoder)))
+
+    def asks_instead(self, judge: Judge) -> bool:
+        """Whether contradictions are a question of their own; the built-in judge tells them."""
+        return self.rules == "fixed" and self.contradictions and judge.can(Contradict)
 
     def open_asks(self, plan: Plan, grades: Grades) -> list[Ask]:
         """The questions that scoring still needs, in a wave; empty when all are answered."""
@@ -220,30 +245,29 @@ class PoSh(Metric[PoShEvidence]):
                 },
                 self.weighting == "information",
             )
-            rule: Literal["best", "mean"] = "best" if self._takes_best(plan) else "mean"
+            rule: Literal["best", "mean"] = "best" if self._takes_best else "mean"
             recall = fixed_recall(plan, grades, weighing, self.threshold, rule)
             precision = fixed_precision(plan, grades, weighing, self.threshold)
         p, r = precision.value, recall.value
         if plan.lexical_alignment is not None:
-            over = max if self._takes_best(plan) else np.mean
+            over = max if self._takes_best else np.mean
             p += self.lexical_weight * (plan.lexical_alignment.precision - p)
             r += self.lexical_weight * (float(over(plan.lexical_alignment.recalls)) - r)
-            if self.references == "peers":
-                r = peer_adjusted_recall(r, plan.lexical_alignment.peers)
+        if self.references == "peers" and self.rules == "fixed":
+            r = peer_adjusted_recall(r, plan.peers)
         values = {
             "f1": f1(p, r),
             "precision": p,
             "recall": r,
-            "unit_precision": precision.value,
-            "unit_recall": recall.value,
             **rates(precision.units, recall.units),
         }
         units = (*precision.units, *recall.units)
         return ItemScore(values, units, self.signature(), graphs_detail(plan, units))
 
-    def _takes_best(self, plan: Plan) -> bool:
+    @property
+    def _takes_best(self) -> bool:
         return self.references == "best" or (
-            self.references == "peers" and plan.lexical_alignment is None
+            self.references == "peers" and self.rules == "reference"
         )
 
     def _published(self, plan: Plan, grades: Grades) -> tuple[Judged, Judged]:
@@ -253,7 +277,7 @@ class PoSh(Metric[PoShEvidence]):
         back = [published_side(plan, grades, "reference", i, self.threshold) for i in n]
         best = max(n, key=lambda i: forward[i][0])
         recalls = [value for value, _ in back]
-        recall = max(recalls) if self._takes_best(plan) else float(np.mean(recalls))
+        recall = max(recalls) if self._takes_best else float(np.mean(recalls))
         units = tuple(unit for _, found in back for unit in found)
         return Judged(*forward[best]), Judged(recall, units)
 
@@ -262,10 +286,10 @@ def _known(grades: Grades, side: Side, reference: int) -> Known:
     return lambda question: grades.get(Ask(side, reference, question))
 
 
-def _graphs(texts: Sequence[str], rules: Rules) -> list[SceneGraph]:
+async def _graphs(texts: Sequence[str], rules: Rules) -> list[SceneGraph]:
     """The graphs of texts; references that many items share are parsed once."""
     if rules == "fixed":
-        return english_graphs.of(texts)
+        return await english_graphs_together(texts)
     return [_published_graph(text) for text in texts]
 
 

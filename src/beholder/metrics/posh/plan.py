@@ -43,11 +43,14 @@ class Plan:
         candidate: Graph of the text under evaluation.
         references: Graphs of the references.
         lexical_alignment: How near the words of the texts come, where that counts.
+        peers: What the references recall of one another by their words, 0..1; 1 for a single
+            reference, or where it does not count.
     """
 
     candidate: SceneGraph
     references: tuple[SceneGraph, ...]
     lexical_alignment: LexicalAlignment | None = None
+    peers: float = 1.0
 
     @cached_property
     def questions(self) -> tuple[list[tuple[GraphUnit, Question]], ...]:
@@ -77,6 +80,8 @@ def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
     found = []
     identifiers = Identifiers(graph)
     for unit in graph_units(graph):
+        if not unit.asked:
+            continue
         subject = identifiers.of(unit.subject, without=unit.value)
         place = unit.place(graph)
         denied = "" if unit.polarity else "not "

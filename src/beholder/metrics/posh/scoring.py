@@ -120,15 +120,6 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def peer_adjusted_recall(recall: float, peers: float) -> float:
-    """Recall set against what the references recall of one another: its odds over theirs at even.
-
-    With r and q for the two, r / (r + q (1 - r)): 0 and 1 stay, as does all with q = 1; the less
-    people agree on what to say, the less a candidate is blamed for saying something else.
-    """
-    return recall / (recall + peers * (1 - recall)) if recall else 0.0
-
-
 def _mean(units: Sequence[Unit], weights: Sequence[float], empty: float) -> float:
     total = sum(weights)
     if not total:

@@ -1,0 +1,87 @@
+"""What does a text say in the place of what it does not say?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from beholder.judges.operations.base import PanelOperation, Respondent
+from beholder.judges.operations.numbered import Row, answer_limit, ask_rows, rows_by_id
+from beholder.judges.operations.presence import Question
+from beholder.judges.shapes import nullable, string
+from beholder.records import Span
+
+_WORDS_AT_MOST = 16
+"""A contradiction is told in some words, not by a paragraph."""
+
+_NOTHING = ("", "none", "null")
+_AROUND = " .,;:\"'"
+
+
+@dataclass(frozen=True)
+class Contradict(PanelOperation[list[Span | None]], name="contradict"):
+    """For each unit that a text does not state, where the text says otherwise, or None.
+
+    A model copies the words of the text. Words that do not stand there are not believed, nor is a
+    copy of more than 16 words: the unit is merely unstated.
+
+    Attributes:
+        questions: The units, as they were asked about.
+        target: The text that does not state them.
+    """
+
+    questions: Sequence[Question]
+    target: str
+
+    async def put(self, model: Respondent) -> list[Span | None]:
+        """See ``ModelOperation.put``; nobody is asked where there are no units."""
+        if not self.questions:
+            return []
+
+        async def ask(rows: list[Row]) -> dict[int, Span | None]:
+            return await model.json(
+                model.render({"target": self.target, "statement": rows}),
+                rows_by_id("rows", rows, "instead", nullable("string", self._place, None)),
+                max_tokens=answer_limit(rows),
+                typical={"rows": [{"id": i, "instead": None} for i, _ in rows]},
+            )
+
+        found = await ask_rows([stated(question) for question in self.questions], ask)
+        return [found.get(i) for i in range(len(self.questions))]
+
+    def _place(self, value: Any, name: str) -> Span | None:
+        """Where the copied words stand, whatever the blanks and the case of letters."""
+        if value is None or value in _NOTHING:
+            return None
+        words = string().read(value, name).strip(_AROUND).split()
+        if not 0 < len(words) <= _WORDS_AT_MOST:
+            return None
+        pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
+        copied = re.search(pattern, self.target, re.IGNORECASE)
+        return None if copied is None else copied.span()
+
+    def merge(self, answers: Sequence[list[Span | None]]) -> list[Span | None]:
+        """The first place that is named where more than half name one."""
+        return [
+            next(places) if 2 * sum(p is not None for p in told) > len(told) else None
+            for told in zip(*answers, strict=True)
+            for places in [(p for p in told if p is not None)]
+        ]
+
+    def ratings(
+        self, answers: Sequence[list[Span | None]]
+    ) -> Iterable[tuple[object, Sequence[float]]]:
+        """Whether each judge sees a contradiction, by unit."""
+        for question, told in zip(self.questions, zip(*answers, strict=True), strict=True):
+            yield (question, self.target), [float(place is not None) for place in told]
+
+
+def stated(question: Question) -> str:
+    """A unit as a statement."""
+    if question.kind == "entity":
+        return question.text
+    if question.kind == "attribute":
+        return f"{question.subject}: {question.text}"
+    return f"{question.subject} {question.text} {question.object}"

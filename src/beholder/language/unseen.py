@@ -1,0 +1,148 @@
+"""Nouns that name nothing a picture shows: moods and effects, the camera, colours, bare places.
+
+Applied under the rules ``fixed`` only; the words stand in ``unseen.txt``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from beholder.language.document import Document, Word
+from beholder.language.graph import EntityKind
+from beholder.language.lexicon import COLOURS, PICTURES, POSITIONS, SELECTORS, SHADES
+from beholder.language.phrases import Phrase, Phrases
+from beholder.language.words import word_set
+from beholder.text.kinds import parts_of_speech
+
+_words = partial(word_set, "unseen.txt")
+
+MOOD = _words("mood")
+OPINIONS = _words("opinion")
+PROPERTIES = _words("properties")
+"""Nouns for what something looks like: "hue"."""
+EFFECT_VERBS = _words("effect verbs")
+EMPTY_QUALITIES = _words("empty qualities")
+_NOTHING = MOOD | _words("effect") | _words("taking")
+_PHRASES = _words("phrases")
+_ANOTHER = _words("meaning another")
+_ALONE_NOTHING = _words("alone nothing")
+_TRACES = _words("traces")
+_BARE_PLACES = _words("bare places")
+_MEASURES = _words("measures")
+_SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
+GENERIC = _words("generic")
+"""Nouns that stand for a thing named elsewhere."""
+
+
+def settle(document: Document, phrases: Phrases) -> None:
+    """Set apart what names nothing to be seen, and let words for a look mean what has it.
+
+    "The fish's orange hue" means the fish, "a backdrop of trees" the trees; "a touch of elegance"
+    and "the foreground" mean no thing. In place.
+    """
+    for index, phrase in list(phrases.by_word.items()):
+        if phrase.kind != "thing" or phrase.rule != "noun":
+            continue
+        meant = _meant(document, phrases, phrase.word)
+        if meant is not None:
+            phrases.stands_for[index] = meant.index
+            del phrases.by_word[index]
+        else:
+            phrase.kind = _kind(document, phrase)
+
+
+def names_nothing(word: Word) -> bool:
+    """Whether a noun of a predicate says nothing that can be seen: "is a contrast", "a canvas"."""
+    return word.lemma in _NOTHING | _TRACES | PROPERTIES | PICTURES | _SHOTS | {"point"}
+
+
+def colours_of(document: Document, noun: Word) -> list[Word]:
+    """The colours that a noun for a look names: "a shade of blue", "a vibrant green hue"."""
+    if is_colour(document, noun):
+        return [noun]
+    if noun.lemma not in PROPERTIES | _TRACES:
+        return []
+    found = [w for w in document.children(noun, "amod", "compound") if w.lower in COLOURS]
+    for below in document.children(noun, "nmod"):
+        found += [w for w in (below, *document.children(below, "conj")) if w.lower in COLOURS]
+    return found
+
+
+def is_colour(document: Document, word: Word) -> bool:
+    """Whether a colour stands for itself: "a pristine white", not "an orange", "the whites"."""
+    if word.lower not in COLOURS or word.is_plural:
+        return False
+    determiner = document.child(word, "det")
+    described = document.children(word, "amod", "compound", "advmod")
+    return determiner is None or (determiner.lower in ("a", "an") and bool(described))
+
+
+def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
+    """The noun or pronoun that a word stands for, or None."""
+    if word.lemma not in PROPERTIES | _ANOTHER:
+        return None
+    for below in document.children(word, "nmod", "nmod:poss"):
+        owned = below.dep == "nmod:poss"
+        of = any(case.lower == "of" for case in document.children(below, "case"))
+        if owned:
+            return below
+        if of and phrases.entity(below.index) is not None and word.lemma != "shade":
+            return below
+    return None
+
+
+def _kind(document: Document, phrase: Phrase) -> EntityKind:
+    word = phrase.word
+    lemma = word.lemma.lower()
+    whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
+    if lemma in _SHOTS:
+        return "picture"
+    if lemma in SELECTORS:
+        return "pronoun"
+    if lemma in _MEASURES and document.child(word, "nummod"):
+        return "unseen"
+    nothing = lemma in _NOTHING | _ALONE_NOTHING or whole in _PHRASES or _is_quality(lemma)
+    misread = len(phrase.name) == 1 and _is_no_noun(word)
+    if nothing or misread or is_colour(document, word) or _is_shade(document, word):
+        return "unseen"
+    if lemma in _TRACES and _of_nothing(document, word):
+        return "unseen"
+    if (
+        lemma in PROPERTIES
+        and lemma != "shape"
+        and (lemma != "shade" or colours_of(document, word))
+    ):
+        return "unseen"
+    bare = len(phrase.name) == 1 and lemma in POSITIONS | _BARE_PLACES
+    return "place" if bare else "thing"
+
+
+def _is_quality(lemma: str) -> bool:
+    """Whether a noun is made of an adjective: "freshness", not "harness"."""
+    if not lemma.endswith("ness"):
+        return False
+    stem = lemma.removesuffix("ness")
+    return "a" in parts_of_speech(stem) or "a" in parts_of_speech(f"{stem[:-1]}y")
+
+
+def _is_no_noun(word: Word) -> bool:
+    """Whether a word was misread as a noun: it is only known as another part of speech."""
+    if len(word.text) == 1:
+        return word.text.isalpha()
+    known = parts_of_speech(word.lower) or parts_of_speech(word.lemma)
+    return word.pos == "NOUN" and bool(known) and "n" not in known
+
+
+def _is_shade(document: Document, word: Word) -> bool:
+    """Read "light" in "shades of light and dark blue"."""
+    joined = document.children(word, "conj")
+    bare = word.lower in SHADES and not document.children(word, "det", "amod")
+    return bare and any(w.lower in COLOURS | SHADES for w in joined)
+
+
+def _of_nothing(document: Document, word: Word) -> bool:
+    """Whether a noun is "of" a colour, a look or an effect."""
+    return any(
+        below.lower in COLOURS or below.lemma in _NOTHING | PROPERTIES or _is_quality(below.lemma)
+        for below in document.children(word, "nmod")
+    )

@@ -1,0 +1,120 @@
+"""Texts as words in their context, and how near they come; who judges units has no part in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from beholder.embed.base import FloatArray
+from beholder.embed.contextual import TokenService, TokenVectors
+from beholder.embed.images import unit_rows
+from beholder.errors import ConfigError
+from beholder.text import frequency, words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A text, word by word and as a whole.
+
+    Attributes:
+        words: Its n words in lower case.
+        weights: (n,), how much each says, 0..1.
+        vectors: (n, D), of each word in its context; rows of length one, or zero where the encoder
+            has no token for a word.
+        whole: (D,), of the text; length one.
+    """
+
+    words: tuple[str, ...]
+    weights: FloatArray
+    vectors: FloatArray
+    whole: FloatArray
+
+
+def read(text: str, tokens: TokenVectors) -> Reading:
+    """Join the tokens of a text to words: a word's vector is the mean of those of its tokens.
+
+    Raises:
+        ConfigError: The encoder does not tell where its tokens stand.
+    """
+    if tokens.spans is None:
+        raise ConfigError("this encoder does not tell where its tokens stand; take minilm")
+    places = words(text)
+    starts, ends = np.array(places, dtype=np.int64).reshape(-1, 2).T
+    first, last = tokens.spans[:, 0], tokens.spans[:, 1]
+    inside = (first < ends[:, None]) & (last > starts[:, None]) & ~tokens.special
+    vectors = unit_rows(inside.astype(np.float64) @ tokens.vectors)
+    found = tuple(text[start:end].lower() for start, end in places)
+    weights = np.array([frequency.weight(word) for word in found])
+    return Reading(found, weights, vectors, unit_rows(tokens.vectors.mean(axis=0)[None])[0])
+
+
+async def read_all(texts: Sequence[str], service: TokenService) -> tuple[Reading, ...]:
+    """Texts as the encoder's last layer reads them.
+
+    Raises:
+        ConfigError: The encoder does not tell where its tokens stand.
+    """
+    layer = service.encoder.n_layers
+    encoded = await asyncio.gather(*(service.encode(text, layer) for text in texts))
+    return tuple(read(text, found) for text, found in zip(texts, encoded, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How near the words of a candidate and its references come, in their contexts.
+
+    Attributes:
+        precision: Of the candidate's words in the references, each at the one where it comes best.
+        recall: Of a reference's words in the candidate, mean over references.
+        peers: Of the references' words in one another; 1 for a single reference.
+    """
+
+    precision: float
+    recall: float
+    peers: float
+
+
+def compare_words(candidate: Reading, references: Sequence[Reading]) -> Wording:
+    """Look for each word's nearest word on the other side."""
+    pairs = [_nearest(candidate, reference) for reference in references]
+    best = np.max([forward for forward, _ in pairs], axis=0)
+    recalls = [_mean(back, own) for (_, back), own in zip(pairs, references, strict=True)]
+    return Wording(_mean(best, candidate), float(np.mean(recalls)), recalled_by_peers(references))
+
+
+def recalled_by_peers(references: Sequence[Reading]) -> float:
+    """What references recall of one another by their words: mean over all ordered pairs, 0..1.
+
+    People choose different things to say; this is how much of one's words another has. 1 for a
+    single reference.
+    """
+    among = []
+    for first, second in combinations(references, 2):
+        forward, back = _nearest(first, second)
+        among += [_mean(forward, first), _mean(back, second)]
+    return float(np.mean(among)) if among else 1.0
+
+
+def peer_adjusted_recall(recall: float, peers: float) -> float:
+    """Recall set against what the references recall of one another: its odds over theirs at even.
+
+    With r and q for the two, r / (r + q (1 - r)): 0 and 1 stay, as does all with q = 1; the less
+    people agree on what to say, the less a candidate is blamed for saying something else.
+    """
+    return recall / (recall + peers * (1 - recall)) if recall else 0.0
+
+
+def _nearest(a: Reading, b: Reading) -> tuple[FloatArray, FloatArray]:
+    """Best cosine, 0..1, of each word of the first text in the second, and the other way round."""
+    if not a.words or not b.words:
+        return np.zeros(len(a.words)), np.zeros(len(b.words))
+    similarity = np.clip(a.vectors @ b.vectors.T, 0.0, 1.0).astype(np.float64)
+    return similarity.max(axis=1), similarity.max(axis=0)
+
+
+def _mean(values: FloatArray, text: Reading) -> float:
+    return float(values @ text.weights / text.weights.sum()) if text.words else 0.0

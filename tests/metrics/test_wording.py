@@ -1,0 +1,79 @@
+"""Words in context: expected values by hand, on vectors and texts made for it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from beholder.embed.contextual import TokenVectors
+from beholder.errors import ConfigError
+from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read
+from beholder.text import weight
+from toy.words import reading
+
+
+def test_words_are_weighed_by_what_they_say() -> None:
+    # Of qa (weight 1) and qb (3) the reference has qb alone: 3 / 4. It has nothing else: recall 1.
+    found = compare_words(reading("qa qb", [1.0, 3.0]), [reading("qb")])
+    assert found.precision == pytest.approx(0.75)
+    assert (found.recall, found.peers) == (1.0, 1.0)
+
+
+def test_each_word_counts_at_its_best_reference_and_recall_is_the_mean() -> None:
+    # qa is in the first, qb in the second, qc in none: 2 / 3. They recall 1 / 2 and 1 of theirs:
+    # 3 / 4. Of one another: qa qd has none of qb, and qb none of qa qd.
+    found = compare_words(reading("qa qb qc"), [reading("qa qd"), reading("qb")])
+    assert found.precision == pytest.approx(2 / 3)
+    assert found.recall == pytest.approx(0.75)
+    assert found.peers == 0.0
+
+
+def test_peers_are_the_mean_over_all_ordered_pairs() -> None:
+    # qa in "qa qb": 1, back 1/2; qa in "qc": 0 and 0; "qa qb" in "qc": 0 and 0. Mean 1.5 / 6.
+    found = compare_words(reading("qd"), [reading("qa"), reading("qa qb"), reading("qc")])
+    assert found.peers == pytest.approx(0.25)
+
+
+def test_words_that_point_away_from_all_others_count_0_and_not_less() -> None:
+    away = Reading(("qa",), np.ones(1), -np.eye(4)[:1], np.eye(4)[0])
+    found = compare_words(away, [reading("qa")])
+    assert (found.precision, found.recall) == (0.0, 0.0)
+
+
+def test_a_text_without_words_has_none_in_common() -> None:
+    found = compare_words(reading(""), [reading("qa")])
+    assert (found.precision, found.recall) == (0.0, 0.0)
+
+
+def test_a_word_is_the_mean_of_its_tokens() -> None:
+    # "ab-c d": the word "ab-c" of the tokens ab, -, c; the special ones and the comma are no word.
+    rows = np.eye(6, dtype=np.float32)
+    spans = np.array([(0, 0), (0, 2), (2, 3), (3, 4), (5, 6), (0, 0)])
+    special = np.array([True, False, False, False, False, True])
+    tokens = TokenVectors(np.arange(6), special, spans, rows, cut=False)
+    found = read("AB-c d", tokens)
+    assert found.words == ("ab-c", "d")
+    third = 1 / math.sqrt(3)
+    assert found.vectors.tolist() == [
+        pytest.approx([0, third, third, third, 0, 0]),
+        pytest.approx([0, 0, 0, 0, 1, 0]),
+    ]
+    assert found.whole == pytest.approx(np.full(6, 1 / math.sqrt(6)))
+    assert found.weights.tolist() == [weight("ab-c"), weight("d")]
+
+
+def test_an_encoder_without_places_is_an_error() -> None:
+    tokens = TokenVectors(np.arange(1), np.zeros(1, bool), None, np.ones((1, 2)), cut=False)
+    with pytest.raises(ConfigError, match="minilm"):
+        read("dog", tokens)
+
+
+@pytest.mark.parametrize(
+    ("recall", "peers", "expected"),
+    # r / (r + q (1 - r)) by hand
+    [(0.5, 1.0, 0.5), (0.5, 0.5, 2 / 3), (0.7, 0.4, 0.7 / 0.82), (0.0, 0.0, 0.0), (1.0, 0.2, 1.0)],
+)
+def test_recall_peer_adjusted_recall(recall: float, peers: float, expected: float) -> None:
+    assert peer_adjusted_recall(recall, peers) == pytest.approx(expected)
