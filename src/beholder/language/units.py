@@ -105,6 +105,8 @@ def _entity(entity: Entity) -> GraphUnit:
 
 def _attribute(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     words = attribute.value.lower().split()
+    path = attribute.kind == "position" and words[0] == "from"
+    effect = attribute.kind == "state" and words[0] in EFFECT_VERBS
     owned = graph.entities[attribute.entity].kind != "place"
     return GraphUnit(
         "attribute",
@@ -113,15 +115,19 @@ def _attribute(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
         attribute.spans,
         attribute.entity,
         polarity=attribute.polarity,
-        asked=owned and not _SAYS_NOTHING.issuperset(words),
+        asked=owned and not (path or effect) and not _says_nothing(words),
     )
+
+
+def _says_nothing(words: list[str]) -> bool:
+    return _SAYS_NOTHING.issuperset(words) or "_".join(words) in _SAYS_NOTHING
 
 
 def _relation(graph: SceneGraph, relation: Relation) -> GraphUnit:
     written = {graph.text[start:end].lower() for start, end in relation.spans}
     effect = relation.kind == "verb" and relation.predicate.split()[0] in EFFECT_VERBS
     ends = (graph.entities[relation.subject], graph.entities[relation.object])
-    placed = any(end.kind == "place" for end in ends)
+    placed = any(end.kind == "place" or end.name in GENERIC for end in ends)
     return GraphUnit(
         "relation",
         relation.text,

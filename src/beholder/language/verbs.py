@@ -83,7 +83,10 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
 
 def _holds_verb(fact: Fact, act: _Act) -> bool:
     """Whether a fact tells what the verb does: "painted white", "runs to the left"."""
-    return isinstance(fact, RelationFact) or fact.kind == "quality" or act.verb in fact.words
+    if isinstance(fact, AttributeFact):
+        return fact.kind == "quality" or act.verb in fact.words
+    meant = act.phrases.entity(fact.object)
+    return meant is None or act.phrases.by_word[meant].kind != "unseen"
 
 
 def verb_words(document: Document, word: Word) -> tuple[Word, ...]:

@@ -39,6 +39,7 @@ class Property:
         value: In base form.
         spans: Its characters.
         polarity: False if the text denies it.
+        derived: Whether it follows from a relation, and so excludes nothing.
     """
 
     entity: int
@@ -46,6 +47,7 @@ class Property:
     value: str
     spans: tuple[Span, ...]
     polarity: bool = True
+    derived: bool = False
 
 
 class AnalysedText:
@@ -218,6 +220,13 @@ class AnalysedText:
             if unit.kind == "relation" and unit.verb:
                 verb = unit.value.split()[0]
                 found.append(Property(unit.subject, unit.text, verb, unit.spans, unit.polarity))
+        for _, unit, said in self.relations:
+            if said.place == "in front of" and unit.polarity and unit.object is not None:
+                first, last = ("background", "foreground")[:: -1 if not said.place_turned else 1]
+                found += [
+                    Property(end, unit.text, f"in the {where}", unit.spans, derived=True)
+                    for end, where in ((unit.subject, first), (unit.object, last))
+                ]
         for entity in self.graph.entities:
             span = entity.mentions[0].span
             name = entity.name.lower()
@@ -238,7 +247,7 @@ class AnalysedText:
     def property_values(self) -> list[tuple[int, Values]]:
         """The properties that stand in a class, by their place."""
         # Where something runs from is no place that excludes where it is, or runs to.
-        said = [found.value.lower() for found in self.properties]
+        said = ["" if found.derived else found.value.lower() for found in self.properties]
         return _classed(["" if value.startswith("from ") else value for value in said])
 
     def sentences_of(self, entity: int) -> frozenset[int]:
@@ -268,6 +277,16 @@ class AnalysedText:
             for place, unit in enumerate(self.units)
             if unit.kind == "relation"
         )
+
+    @cached_property
+    def kin(self) -> dict[int, set[int]]:
+        """What each entity is a part of, or has as a part."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for _, unit, said in self.relations:
+            if said.place == "of" and not said.verb and unit.object is not None:
+                found[unit.subject].add(unit.object)
+                found[unit.object].add(unit.subject)
+        return found
 
     @cached_property
     def relation_ends(self) -> tuple[list[int], Ints, Ints]:

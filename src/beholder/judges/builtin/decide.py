@@ -9,8 +9,9 @@ from beholder.judges.builtin.numbers import Numbers
 def value(found: Evidence, n: Numbers) -> float:
     """How far the target says a unit, 0 (nothing like it) .. 1 (says so).
 
-    What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``order``,
-    ``quoted``, ``spared``) never lowers the value; what speaks against it never raises it.
+    What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``on_kin``,
+    ``order``, ``ends``, ``quoted``, ``spared``, ``wider``) never lowers the value; what speaks
+    against it never raises it.
     """
     if found.kind == "amount":
         return found.stated * found.named
@@ -58,6 +59,8 @@ def _entity(found: Evidence, n: Numbers) -> float:
         return 1.0 if found.counterpart else 1.0 - made
     if found.denied and found.named >= n.same:
         return min(made, n.contradicted)
+    if found.wider and not found.excluded:
+        made = max(made, n.present)
     return min(made, n.unpaired) if found.crowded else made
 
 
@@ -74,7 +77,9 @@ def _attribute(found: Evidence, n: Numbers) -> float:
         return max(made, found.order, found.on_alike)
     if not found.affirmed:  # "not red" holds where nothing says red
         return 1.0 - n.anywhere * found.on_counterpart
-    if found.elsewhere and found.named >= n.known:
+    if found.on_kin >= n.same:
+        made = max(made, n.present)
+    elif found.elsewhere and found.named >= n.known:
         made *= n.elsewhere
     return max(made, found.order, found.on_alike)
 
@@ -88,6 +93,8 @@ def _relation(found: Evidence, n: Numbers) -> float:
         return min(made, n.contradicted)
     if found.affirmed:
         made = max(made, found.order)
+        if found.bare and found.ends >= n.same and found.between < n.related:
+            made = max(made, n.present)  # texts seldom say where all things are to each other
     if (
         found.between >= n.related
         and found.stated < n.other_verb

@@ -16,7 +16,7 @@ from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.exchanges import exchanged
-from beholder.judges.builtin.lexis import content, named_further, said_in
+from beholder.judges.builtin.lexis import content, named_further, said_in, tie
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import UnitSeen, related
@@ -118,6 +118,7 @@ class _Gathering:
             stated=named,
             narrower=named >= same
             and named_further(self._source.graph.entities[index].name, twin.name),
+            wider=self._wider(index, other),
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
             excluded=excluded,
@@ -166,6 +167,7 @@ class _Gathering:
             stated=stated,
             on_counterpart=on_own,
             on_alike=float(similarity[pairs.alike[index, owners]].max(initial=0.0)),
+            on_kin=float(similarity[np.isin(owners, self._kin(index, other))].max(initial=0.0)),
             order=self._nearby.attribute(unit) if unit.polarity else 0.0,
             spared=index in wrong and on_own >= n.same,
             denied=denied,
@@ -175,9 +177,33 @@ class _Gathering:
             where=where,
         )
 
+    def _named(self, index: int) -> float:
+        """How surely the target names an entity, by its own word or a wider one."""
+        other = int(self._pairs.best[index])
+        if other < 0:
+            return 0.0
+        named = float(self._pairs.similarity[index, other])
+        return max(named, self._numbers.same) if self._wider(index, other) else named
+
+    def _wider(self, index: int, other: int) -> bool:
+        """Whether the target names an entity by a wider word, and nothing else by that word."""
+        asked, said = self._source.graph.entities[index], self._target.graph.entities[other]
+        known = tie(asked.head.lower(), said.head.lower())
+        return known == "less" and not self._pairs.alike[:, other].any()
+
+    def _kin(self, index: int, other: int) -> list[int]:
+        """What in the target an entity is a part of, or has as a part, by either text."""
+        pairs, same = self._pairs, self._numbers.same
+        best = {k: int(pairs.best[k]) for k in self._source.kin.get(index, ())}
+        found = {other for k, other in best.items() if pairs.similarity[k, other] >= same}
+        if pairs.similarity[index, other] >= same:
+            found |= self._target.kin.get(other, set())
+        return sorted(found)
+
     def _relation(self, unit: GraphUnit, place: int, seen: UnitSeen) -> Evidence:
         pairs = self._pairs
         other = int(pairs.best[unit.subject])
+        ends = [i for i in (unit.subject, unit.object) if i is not None]
         return Evidence(
             "relation",
             unit.polarity,
@@ -188,6 +214,8 @@ class _Gathering:
             order=seen.order,
             between=seen.between,
             turned=seen.turned,
+            ends=min(self._named(i) for i in ends),
+            bare=seen.bare,
             spared=seen.spared,
             denied=seen.denied,
             told=seen.told,

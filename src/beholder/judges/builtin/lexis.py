@@ -12,19 +12,38 @@ from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
+from beholder.language.unseen import OPINIONS
 from beholder.language.words import word_set
-from beholder.text.kinds import bases, covered, derived, general, meanings, relatives, senses
+from beholder.text.kinds import (
+    bases,
+    covered,
+    derived,
+    general,
+    meanings,
+    parts_of_speech,
+    relatives,
+    senses,
+)
 
 Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
 """How what is said stands to what is asked: the same; more ("dog" for "animal"); less ("animal" for
 "dog"); another of its kind ("cat" for "dog"); or nothing is known."""
 Part: TypeAlias = Literal["n", "v", "a"]
 
-_FUNCTION_WORDS = "a an the and off at by from in into of on onto over to toward towards with"
-_LIGHT = word_set("lexicon.txt", "degrees") | frozenset((*_FUNCTION_WORDS.split(), "side"))
+_FUNCTION_WORDS = (
+    "a an the and across along around at by from in into near of off on onto over throughout to"
+    " toward towards with"
+)
+_ZONES = frozenset(("area", "corner", "edge", "half", "part", "portion", "section", "side"))
+"""Nouns that say no more than the word of direction before them: "the left side"."""
+_LIGHT = word_set("lexicon.txt", "degrees") | _ZONES.union(_FUNCTION_WORDS.split())
 """Words that an attribute may have or lack: "on the left side", "very dark"."""
 _SHADES = word_set("lexicon.txt", "shades")
 """Words that make another value finer: "light brown"."""
+_WRITTEN = word_set("lexicon.txt", "written")
+"""Nouns for what is written: each may name what another does."""
+_ON = ("front", "side", "top")
+"""Last parts of words that name a thing by a place on it: "tabletop"."""
 _LEAST_COSINE = number("lexis.least_cosine")
 _OUT_OF_CLASS = number("lexis.out_of_class")
 _PARTS: tuple[Part, ...] = ("n", "v", "a")
@@ -37,7 +56,21 @@ def tie(asked: str, said: str) -> Tie:
         return "same"
     if exclude(values(asked), values(said)):
         return "other"
-    return "same" if derived(asked, said) else _by_senses(asked, said, "n")
+    if derived(asked, said) or _whole(asked) == _whole(said):
+        return "same"
+    if asked in _WRITTEN and said in _WRITTEN:
+        return "more"
+    return _by_senses(asked, said, "n")
+
+
+@lru_cache(maxsize=1 << 14)
+def _whole(noun: str) -> str:
+    """The thing of which a noun names a place: "table" for "tabletop"."""
+    for part in _ON:
+        whole = noun.removesuffix(part)
+        if whole != noun and "n" in parts_of_speech(whole):
+            return whole
+    return noun
 
 
 def says(asked: str, said: str) -> bool:
@@ -84,7 +117,7 @@ def content(value: str) -> list[str]:
     """The lower-case words of a value that bear its meaning; all where none seems to."""
     words = value.lower().replace("-", " ").split() or [value]
     bearing = [word for word in words if word not in _LIGHT] or words
-    return [word for word in bearing if word not in _SHADES] or bearing
+    return [word for word in bearing if word not in _SHADES | OPINIONS] or bearing
 
 
 @lru_cache(maxsize=1 << 15)

@@ -154,7 +154,8 @@ class Nearby:
         """Whether the target says that either end belongs to something else."""
         ends = (self._alike[unit.subject], self._alike[unit.object or 0])
         for _, there, said in self._target.relations:
-            if said.verb or said.place not in ("of", "on", "in") or there.object is None:
+            owning = ("of",) if there.verb else ("of", "on", "in")
+            if said.verb or said.place not in owning or there.object is None:
                 continue
             part, whole = there.subject, there.object
             if said.place_turned:
