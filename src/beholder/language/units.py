@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from beholder.language.graph import APART, Attribute, Entity, Relation, SceneGraph
-from beholder.language.lexicon import GROUP_NOUNS, NUMBER_WORDS
+from beholder.language.lexicon import GROUP_NOUNS, NUMBER_WORDS, SELECTORS
 from beholder.language.unseen import EFFECT_VERBS, EMPTY_QUALITIES, GENERIC, MOOD, OPINIONS
 from beholder.records import Span
 
@@ -107,7 +107,8 @@ def _attribute(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     words = attribute.value.lower().split()
     path = attribute.kind == "position" and words[0] == "from"
     effect = attribute.kind == "state" and words[0] in EFFECT_VERBS
-    owned = graph.entities[attribute.entity].kind != "place"
+    owner = graph.entities[attribute.entity]
+    owned = owner.kind != "place" and owner.name not in SELECTORS
     return GraphUnit(
         "attribute",
         attribute.text,

@@ -76,7 +76,7 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
         at_places = list(_at_places(act, subject))
         yield from at_places
         related = any(_holds_verb(fact, act) for fact in (*relations, *at_places))
-        if not related and not _means_another_verb(document, word):
+        if not related and not act.objects and not _means_another_verb(document, word):
             yield _state(act, subject)
     yield from _placed_objects(act)
 

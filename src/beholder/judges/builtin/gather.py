@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.amounts import amount_value, told_amount
+from beholder.judges.builtin.amounts import amount_value, amounts_value, told_amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
@@ -134,7 +134,11 @@ class _Gathering:
         if other < 0:
             return Evidence("amount", counterpart=False)
         twin = self._target.graph.entities[other]
-        fit, excluded = amount_value(self._source.graph.entities[index], twin)
+        alike = sorted({other, *np.flatnonzero(pairs.alike[index]).tolist()})
+        entities = self._target.graph.entities
+        fit, excluded = amounts_value(
+            self._source.graph.entities[index], [entities[place] for place in alike]
+        )
         return Evidence(
             "amount",
             named=float(pairs.similarity[index, other]),
