@@ -134,7 +134,8 @@ class _Gathering:
         if other < 0:
             return Evidence("amount", counterpart=False)
         twin = self._target.graph.entities[other]
-        alike = sorted({other, *np.flatnonzero(pairs.alike[index]).tolist()})
+        called_so = np.flatnonzero(pairs.similarity[index] >= self._numbers.same)
+        alike = sorted({other, *called_so.tolist()})
         entities = self._target.graph.entities
         fit, excluded = amounts_value(
             self._source.graph.entities[index], [entities[place] for place in alike]
