@@ -178,7 +178,7 @@ def write_table(table: dict[str, dict[str, Any]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
-    parser.add_argument("--texts", type=int, default=300)
+    parser.add_argument("--texts", type=int, default=240)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     found, true = silver(given.data, given.texts)

@@ -84,7 +84,7 @@ START = {
 }  # fmt: skip
 """What was set by hand."""
 LEFT = (
-    "points", "quoted", "anywhere", "entity_anywhere", "relation_anywhere", "passing",
+    "points", "quoted", "anywhere", "entity_anywhere", "relation_anywhere", "passing", "doubtful",
 )  # fmt: skip
 """What is not fitted: the scale itself, and what like words elsewhere are worth. Silver texts say
 things in their own words or in synonyms, and the fit would give other wordings nothing."""

@@ -9,7 +9,7 @@ from functools import partial
 
 from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
-from beholder.language.lexicon import COLOURS, PICTURES, POSITIONS, SHADES
+from beholder.language.lexicon import COLOURS, MATERIALS, PICTURES, POSITIONS, SELECTORS, SHADES
 from beholder.language.phrases import Phrase, Phrases
 from beholder.language.words import word_set
 from beholder.text.kinds import parts_of_speech
@@ -27,6 +27,7 @@ _PHRASES = _words("phrases")
 _ANOTHER = _words("meaning another")
 _ALONE_NOTHING = _words("alone nothing")
 _TRACES = _words("traces")
+_BARE_PLACES = _words("bare places")
 _MEASURES = _words("measures")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
 GENERIC = _words("generic")
@@ -83,7 +84,7 @@ def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
     for below in document.children(word, "nmod", "nmod:poss"):
         owned = below.dep == "nmod:poss"
         of = any(case.lower == "of" for case in document.children(below, "case"))
-        if owned and word.lemma in PROPERTIES:
+        if owned:
             return below
         if of and phrases.entity(below.index) is not None and word.lemma != "shade":
             return below
@@ -96,9 +97,14 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
     whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
     if lemma in _SHOTS:
         return "picture"
+    if lemma in SELECTORS:
+        return "pronoun"
     if lemma in _MEASURES and document.child(word, "nummod"):
         return "unseen"
-    nothing = lemma in _NOTHING | _ALONE_NOTHING or whole in _PHRASES or _is_quality(lemma)
+    looks = COLOURS | MATERIALS
+    bare_look = not any(w.lower in looks for w in document.children(word, "amod", "compound"))
+    alone = lemma in _ALONE_NOTHING and bare_look  # "a yellow backdrop" is to be seen
+    nothing = alone or lemma in _NOTHING or whole in _PHRASES or _is_quality(lemma)
     misread = len(phrase.name) == 1 and _is_no_noun(word)
     if nothing or misread or is_colour(document, word) or _is_shade(document, word):
         return "unseen"
@@ -110,7 +116,8 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
         and (lemma != "shade" or colours_of(document, word))
     ):
         return "unseen"
-    return "place" if lemma in POSITIONS and len(phrase.name) == 1 else "thing"
+    bare = len(phrase.name) == 1 and lemma in POSITIONS | _BARE_PLACES
+    return "place" if bare else "thing"
 
 
 def _is_quality(lemma: str) -> bool:

@@ -51,6 +51,7 @@ class UnitSeen:
     stated: float
     between: float
     turned: float
+    bare: bool
     order: float
     spared: bool
     elsewhere: bool
@@ -101,7 +102,16 @@ def related(
         shown = at >= 0 and (told or seen.best >= _SHOWN)
         where = target.relations[at][1].spans if shown else ()
         found[place] = UnitSeen(
-            seen.best, seen.ends, seen.reverse, order, excused, elsewhere, denied, told, where
+            seen.best,
+            seen.ends,
+            seen.reverse,
+            not predicate.verb and not predicate.verb_turned,
+            order,
+            excused,
+            elsewhere,
+            denied,
+            told,
+            where,
         )
     return found
 

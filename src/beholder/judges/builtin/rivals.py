@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import exclude
-from beholder.judges.builtin.lexis import says
+from beholder.judges.builtin.lexis import saying
 from beholder.judges.builtin.numbers import number
 from beholder.text import frequency
 
@@ -55,11 +55,9 @@ class Wording:
     @cached_property
     def places(self) -> dict[int, list[int]]:
         """Where the text has each telling word, by its place in the claim."""
-        words = self.claim.words
+        words, places = self.claim.words, self.text.places
         return {
-            own: [
-                p for other, at in self.text.places.items() if says(words[own], other) for p in at
-            ]
+            own: [place for word in saying(words[own], places) for place in places[word]]
             for own in self.telling
         }
 
