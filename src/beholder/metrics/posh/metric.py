@@ -18,6 +18,7 @@ from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.language.reading import check_english, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.posh.drawing import graphs_detail
 from beholder.metrics.posh.instead import told_instead
@@ -117,6 +118,7 @@ class PoSh(Metric[PoShEvidence]):
     )
 
     registered_name: ClassVar[str] = "posh"
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
@@ -154,7 +156,9 @@ class PoSh(Metric[PoShEvidence]):
         Raises:
             ItemError: A text is not English.
         """
-        first, *others = await _graphs((item.candidate, *item.references), self.rules)
+        texts = (item.candidate, *item.references)
+        self.bounds.check_words(texts, self.registered_name)
+        first, *others = await _graphs(texts, self.rules)
         judge = tools.judge(self.judge)
         words = None
         if self.rules == "fixed" and self.lexical_weight > 0 and judge.can(AlignWords):
