@@ -72,7 +72,8 @@ async def _values(item: Item) -> dict[str, float]:
     alone = PoSh(lexical_weight=0.0, references="best").score_answers(plan, grades).values
     mean = PoSh(lexical_weight=0.0, references="mean").score_answers(plan, grades).values
     near = align_words(item.candidate, item.references)
-    worded = WORDED.score_answers(replace(plan, lexical_alignment=near), grades).values
+    aligned = replace(plan, lexical_alignment=near, peers=near.peers)
+    worded = WORDED.score_answers(aligned, grades).values
     wording = compare_words(evidence.candidate, evidence.references)
     own = evidence.candidate.whole.astype(np.float64)
     others = np.stack([text.whole for text in evidence.references]).astype(np.float64)
@@ -90,7 +91,7 @@ async def _values(item: Item) -> dict[str, float]:
         "omission": alone["omission_rate"],
         "words precision": wording.precision,
         "words recall": wording.recall,
-        "words peers": wording.peers,
+        "words peers": plan.peers,
         "word alignment": f1(near.precision, recall),
         "alignment precision": near.precision,
         "alignment recall": float(np.mean(near.recalls)),

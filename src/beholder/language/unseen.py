@@ -9,7 +9,7 @@ from functools import partial
 
 from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
-from beholder.language.lexicon import COLOURS, PICTURES, POSITIONS, SELECTORS, SHADES
+from beholder.language.lexicon import COLOURS, MATERIALS, PICTURES, POSITIONS, SELECTORS, SHADES
 from beholder.language.phrases import Phrase, Phrases
 from beholder.language.words import word_set
 from beholder.text.kinds import parts_of_speech
@@ -101,7 +101,10 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
         return "pronoun"
     if lemma in _MEASURES and document.child(word, "nummod"):
         return "unseen"
-    nothing = lemma in _NOTHING | _ALONE_NOTHING or whole in _PHRASES or _is_quality(lemma)
+    looks = COLOURS | MATERIALS
+    bare_look = not any(w.lower in looks for w in document.children(word, "amod", "compound"))
+    alone = lemma in _ALONE_NOTHING and bare_look  # "a yellow backdrop" is to be seen
+    nothing = alone or lemma in _NOTHING or whole in _PHRASES or _is_quality(lemma)
     misread = len(phrase.name) == 1 and _is_no_noun(word)
     if nothing or misread or is_colour(document, word) or _is_shade(document, word):
         return "unseen"

@@ -76,7 +76,8 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
         at_places = list(_at_places(act, subject))
         yield from at_places
         related = any(_holds_verb(fact, act) for fact in (*relations, *at_places))
-        if not related and not _means_another_verb(document, word):
+        told = not act.objects or not act.polarity  # "fills the view" tells nothing to be seen
+        if not related and told and not _means_another_verb(document, word):
             yield _state(act, subject)
     yield from _placed_objects(act)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from beholder.language.graph import Entity
 from beholder.language.lexicon import NUMBER_WORDS
 
@@ -21,6 +23,21 @@ def amount(entity: Entity) -> int | None:
     if entity.quantity is not None:
         return number(entity.quantity)
     return None if entity.plural else 1
+
+
+def amounts_value(source: Entity, targets: Sequence[Entity]) -> tuple[float, bool]:
+    """How well the amount of one entity fits that of any of several of one name, or of all.
+
+    Returns:
+        As ``amount_value``.
+    """
+    best = max((amount_value(source, target) for target in targets), key=lambda fit: fit[0])
+    if not best[1] or len(targets) < 2:
+        return best
+    asked, each = number(source.quantity or ""), [amount(target) for target in targets]
+    total = sum(said for said in each if said is not None)
+    fits = None in each or (total > 1 if asked is None else total == asked)
+    return (0.9, False) if fits else best
 
 
 def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:

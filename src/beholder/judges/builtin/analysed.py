@@ -26,6 +26,8 @@ from beholder.text import words as word_spans
 Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
 _JOINING = frozenset(("and", "or"))
+_PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
+_PLACES = frozenset(("depth", "place", "side", "vertical"))
 _SENTENCE_END = re.compile(r"[.!?\n]")
 
 
@@ -246,9 +248,14 @@ class AnalysedText:
     @cached_property
     def property_values(self) -> list[tuple[int, Values]]:
         """The properties that stand in a class, by their place."""
-        # Where something runs from is no place that excludes where it is, or runs to.
         said = ["" if found.derived else found.value.lower() for found in self.properties]
-        return _classed(["" if value.startswith("from ") else value for value in said])
+        # Where something comes from or turns to is no place that excludes where it is.
+        said = ["" if value.startswith(("from ", "toward")) else value for value in said]
+        return [
+            (place, found)
+            for place, classes in _classed(said)
+            if (found := _of_place(classes) if _PLACED.match(said[place]) else classes)
+        ]
 
     def sentences_of(self, entity: int) -> frozenset[int]:
         """The parsed sentences that name an entity."""
@@ -333,6 +340,11 @@ def _undergoes(unit: GraphUnit) -> bool:
 def _words(value: str) -> list[str]:
     lower = value.lower()
     return [lower[a:b] for a, b in word_spans(lower)] or re.findall(r"\S+", lower)
+
+
+def _of_place(classes: Values) -> Values:
+    """Of a place only where it is: "on an orange background" colours nothing."""
+    return frozenset((name, line) for name, line in classes if name in _PLACES)
 
 
 def _classed(texts: Sequence[str]) -> list[tuple[int, Values]]:

@@ -39,10 +39,10 @@ def contradicted(found: Evidence, n: Numbers) -> bool:
         return found.excluded and found.named >= n.known
     if found.kind == "relation":
         return _reversed(found, n) or (found.denied and found.stated >= n.ends)
-    if found.named < n.known:
-        return False
     if found.on_counterpart >= n.same:
-        return found.denied
+        return found.denied and found.named >= n.known
+    if found.named < n.same or found.on_alike >= n.same:
+        return False  # another thing, or another of that name
     return found.excluded and found.affirmed and found.order < n.attached
 
 
@@ -73,15 +73,14 @@ def _attribute(found: Evidence, n: Numbers) -> float:
     if contradicted(found, n):
         return min(made, n.contradicted)
     on_own = found.named >= n.known and found.on_counterpart >= n.same
-    if on_own or found.order >= n.attached:
-        return max(made, found.order, found.on_alike)
-    if not found.affirmed:  # "not red" holds where nothing says red
-        return 1.0 - n.anywhere * found.on_counterpart
-    if found.on_kin >= n.same:
-        made = max(made, n.present)
-    elif found.elsewhere and found.named >= n.known:
-        made *= n.elsewhere
-    return max(made, found.order, found.on_alike)
+    if not on_own and found.order < n.attached:
+        if not found.affirmed:  # "not red" holds where nothing says red
+            return 1.0 - n.anywhere * found.on_counterpart
+        if found.elsewhere and found.named >= n.known:
+            made *= n.elsewhere
+    made = max(made, found.order, found.on_alike)
+    said = found.on_kin >= n.same or made >= n.doubtful
+    return max(made, n.present) if said else made
 
 
 def _relation(found: Evidence, n: Numbers) -> float:

@@ -54,6 +54,7 @@ class Numbers:
     passing: float
     contradicted: float
     elsewhere: float
+    doubtful: float
     unpaired: float
     ends: float
     related: float

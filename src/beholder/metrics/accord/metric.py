@@ -105,7 +105,8 @@ class Accord(Metric[AccordEvidence]):
         units = found.values["f1"]
         own, others = evidence.candidate, evidence.references
         wording = compare_words(own, others)
-        words = f1(wording.precision, peer_adjusted_recall(wording.recall, wording.peers))
+        peers = evidence.units.plan.peers
+        words = f1(wording.precision, peer_adjusted_recall(wording.recall, peers))
         sentence = compare_wholes(own, others)
         kept = in_order(evidence.order, own, others)
         values = {
