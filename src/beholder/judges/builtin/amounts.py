@@ -34,9 +34,9 @@ def amounts_value(source: Entity, targets: Sequence[Entity]) -> tuple[float, boo
     best = max((amount_value(source, target) for target in targets), key=lambda fit: fit[0])
     if not best[1] or len(targets) < 2:
         return best
-    asked, each = number(source.quantity or ""), [amount(target) for target in targets]
-    total = sum(said for said in each if said is not None)
-    fits = None in each or (total > 1 if asked is None else total == asked)
+    asked = number(source.quantity or "")
+    total = sum(said for target in targets if (said := amount(target)) is not None)
+    fits = total > 1 if asked is None else total == asked
     return (0.9, False) if fits else best
 
 
