@@ -39,9 +39,10 @@ bench: .venv-bench/.ready
 	$(BENCH) benchmarks/perplexity.py
 	if [ -d $(DATA) ]; then \
 	    $(BENCH) -m benchmarks.language --data $(DATA) && \
-	    $(BENCH) benchmarks/agreement_vcs.py && \
-	    $(BENCH) benchmarks/perturb_vcs.py && \
-	    $(BENCH) -m benchmarks.agreement --data $(DATA)/human_judgments && \
+	    $(BENCH) benchmarks/agreement_vcs.py --data $(DATA)/human_judgments/vatex_eval.jsonl.gz && \
+	    $(BENCH) benchmarks/perturb_vcs.py --data $(DATA)/oracle_facts.jsonl && \
+	    $(BENCH) -m benchmarks.agreement --data $(DATA)/human_judgments --jobs $$(nproc) && \
+	    $(BENCH) benchmarks/accord.py $(DATA) --texts 60 && \
 	    $(BENCH) benchmarks/granular.py && \
 	    $(BENCH) -m benchmarks.dcscore; \
 	fi

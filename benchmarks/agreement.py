@@ -90,7 +90,7 @@ async def _values(item: Item) -> dict[str, float]:
         "omission": alone["omission_rate"],
         "words precision": wording.precision,
         "words recall": wording.recall,
-        "words peers": wording.peers,
+        "words peers": plan.peers,
         "word alignment": f1(near.precision, recall),
         "alignment precision": near.precision,
         "alignment recall": float(np.mean(near.recalls)),

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,39 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     unfinished = path.with_name(f".{path.name}.part")
     try:
-        yield unfinished
-        _sync(unfinished)
-        unfinished.replace(path)
+        with told(path):
+            yield unfinished
+            _sync(unfinished)
+            unfinished.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """What hinders writing within, in words.
+
+    Raises:
+        RunError: No permission, no room, something else of that name.
+    """
+    try:
+        yield
     except OSError as error:
         raise RunError(
             f"{path} cannot be written: {error.strerror or error}; choose another place with -o"
         ) from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder with those above it; it may be there.
+
+    Raises:
+        RunError: It cannot be made.
+    """
+    with told(path):
+        path.mkdir(parents=True, exist_ok=True)
 
 
 def _sync(path: Path) -> None:
@@ -48,9 +74,15 @@ def _sync(path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text; its folder is made if it is not there."""
+    make_folder(path.parent)
     with replacing(path) as unfinished:
-        path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes; the folder is there."""
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(data)
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -48,9 +48,13 @@ class Connection:
         base_url: Address up to ``/v1``.
         key_env: Environment variable that holds the key.
         timeout: Seconds for one request.
+        key: The key itself, where a program gives it; None takes the variable's.
     """
 
-    def __init__(self, name: str, base_url: str, key_env: str, timeout: float) -> None:
+    def __init__(
+        self, name: str, base_url: str, key_env: str, timeout: float, key: str | None = None
+    ) -> None:
+        self._given_key = key
         self.name = name
         self.base_url = base_url.rstrip("/")
         self.key_env = key_env
@@ -58,11 +62,11 @@ class Connection:
         self._reached = False
         self._clients = PerLoop(self._open)
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """The JSON answer to a JSON body; errors as in ``request``."""
+    async def post(self, path: str, body: Mapping[str, Any], *, most: int = MOST_BYTES) -> Any:
+        """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
         headers = {"content-type": "application/json"}
-        return await self.read("POST", path, content=content, headers=headers)
+        return await self.read("POST", path, most=most, content=content, headers=headers)
 
     async def read(self, method: str, path: str, **parts: Any) -> Any:
         """The JSON answer to a request; errors as in ``request``."""
@@ -76,7 +80,7 @@ class Connection:
         """
         try:
             value = json.loads(body)
-            key = os.environ.get(self.key_env, "")
+            key = self._key()
             return _masked(value, key) if len(key) >= _KEY_LENGTH else value
         except (ValueError, RecursionError) as error:
             raise CallFailed("the server's answer is broken (not JSON)", charged=True) from error
@@ -154,11 +158,14 @@ class Connection:
         return Refused(reason)
 
     def _redacted(self, text: str) -> str:
-        key = os.environ.get(self.key_env)
+        key = self._key()
         return (text.replace(key, "[key]") if key else text)[:500]
 
+    def _key(self) -> str:
+        return self._given_key or os.environ.get(self.key_env, "")
+
     async def _open(self) -> AsyncGenerator[httpx2.AsyncClient, None]:
-        key = os.environ.get(self.key_env)
+        key = self._key()
         if key and not _KEY.fullmatch(key):
             raise ConfigError(
                 f"{self.name}: the key in the environment variable {self.key_env} holds a blank, a"

@@ -114,7 +114,10 @@ class AnswerFile:
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_SCHEMA)
         except (sqlite3.Error, OSError) as error:
-            raise RunError(f"{path} cannot be used to keep answers: {error}") from error
+            raise RunError(
+                f"{path} cannot be used to keep answers: {error}; if it is the cache, take another"
+                " with --cache FOLDER (or off), or delete it"
+            ) from error
 
     def close(self) -> None:
         """Close the file."""

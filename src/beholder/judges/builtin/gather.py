@@ -96,9 +96,9 @@ class _Gathering:
     def _entity(self, place: int, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
         other = int(pairs.best[index])
-        made = Evidence("entity", unit.polarity, coverage=float(self._coverage[place]))
+        coverage = float(self._coverage[place])
         if other < 0:
-            return replace(made, counterpart=False)
+            return Evidence("entity", unit.polarity, counterpart=False, coverage=coverage)
         named, twin = float(pairs.similarity[index, other]), self._target.graph.entities[other]
         same = self._numbers.same
         said, where = twin.mentions[0].text, (twin.mentions[0].span,)
@@ -112,8 +112,10 @@ class _Gathering:
         elif not twin.polarity:
             said = f"no {said}"
         shown = named >= (self._numbers.known if unit.polarity else same)
-        return replace(
-            made,
+        return Evidence(
+            "entity",
+            unit.polarity,
+            coverage=coverage,
             named=named,
             stated=named,
             narrower=named >= same
@@ -150,9 +152,9 @@ class _Gathering:
     def _attribute(self, row: int, unit: GraphUnit, place: int, wrong: set[int]) -> Evidence:
         pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
         index, other = unit.subject, int(pairs.best[unit.subject])
-        made = Evidence("attribute", unit.polarity, coverage=float(self._coverage[place]))
+        coverage = float(self._coverage[place])
         if other < 0:
-            return replace(made, counterpart=False)
+            return Evidence("attribute", unit.polarity, counterpart=False, coverage=coverage)
         similarity, owners = agreement.similarity[row], target.property_owners
         stated = float(np.max(pairs.strength[index] * agreement.best[row]))
         own = np.flatnonzero(owners == other)
@@ -166,8 +168,10 @@ class _Gathering:
             told = said.text if said.polarity else f"not {said.text}"
         elif on_own < n.same and against:
             told, where = target.properties[against[0]].text, target.properties[against[0]].spans
-        return replace(
-            made,
+        return Evidence(
+            "attribute",
+            unit.polarity,
+            coverage=coverage,
             named=float(pairs.similarity[index, other]),
             stated=stated,
             on_counterpart=on_own,
