@@ -10,7 +10,7 @@ from functools import partial
 from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
 from beholder.language.lexicon import COLOURS, MATERIALS, PICTURES, POSITIONS, SELECTORS, SHADES
-from beholder.language.phrases import Phrase, Phrases
+from beholder.language.phrases import Phrase, Phrases, plain_phrase
 from beholder.language.words import word_set
 from beholder.text.kinds import parts_of_speech
 
@@ -49,6 +49,22 @@ def settle(document: Document, phrases: Phrases) -> None:
             del phrases.by_word[index]
         else:
             phrase.kind = _kind(document, phrase)
+    _free_predicates(document, phrases)
+
+
+def _free_predicates(document: Document, phrases: Phrases) -> None:
+    """Give back the dog of "The focal point is a dog", which says what no thing is."""
+    for index, target in list(phrases.stands_for.items()):
+        known = phrases.by_word.get(target)
+        predicate = document.words[target].dep.startswith("nsubj")
+        if known is not None and known.kind == "unseen" and predicate:
+            phrase = plain_phrase(document, document.words[index])
+            phrase.kind = _kind(document, phrase)
+            del phrases.stands_for[index]
+            phrases.by_word[index] = phrase
+    in_order = sorted(phrases.by_word.items())
+    phrases.by_word.clear()
+    phrases.by_word.update(in_order)
 
 
 def names_nothing(word: Word) -> bool:
