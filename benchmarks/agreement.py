@@ -72,7 +72,8 @@ async def _values(item: Item) -> dict[str, float]:
     alone = PoSh(lexical_weight=0.0, references="best").score_answers(plan, grades).values
     mean = PoSh(lexical_weight=0.0, references="mean").score_answers(plan, grades).values
     near = align_words(item.candidate, item.references)
-    worded = WORDED.score_answers(replace(plan, lexical_alignment=near), grades).values
+    aligned = replace(plan, lexical_alignment=near, peers=near.peers)
+    worded = WORDED.score_answers(aligned, grades).values
     wording = compare_words(evidence.candidate, evidence.references)
     own = evidence.candidate.whole.astype(np.float64)
     others = np.stack([text.whole for text in evidence.references]).astype(np.float64)

@@ -38,9 +38,10 @@ NAMES = (
 )  # fmt: skip
 KEYS = (
     "base_url", "extra", "prices", "temperature", "prompts", "concurrency", "timeout", "samples",
-    "attempts", "wait", "max_wait", "revision", "key_env", "model", "name", "seed", "members", "lct",
-    "judge", "embedder", "encoder", "splitter", "rules", "n", "batch", "requests_per_minute",
-    "dimensions", "device", "max_side", "trust_remote_code", "references", "weights", "parser",
+    "attempts", "wait", "max_wait", "revision", "key_env", "model", "name", "seed", "members",
+    "lct", "judge", "embedder", "encoder", "splitter", "rules", "n", "batch",
+    "requests_per_minute", "dimensions", "device", "max_side", "trust_remote_code", "references",
+    "weights", "parser",
 )  # fmt: skip
 VALUES = (
     "5", "-1", "'a'", "''", "None", "True", "[]", "{'a': {'b': [1, 2]}}", "(1,)", "1e999", "nan",

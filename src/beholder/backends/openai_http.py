@@ -6,15 +6,16 @@ for a call (``benchmarks/judge_throughput.py``).
 
 from __future__ import annotations
 
+import base64
 import email.utils
 import json
 import math
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx2
 
@@ -80,8 +81,8 @@ class Connection:
         """
         try:
             value = json.loads(body)
-            key = self._key()
-            return _masked(value, key) if len(key) >= _KEY_LENGTH else value
+            told = [secret for secret in self._secrets() if len(secret) >= _KEY_LENGTH]
+            return _masked(value, told) if told else value
         except (ValueError, RecursionError) as error:
             raise CallFailed("the server's answer is broken (not JSON)", charged=True) from error
 
@@ -158,8 +159,15 @@ class Connection:
         return Refused(reason)
 
     def _redacted(self, text: str) -> str:
-        key = self._key()
-        return (text.replace(key, "[key]") if key else text)[:500]
+        return _masked(text, self._secrets())[:500]  # type: ignore[no-any-return]
+
+    def _secrets(self) -> list[str]:
+        """What must not be repeated: the key, and what stands before the host in the address."""
+        parts = urlsplit(self.base_url)
+        named = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        sent = base64.b64encode(named.encode()).decode() if parts.password else ""
+        known = (self._key(), unquote(parts.password or ""), sent)
+        return [secret for secret in known if secret]
 
     def _key(self) -> str:
         return self._given_key or os.environ.get(self.key_env, "")
@@ -222,14 +230,16 @@ async def _read(response: httpx2.Response, most: int) -> bytes:
     return bytes(body)
 
 
-def _masked(value: Any, key: str) -> Any:
-    """A JSON value in which the key is nowhere told."""
+def _masked(value: Any, secrets: Sequence[str]) -> Any:
+    """A JSON value in which no secret is told."""
     if isinstance(value, str):
-        return value.replace(key, "[key]")
+        for secret in secrets:
+            value = value.replace(secret, "[key]")
+        return value
     if isinstance(value, list):
-        return [_masked(each, key) for each in value]
+        return [_masked(each, secrets) for each in value]
     if isinstance(value, dict):
-        return {_masked(name, key): _masked(each, key) for name, each in value.items()}
+        return {_masked(name, secrets): _masked(each, secrets) for name, each in value.items()}
     return value
 
 

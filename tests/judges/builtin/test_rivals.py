@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from beholder.judges.builtin.reading import analysed
-from beholder.judges.builtin.rivals import Wording, unrivalled
+from beholder.judges.builtin.rivals import ClaimWording, unrivalled
 
 
-def wording(claim: str, text: str) -> Wording:
-    return Wording(analysed(claim), analysed(text), frozenset(("the", "is")))
+def wording(claim: str, text: str) -> ClaimWording:
+    return ClaimWording(analysed(claim), analysed(text), frozenset(("the", "is")))
 
 
 @pytest.mark.parametrize(

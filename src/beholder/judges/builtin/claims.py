@@ -19,7 +19,7 @@ from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexis import says
 from beholder.judges.builtin.numbers import PRESENT, number, table, whole
 from beholder.judges.builtin.reading import analysed, analysed_claims
-from beholder.judges.builtin.rivals import Wording, unrivalled
+from beholder.judges.builtin.rivals import ClaimWording, unrivalled
 from beholder.judges.builtin.spelling import respelt
 from beholder.judges.builtin.vectors import vectors
 from beholder.language import graph_statements
@@ -131,7 +131,7 @@ def statement_evidence(claim: AnalysedText, source: Source) -> StatementEvidence
         for finding, unit in zip(found, claim.units, strict=True)
         if unit.kind == "attribute"
     )
-    wording = Wording(claim, source.text, _UNSAID)
+    wording = ClaimWording(claim, source.text, _UNSAID)
     return StatementEvidence(
         grade=(looked.grade - 1.0) / 4.0,
         attribute=min(attributes, default=1.0),

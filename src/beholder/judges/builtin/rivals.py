@@ -23,7 +23,7 @@ _ARTICLES = frozenset(("a", "an"))
 
 
 @dataclass(frozen=True)
-class Wording:
+class ClaimWording:
     """The telling words of a claim and where a text has them.
 
     Attributes:
@@ -82,7 +82,7 @@ class Wording:
         return np.cumsum(things)
 
 
-def unrivalled(wording: Wording) -> float:
+def unrivalled(wording: ClaimWording) -> float:
     """How far a text says the values of a claim, 0..1, rather than others that exclude them.
 
     For each word of a class: how near it comes to the claim's other words, less how near a word
