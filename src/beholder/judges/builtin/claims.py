@@ -79,16 +79,15 @@ class Source:
     @cached_property
     def wordings(self) -> list[npt.NDArray[np.intp]]:
         """The words of each sentence, with the names of the things that it tells of ("it")."""
-        mentions = self.text.mentions
+        text = self.text
+        named = [(end, first) for end, spans in enumerate(text.mentions) for first, _ in spans]
+        for unit in text.units:
+            named += [(end, text.at(span)[0]) for span in unit.spans for end in _ends(unit)]
         found = []
         for part in self.sentences:
-            told = {
-                place
-                for spans in mentions
-                if spans and any(part.start <= first < part.stop for first, _ in spans)
-                for place in range(*spans[0])
-            }
-            found.append(np.array(sorted({*range(part.start, part.stop), *told}), np.intp))
+            told = {end for end, place in named if part.start <= place < part.stop}
+            words = {p for end in told for p in range(*next(iter(text.mentions[end]), (0, 0)))}
+            found.append(np.array(sorted({*range(part.start, part.stop), *words}), np.intp))
         return found
 
     @cached_property
