@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +15,10 @@ from typing import Any
 
 from beholder.errors import RunError
 
+MOST_JSON = 500_000_000
+"""Bytes of the largest JSON file of a run that is read."""
+
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
@@ -121,7 +127,7 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
         RunError: There is none, it is damaged, or it has another format.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(_regular(path, MOST_JSON).decode("utf-8"))
     except FileNotFoundError:
         raise RunError(missing) from None
     except (OSError, ValueError, RecursionError) as error:
@@ -132,6 +138,17 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
     if not isinstance(found, dict) or found.get("format") != form:
         raise RunError(f"{path} is no {kind} of format {form}")
     return found
+
+
+def _regular(path: Path, most: int) -> bytes:
+    """The bytes of a regular file: a pipe would be waited for, and a device has no end."""
+    with io.FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING)) as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError("it is no regular file")
+        if found.st_size > most:
+            raise OSError(f"{found.st_size} bytes are more than the {most} that are read")
+        return file.readall()
 
 
 def _cell(value: Any) -> Any:

@@ -50,6 +50,8 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
     Returns:
         Value 0..1, and whether the two amounts contradict each other.
     """
+    if source.quantity == target.quantity:
+        return 1.0, False
     asked, said = number(source.quantity or ""), amount(target)
     if asked is not None and said is not None:
         return (1.0, False) if asked == said else (0.0, True)

@@ -41,7 +41,7 @@ class Evidence:
         crowded: Entity: whether its like have taken all counterparts.
         denied: Whether the target says it with the other polarity.
         excluded: Whether the target says of the counterpart what excludes the unit.
-        elsewhere: Attribute: whether the target says it, and of another thing only.
+        elsewhere: Whether the target says it, and of another thing only.
         exchanged: Whether the target says it of a thing that is another one's counterpart.
         told: What the target says in its place, for people to read.
         where: Characters of what the target says.

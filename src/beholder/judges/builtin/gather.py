@@ -75,7 +75,12 @@ class _Gathering:
         for place, unit in enumerate(units):
             if unit.kind != "entity":
                 known = found[place]
-                against = bool(known.told) or known.excluded or known.denied
+                against = (
+                    bool(known.told)
+                    or known.excluded
+                    or known.denied
+                    or (known.kind == "relation" and known.elsewhere)
+                )
                 if self._nearby.quoted(unit, against):
                     found[place] = replace(known, quoted=True)
         for place, owner in exchanged(
@@ -217,6 +222,7 @@ class _Gathering:
             ends=min(self._named(i) for i in ends),
             bare=seen.bare,
             spared=seen.spared,
+            elsewhere=seen.elsewhere,
             denied=seen.denied,
             told=seen.told,
             where=seen.where,
