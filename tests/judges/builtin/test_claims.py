@@ -8,6 +8,7 @@ from beholder.judges.builtin.claims import (
     Source,
     StatementEvidence,
     grade,
+    matches,
     probabilities,
     statement_evidence,
 )
@@ -106,6 +107,23 @@ def test_grades_of_claims(claim: str, text: str, expected: bool) -> None:
     found = grade(analysed(claim), Source(analysed(text)))
     assert (found >= PRESENT) is expected
     assert 1.0 <= found <= 5.0
+
+
+def test_one_wrong_attribute_is_enough() -> None:
+    assert evidence("The tall lamp stands.").attribute == 1.0
+    assert evidence("The tall red lamp stands.").attribute <= 0.55
+
+
+@pytest.mark.parametrize(
+    ("claim", "reference", "expected"),
+    [
+        ("A cat sleeps.", "A cat sleeps.", 0),
+        ("A cat.", "A black cat.", 0),  # the reference says all of the claim
+        ("A dog sleeps.", "A cat sleeps.", None),
+    ],
+)
+def test_matches_of_claims(claim: str, reference: str, expected: int | None) -> None:
+    assert matches([analysed(claim)], [analysed(reference)]) == [expected]
 
 
 def test_more_evidence_is_never_less_likely() -> None:
