@@ -68,6 +68,11 @@ def senses(word: str, part: str) -> frozenset[int]:
     return frozenset().union(*found)
 
 
+def parents(sense: int) -> frozenset[int]:
+    """The senses right above one."""
+    return frozenset(_load().above.get(sense, ()))
+
+
 @lru_cache(maxsize=1 << 15)
 def parts_of_speech(word: str) -> frozenset[str]:
     """As what a lower-case word is known in the very form it has: n, v, a; empty if not at all."""

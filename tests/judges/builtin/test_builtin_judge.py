@@ -319,3 +319,31 @@ def test_vectors_outlive_what_is_kept() -> None:
     assert small([]).shape == (0, whole.shape[1])
     assert not whole[1].any()
     assert np.linalg.norm(whole[[0, 2, 4]], axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("said", "verb", "as_if"),
+    [
+        ("mount to", True, "on"),
+        ("hang from", True, "on"),
+        ("perch on", True, "on"),
+        ("stretch along", True, "along"),
+        ("construct from", True, "of"),
+        ("adorn with", True, "with"),
+        ("cover in", True, "with"),
+        ("beyond", False, "behind"),
+    ],
+)
+def test_a_verb_that_says_no_more_than_its_place_is_the_place(
+    said: str, verb: bool, as_if: str
+) -> None:
+    assert normal(said, verb) == normal(as_if, False)
+
+
+@pytest.mark.parametrize("said", ["ride on", "construct on", "adorn on", "hang"])
+def test_other_verbs_stay(said: str) -> None:
+    assert normal(said, True).verb == said.split()[0]
+
+
+def test_a_shower_holds_what_it_shows() -> None:
+    assert normal("depict", True) == normal("contain", True)

@@ -22,7 +22,6 @@ N = Numbers(
     passing=0.5,
     contradicted=0.2,
     elsewhere=0.5,
-    doubtful=0.28,
     unpaired=0.4,
     ends=0.6,
     related=0.8,
@@ -90,16 +89,10 @@ def relation(**given: object) -> Evidence:
         (attribute(coverage=0.4, stated=0.6, elsewhere=True, named=0.4), 0.55),
         (attribute(coverage=0.4, stated=0.6, elsewhere=True, on_alike=0.7), 0.7),
         (attribute(coverage=0.4, stated=0.6, elsewhere=True, order=0.6), 0.6),
-        # said of a part or the whole; rather said in other words than not at all
+        # said of a part or the whole
         (attribute(stated=0.2, on_kin=0.8), 0.5),
         (attribute(stated=0.2, on_kin=0.7), 0.15),
         (attribute(stated=0.2, on_kin=0.8, excluded=True), 0.15),
-        (attribute(stated=0.4), 0.5),
-        (attribute(stated=0.36), 0.27),
-        # named by a wider word; not where what it is called excludes it
-        (entity(coverage=0.2, named=0.5, wider=True), 0.5),
-        (entity(coverage=0.2, named=0.5, wider=True, excluded=True), 0.35),
-        (entity(coverage=0.2, named=0.5, wider=True, crowded=True), 0.4),
         # a quarter of the coverage, the rest of the likest relation
         (relation(coverage=0.8, stated=0.4), 0.5),
         (relation(coverage=0.0, stated=0.9), 0.9),

@@ -26,18 +26,22 @@ def amount(entity: Entity) -> int | None:
 
 
 def amounts_value(source: Entity, targets: Sequence[Entity]) -> tuple[float, bool]:
-    """How well the amount of one entity fits that of any of several of one name, or of all.
+    """How well the amount of one entity fits that of several of one name.
+
+    Amounts that are written decide, the best of them; where none is, "a dog ... another dog" are
+    two.
 
     Returns:
         As ``amount_value``.
     """
-    best = max((amount_value(source, target) for target in targets), key=lambda fit: fit[0])
-    if not best[1] or len(targets) < 2:
+    written = [target for target in targets if target.quantity is not None]
+    fits = [amount_value(source, target) for target in written or targets]
+    best = max(fits, key=lambda fit: fit[0])
+    if not best[1] or written:
         return best
-    asked, each = number(source.quantity or ""), [amount(target) for target in targets]
-    total = sum(said for said in each if said is not None)
-    fits = None in each or (total > 1 if asked is None else total == asked)
-    return (0.9, False) if fits else best
+    asked = number(source.quantity or "")
+    total = sum(said for target in targets if (said := amount(target)) is not None)
+    return (0.9, False) if (total > 1 if asked is None else total == asked) else best
 
 
 def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
@@ -46,6 +50,8 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
     Returns:
         Value 0..1, and whether the two amounts contradict each other.
     """
+    if source.quantity == target.quantity:
+        return 1.0, False
     asked, said = number(source.quantity or ""), amount(target)
     if asked is not None and said is not None:
         return (1.0, False) if asked == said else (0.0, True)

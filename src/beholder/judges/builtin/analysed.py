@@ -308,8 +308,16 @@ class AnalysedText:
 
     @cached_property
     def verb_vectors(self) -> FloatArray:
-        """(relations, D), of verbs; zero where a relation has none."""
+        """(relations, D), of verbs in base form; zero where a relation has none."""
         return vectors([predicate.verb for _, _, predicate in self.relations])
+
+    @cached_property
+    def verbs_written(self) -> list[str]:
+        """(relations,), verbs in the form they stand in; empty where a relation has none."""
+        return [
+            unit.text.lower().split()[0] if predicate.verb else ""
+            for _, unit, predicate in self.relations
+        ]
 
 
 def lower_excluded(

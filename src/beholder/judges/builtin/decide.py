@@ -10,7 +10,7 @@ def value(found: Evidence, n: Numbers) -> float:
     """How far the target says a unit, 0 (nothing like it) .. 1 (says so).
 
     What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``on_kin``,
-    ``order``, ``ends``, ``quoted``, ``spared``, ``wider``) never lowers the value; what speaks
+    ``order``, ``ends``, ``quoted``, ``spared``) never lowers the value; what speaks
     against it never raises it.
     """
     if found.kind == "amount":
@@ -59,8 +59,6 @@ def _entity(found: Evidence, n: Numbers) -> float:
         return 1.0 if found.counterpart else 1.0 - made
     if found.denied and found.named >= n.same:
         return min(made, n.contradicted)
-    if found.wider and not found.excluded:
-        made = max(made, n.present)
     return min(made, n.unpaired) if found.crowded else made
 
 
@@ -79,8 +77,7 @@ def _attribute(found: Evidence, n: Numbers) -> float:
         if found.elsewhere and found.named >= n.known:
             made *= n.elsewhere
     made = max(made, found.order, found.on_alike)
-    said = found.on_kin >= n.same or made >= n.doubtful
-    return max(made, n.present) if said else made
+    return max(made, n.present) if found.on_kin >= n.same else made
 
 
 def _relation(found: Evidence, n: Numbers) -> float:

@@ -38,12 +38,10 @@ class Evidence:
         spared: Whether it belongs to a thing that is wrong itself, and is right of what stands in
             its place.
         narrower: Entity: whether its name says more than the counterpart's.
-        wider: Entity: whether the target names it by a more general word, by which it names nothing
-            else that the source names.
         crowded: Entity: whether its like have taken all counterparts.
         denied: Whether the target says it with the other polarity.
         excluded: Whether the target says of the counterpart what excludes the unit.
-        elsewhere: Attribute: whether the target says it, and of another thing only.
+        elsewhere: Whether the target says it, and of another thing only.
         exchanged: Whether the target says it of a thing that is another one's counterpart.
         told: What the target says in its place, for people to read.
         where: Characters of what the target says.
@@ -66,7 +64,6 @@ class Evidence:
     quoted: bool = False
     spared: bool = False
     narrower: bool = False
-    wider: bool = False
     crowded: bool = False
     denied: bool = False
     excluded: bool = False

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.amounts import amount_value, amounts_value, told_amount
+from beholder.judges.builtin.amounts import amount, amount_value, amounts_value, told_amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.exchanges import exchanged
-from beholder.judges.builtin.lexis import content, named_further, said_in, tie
+from beholder.judges.builtin.lexis import content, named_further, said_in
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import UnitSeen, related
@@ -75,7 +75,12 @@ class _Gathering:
         for place, unit in enumerate(units):
             if unit.kind != "entity":
                 known = found[place]
-                against = bool(known.told) or known.excluded or known.denied
+                against = (
+                    bool(known.told)
+                    or known.excluded
+                    or known.denied
+                    or (known.kind == "relation" and known.elsewhere)
+                )
                 if self._nearby.quoted(unit, against):
                     found[place] = replace(known, quoted=True)
         for place, owner in exchanged(
@@ -120,7 +125,6 @@ class _Gathering:
             stated=named,
             narrower=named >= same
             and named_further(self._source.graph.entities[index].name, twin.name),
-            wider=self._wider(index, other),
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
             excluded=excluded,
@@ -135,8 +139,9 @@ class _Gathering:
             return Evidence("amount", counterpart=False)
         twin = self._target.graph.entities[other]
         called_so = np.flatnonzero(pairs.similarity[index] >= self._numbers.same)
-        alike = sorted({other, *called_so.tolist()})
         entities = self._target.graph.entities
+        counted = [i for i in called_so.tolist() if amount(entities[i]) is not None]
+        alike = sorted({other, *counted})
         fit, excluded = amounts_value(
             self._source.graph.entities[index], [entities[place] for place in alike]
         )
@@ -187,18 +192,9 @@ class _Gathering:
         )
 
     def _named(self, index: int) -> float:
-        """How surely the target names an entity, by its own word or a wider one."""
+        """How surely the target names an entity."""
         other = int(self._pairs.best[index])
-        if other < 0:
-            return 0.0
-        named = float(self._pairs.similarity[index, other])
-        return max(named, self._numbers.same) if self._wider(index, other) else named
-
-    def _wider(self, index: int, other: int) -> bool:
-        """Whether the target names an entity by a wider word, and nothing else by that word."""
-        asked, said = self._source.graph.entities[index], self._target.graph.entities[other]
-        known = tie(asked.head.lower(), said.head.lower())
-        return known == "less" and not self._pairs.alike[:, other].any()
+        return 0.0 if other < 0 else float(self._pairs.similarity[index, other])
 
     def _kin(self, index: int, other: int) -> list[int]:
         """What in the target an entity is a part of, or has as a part, by either text."""
@@ -226,6 +222,7 @@ class _Gathering:
             ends=min(self._named(i) for i in ends),
             bare=seen.bare,
             spared=seen.spared,
+            elsewhere=seen.elsewhere,
             denied=seen.denied,
             told=seen.told,
             where=seen.where,

@@ -20,6 +20,7 @@ from beholder.text.kinds import (
     derived,
     general,
     meanings,
+    parents,
     parts_of_speech,
     relatives,
     senses,
@@ -47,6 +48,7 @@ _ON = ("front", "side", "top")
 _LEAST_COSINE = number("lexis.least_cosine")
 _OUT_OF_CLASS = number("lexis.out_of_class")
 _PARTS: tuple[Part, ...] = ("n", "v", "a")
+_SYNONYM = number("lexis.synonym")
 
 
 @lru_cache(maxsize=1 << 17)
@@ -60,7 +62,7 @@ def tie(asked: str, said: str) -> Tie:
         return "same"
     if asked in _WRITTEN and said in _WRITTEN:
         return "more"
-    return _by_senses(asked, said, "n")
+    return _noun_tie(asked, said)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -98,6 +100,27 @@ def _means(asked: str, said: str) -> bool:
     return "same" in ties or ("more" in ties and "other" not in ties)
 
 
+def _noun_tie(asked: str, said: str) -> Tie:
+    """As by senses; near ones that stand in like contexts mean the same: boat, ship; lady, woman.
+
+    An animal is no dog, however like the contexts: a kind must be right below the other.
+    """
+    known = _by_senses(asked, said, "n")
+    if known == "other" or (known in ("more", "less") and _next(asked, said)):
+        near = float((vectors([asked]) @ vectors([said]).T)[0, 0])
+        return "same" if near >= _SYNONYM else known
+    return known
+
+
+def _next(a: str, b: str) -> bool:
+    """Whether one noun stands right above the other."""
+    first, second = senses(a, "n"), senses(b, "n")
+    above_first, above_second = (
+        {above for sense in some for above in parents(sense)} for some in (first, second)
+    )
+    return not (second.isdisjoint(above_first) and first.isdisjoint(above_second))
+
+
 def _by_senses(asked: str, said: str, part: Part) -> Tie:
     a, b = senses(asked, part), senses(said, part)
     if not a or not b:
@@ -124,7 +147,9 @@ def content(value: str) -> list[str]:
 def named_further(asked: str, said: str) -> bool:
     """Whether a name has a word of which another says nothing: "vanilla cake" beside "cake"."""
     others = said.lower().split()
-    return not all(any(says(a, b) for b in others) for a in asked.lower().split())
+    return not all(
+        any(says(a, b) or tie(a, b) == "same" for b in others) for a in asked.lower().split()
+    )
 
 
 def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import values
-from beholder.judges.builtin.lexis import content, saying
+from beholder.judges.builtin.lexis import content, saying, says
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate
 from beholder.judges.builtin.quotes import Quotes
@@ -145,6 +145,29 @@ class Nearby:
             if not turned and not near.isdisjoint(target.sentences[p] for p in places):
                 return LOOSE
         return 0.0
+
+    def of_another(self, unit: GraphUnit, predicate: Predicate) -> bool:
+        """Whether the target says of another thing, and not of this one, what it does to the other.
+
+        Args:
+            unit: A relation.
+            predicate: Its normal form.
+        """
+        if unit.object is None or not predicate.verb:
+            return False
+        ends = (unit.subject, unit.object)
+        doer, done = ends[::-1] if predicate.verb_turned else ends
+        found = False
+        for _, there, said in self._target.relations:
+            if there.object is None or not says(predicate.verb, said.verb):
+                continue
+            ends = (there.subject, there.object)
+            other, same = ends[::-1] if said.verb_turned else ends
+            if self._alike[done, same]:
+                if self._alike[doer, other]:
+                    return False
+                found = True
+        return found
 
     def _sentences(self, word: str) -> set[int]:
         """The sentences of the target that have a word."""

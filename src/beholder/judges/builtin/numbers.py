@@ -54,7 +54,6 @@ class Numbers:
     passing: float
     contradicted: float
     elsewhere: float
-    doubtful: float
     unpaired: float
     ends: float
     related: float

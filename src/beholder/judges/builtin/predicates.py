@@ -43,6 +43,7 @@ _SAME = {
     "in middle of": "in center of",
     "at center of": "in center of",
     "'s": "with",
+    "have": "with",
 }
 _SIDE = re.compile(r"^(?:on|at|in|to) (left|right)(?:-hand)? side of$")
 _INVERSE = {
