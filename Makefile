@@ -53,9 +53,12 @@ SEED ?= 1
 mutate: $(VENV)/.dev
 	$(BIN)/python -m tools.mutate --n $(N) --seed $(SEED) $(if $(PACKAGE),--package $(PACKAGE))
 
-# Every engine over a server of odd answers; some minutes (docs/reliability.md tells the figures).
+# Odd answers to every engine, mutated data files, spec strings at random; half an hour on two cores
+# (docs/reliability.md tells the figures).
 chaos: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python benchmarks/chaos.py --alone
+	$(BIN)/python -m benchmarks.hostile_files
+	$(BIN)/python -m benchmarks.hostile_specs
 
 # What the built-in judge's answers hang on, as signatures name it; a test fails when it is stale.
 identity: $(VENV)/.dev
