@@ -53,9 +53,12 @@ SEED ?= 1
 mutate: $(VENV)/.dev
 	$(BIN)/python -m tools.mutate --n $(N) --seed $(SEED) $(if $(PACKAGE),--package $(PACKAGE))
 
-# Every engine over a server of odd answers; some minutes (docs/reliability.md tells the figures).
+# Odd answers to every engine, mutated data files, spec strings at random; half an hour on two cores
+# (docs/reliability.md tells the figures).
 chaos: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python benchmarks/chaos.py --alone
+	$(BIN)/python -m benchmarks.hostile_files
+	$(BIN)/python -m benchmarks.hostile_specs
 
 # What the built-in judge's answers hang on, as signatures name it; a test fails when it is stale.
 identity: $(VENV)/.dev
@@ -78,6 +81,8 @@ lock: $(VENV)/.dev
 	        -c requirements/tested.in -o requirements/$$extra.txt || exit 1; \
 	done
 	$(COMPILE) pyproject.toml --group build --extra vllm -o requirements/vllm.txt
+	$(COMPILE) pyproject.toml --group build --extra hf -c requirements/dev.txt \
+	    -c requirements/tested.in --override requirements/without-torch.in -o requirements/test-hf.txt
 	$(COMPILE) requirements/bench.in --python-version 3.11 -c requirements/dev.txt \
 	    -c requirements/tested.in -o requirements/bench.txt
 
@@ -94,10 +99,12 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	$(BIN)/pip install -q --require-hashes -r requirements/dev.txt
 	touch $@
 
-.venv-hf/.ready: requirements/dev.txt requirements/hf.txt pyproject.toml
+# hf.txt would bring torch with CUDA, some gigabytes: its tests take the CPU build where one is offered.
+.venv-hf/.ready: requirements/dev.txt requirements/test-hf.txt pyproject.toml
 	$(PYTHON) -m venv .venv-hf
 	.venv-hf/bin/pip install -q --require-hashes -r requirements/dev.txt
-	.venv-hf/bin/pip install -q --require-hashes -r requirements/hf.txt
+	.venv-hf/bin/pip install -q torch==2.13.0
+	.venv-hf/bin/pip install -q --no-deps --require-hashes -r requirements/test-hf.txt
 	.venv-hf/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 

@@ -59,6 +59,13 @@ def test_locks_agree_so_that_extras_fit_together(name: str) -> None:
     assert all(versions <= ours[package] for package, versions in shared.items())
 
 
+def test_the_lock_for_tests_of_models_is_that_of_the_extra_but_for_torch() -> None:
+    whole, tested = lock("hf"), lock("test-hf")
+    assert {"transformers", "sentence-transformers"} <= set(tested)
+    assert all(versions <= whole[package] for package, versions in tested.items())
+    assert not any(package.startswith(("nvidia", "cuda")) for package in tested)
+
+
 def test_the_peers_that_we_measure_are_locked_too() -> None:
     assert {"pycocoevalcap", "pulp", "torch"} <= set(lock("bench"))
 
