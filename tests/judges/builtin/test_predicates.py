@@ -110,7 +110,7 @@ def test_verbs(a: str, b: str, vectors: float, expected: float) -> None:
         (place("on"), place("next to"), 1.0, 0.4, 1.0, (0.25, 0.0)),
         (place("of"), place("of", True), 1.0, 0.9, 0.2, (0.9, 0.0)),
         # what somebody wears is on, of or with them; other verbs say nothing of a place
-        (verb("wear"), place("of"), 0.0, 0.2, 1.0, (0.85, 0.0)),
+        (verb("wear"), place("of"), 0.0, 0.2, 0.8, (0.68, 0.0)),
         (place("in"), verb("wear"), 0.0, 1.0, 0.2, (0.85, 0.0)),
         (verb("wear"), place("on"), 0.0, 1.0, 0.2, (0.5, 0.0)),
         (verb("hold"), place("of"), 0.0, 0.2, 1.0, (0.5, 0.0)),
