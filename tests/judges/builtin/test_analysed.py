@@ -100,3 +100,20 @@ def test_the_graph_of_a_question_on_an_attribute_and_a_thing() -> None:
 )
 def test_exchanged_letters_are_one_edit(word: str, expected: str) -> None:
     assert respelt(word, {"sculpture"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "kind", "passive"),
+    [
+        ("holds", "hold", "verb", False),
+        ("looks up at", "look up at", "verb", False),
+        ("held by", "hold by", "verb", True),
+        ("next to", "next to", "preposition", False),
+        ("", "", "preposition", False),
+    ],
+)
+def test_what_a_question_relates_is_in_base_form(
+    said: str, value: str, kind: str, passive: bool
+) -> None:
+    (made,) = question_graph(Question("relation", said, "red cup", "tall man")).relations
+    assert (made.predicate, made.kind, made.passive) == (value, kind, passive)
