@@ -101,6 +101,13 @@ def test_what_another_thing_does(source: str, target: str, expected: bool) -> No
         # a run of five words is no chance, unless the text says otherwise
         ("The old man in a very dark red coat.", "A boy in a very dark red coat.", False, True),
         ("The cup is red.", "The plate is red.", False, False),
+        # however far into the text
+        (
+            "A long road runs beside a wide river in the low sun. Here is a red cup.",
+            "A boy walks to a small shop behind the old church. There is a red cup.",
+            False,
+            True,
+        ),
     ],
 )
 def test_what_is_quoted(source: str, target: str, against: bool, expected: bool) -> None:

@@ -147,3 +147,18 @@ def test_alike_as_they_stand_and_exchanged(
 @pytest.mark.parametrize(("name", "directed"), [("on", True), ("near", False), ("of", False)])
 def test_directed_places(name: str, directed: bool) -> None:
     assert place(name).directed is directed
+
+
+@pytest.mark.parametrize(
+    ("verbs", "place", "exchanged"),
+    [
+        ("bear boast cast comprise exhibit feature have include own possess sport", "of", True),
+        ("contain depict display frame house portray reveal show showcase", "in", True),
+        ("support", "on", True),
+        ("flank", "next to", False),
+        ("surround", "around", False),
+    ],
+)
+def test_verbs_that_say_no_more_than_a_place(verbs: str, place: str, exchanged: bool) -> None:
+    for verb in verbs.split():
+        assert normal(verb, True) == Predicate("", False, place, exchanged), verb
