@@ -282,7 +282,7 @@ def test_who_finds_a_counterpart_taken(
 @pytest.mark.parametrize(
     ("name", "value"), [("kind", "place"), ("polarity", False), ("member_of", 0)]
 )
-def test_only_affirmed_single_things_take_a_counterpart(name: str, value: object) -> None:
+def test_only_affirmed_single_things_take_a_counterpart(name: str, value: Any) -> None:
     assert resolved([[1.0], [0.9]])[1] == [False, True]
     assert resolved([[1.0], [0.9]], **{name: value})[1] == [False, False]
 
