@@ -226,6 +226,7 @@ def test_words_are_weighed_and_no_word_is_nearer_than_itself(
         ("The man is red.", "A man and a red car.", 0.0),  # "man" names the thing itself
         ("A man and a red cup.", "A man and a red cup.", 1.0),
         ("The cup is red.", "A cup.", 1.0),  # nothing is red
+        ("The cup is left.", "A jug stands left of a box.", 0.0),  # by a relation
         ("Red.", "A red cup.", 1.0),  # of no thing in particular
         ("A man holds a cup.", "A man holds a bone. A man holds a cup.", 1.0),
     ],
@@ -302,7 +303,11 @@ def matched(
     """The reference "Thing 0.", "Thing 1." ... that is taken for a claim."""
     tables = iter((np.array([forward]), np.array([back]).T))
     monkeypatch.setattr(claims, "_alignment", lambda *_: next(tables))
-    monkeypatch.setattr(claims, "grade", lambda asked, _: grades.get(asked.graph.text, 1.0))
+
+    def graded(asked: Any, source: Source) -> float:
+        return grades.get(asked.graph.text, 1.0) if source.whole else 1.0
+
+    monkeypatch.setattr(claims, "grade", graded)
     references = [analysed(f"Thing {i}.") for i in range(len(forward))]
     (found,) = claims.matches([analysed(claim)], references)
     return found

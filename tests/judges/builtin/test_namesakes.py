@@ -16,6 +16,7 @@ from beholder.judges.builtin.reading import analysed
 from beholder.language.graph import Entity, Mention
 
 HOLD, RIDE = (Predicate(name, False, "", False) for name in ("hold", "ride"))
+HELD_BY = Predicate("hold", True, "", False)
 SAME_WAY = [1.0, 0.0]
 
 
@@ -371,6 +372,8 @@ def acting(*said: tuple[int, Predicate, int]) -> Any:
         ([(0, HOLD, 1)], [(0, HOLD, 1)], 0.5),  # the other ends are alike by a half
         ([(0, HOLD, 1)], [(1, HOLD, 0)], 0.0),  # the other way round
         ([(1, HOLD, 0)], [(1, HOLD, 0)], 0.5),
+        ([(0, HOLD, 1)], [(1, HELD_BY, 0)], 0.5),
+        ([(0, HOLD, 1)], [(0, HELD_BY, 1)], 0.0),
         ([(0, HOLD, 1)], [], 0.0),
         ([], [(0, HOLD, 1)], 0.0),
         ([(0, HOLD, 1), (0, RIDE, 1)], [(0, HOLD, 1)], 0.25),  # one of its two

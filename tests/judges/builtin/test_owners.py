@@ -146,6 +146,16 @@ def test_all_that_have_it_must_be_counterparts() -> None:
     assert moved(source, [1, 2], [[1.0, 1.0]], alone, n=3) == {}
 
 
+def test_a_unit_of_a_thing_without_counterpart_has_not_moved() -> None:
+    alone = pairs(3, unpaired=np.array([False, False, True]))
+    assert moved(text(unit(2), heads="man man man"), [1], [[1.0]], alone, n=3) == {}
+
+
+def test_no_one_of_those_that_have_it_may_have_it_in_the_source() -> None:
+    source = text(unit(0), unit(1), heads="man man man")
+    assert moved(source, [1, 2], [[1.0, 1.0]], n=3) == {}
+
+
 @pytest.mark.parametrize(
     ("heads", "plural", "expected"),
     [
