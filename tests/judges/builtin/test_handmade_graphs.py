@@ -1,0 +1,317 @@
+"""Texts whose graphs are made by hand, so that no parse stands between a rule and its test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.nearby import ATTACHED, LOOSE, SENTENCE, Nearby
+from beholder.judges.builtin.predicates import Predicate, normal
+from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.units import GraphUnit
+from beholder.records import Span
+
+
+def line(length: int, words: Mapping[int, str], filler: str = "um") -> str:
+    """A text of so many words that has some of them at their places."""
+    return " ".join(words.get(place, filler) for place in range(length))
+
+
+def spans(text: str, word: str) -> list[Span]:
+    """Where a word stands; ``cup#2`` is the second cup only."""
+    name, _, which = word.partition("#")
+    found = [match.span() for match in re.finditer(rf"\b{name}\b", text)]
+    return [found[int(which) - 1]] if which else found
+
+
+def read(
+    text: str,
+    things: str,
+    said: Sequence[tuple[int, str, bool]] = (),
+    related: Sequence[tuple[int, int, str, str, bool]] = (),
+    denied: Sequence[int] = (),
+    quantities: Mapping[int, str] | None = None,
+    plural: Sequence[int] = (),
+) -> AnalysedText:
+    """A text with its graph.
+
+    Args:
+        text: The text.
+        things: Heads of the things, as words of the text.
+        said: Attributes: thing, word, polarity.
+        related: Relations: subject, object, word, base form, polarity; verbs end in "s".
+        denied: Things that the text says are not there.
+        quantities: How many there are of a thing.
+        plural: Things that are several.
+    """
+    entities = tuple(
+        Entity(
+            index,
+            word.partition("#")[0],
+            word.partition("#")[0],
+            tuple(Mention(text[a:b], (a, b), 0) for a, b in spans(text, word)),
+            quantity=(quantities or {}).get(index),
+            plural=index in plural,
+            polarity=index not in denied,
+        )
+        for index, word in enumerate(things.split())
+    )
+    attributes = tuple(
+        Attribute(
+            thing,
+            word.partition("#")[0],
+            word.partition("#")[0],
+            (spans(text, word)[0],),
+            0,
+            polarity=polarity,
+        )
+        for thing, word, polarity in said
+    )
+    relations = tuple(
+        Relation(
+            subject,
+            object_,
+            word.partition("#")[0],
+            base,
+            (spans(text, word)[0],),
+            0,
+            "verb" if word.partition("#")[0].endswith("s") else "preposition",
+            polarity=polarity,
+        )
+        for subject, object_, word, base, polarity in related
+    )
+    return AnalysedText(SceneGraph(text, entities, attributes, relations))
+
+
+# Order of words (nearby). Things are alike that have one name.
+
+
+def nearby(source: AnalysedText, target: AnalysedText) -> Nearby:
+    names = [entity.name for entity in target.graph.entities]
+    alike = [[entity.name == name for name in names] for entity in source.graph.entities]
+    return Nearby(source, target, np.array(alike, np.bool_))
+
+
+CUP = read("wooden cup", "cup", [(0, "wooden", True)])
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "expected"),
+    [
+        ({0: "wooden", 6: "cup"}, "wooden", ATTACHED),  # six words apart are beside
+        ({0: "wooden", 7: "cup"}, "wooden", SENTENCE),
+        ({0: "wooden", 14: "cup"}, "wooden", SENTENCE),  # 14 are the most in a sentence
+        ({0: "wooden", 15: "cup"}, "wooden", 0.0),
+        ({0: "cup", 6: "wooden"}, "wooden", ATTACHED),
+        ({0: "cup", 7: "wooden"}, "wooden", SENTENCE),
+        ({0: "cup", 14: "wooden"}, "wooden", SENTENCE),
+        ({0: "cup", 15: "wooden"}, "wooden", 0.0),
+        ({0: "cup."}, "wooden", 0.0),
+        ({0: "cup.", 1: "wooden"}, "wooden", 0.0),
+        # a mention in another sentence, or too far, leaves the next
+        ({0: "cup.", 2: "cup", 3: "wooden"}, "wooden", ATTACHED),
+        ({0: "cup", 18: "wooden", 19: "cup"}, "wooden", ATTACHED),
+        # words of one value stand at most three apart
+        ({0: "wooden", 3: "striped", 4: "cup"}, "wooden striped", ATTACHED),
+        ({0: "wooden", 4: "striped", 5: "cup"}, "wooden striped", 0.0),
+        ({0: "striped", 9: "wooden", 10: "striped", 11: "cup"}, "wooden striped", ATTACHED),
+        ({0: "wooden", 9: "wooden", 10: "striped", 11: "cup"}, "wooden striped", ATTACHED),
+        ({0: "striped", 8: "wooden", 9: "round", 10: "cup"}, "wooden striped round", 0.0),
+        ({0: "wooden", 8: "striped", 9: "round", 10: "cup"}, "wooden striped round", 0.0),
+        # the last word of a value is beside the thing
+        ({1: "striped", 2: "wooden", 3: "round", 9: "cup"}, "wooden striped round", ATTACHED),
+    ],
+)
+def test_how_far_a_word_stands_from_its_thing(
+    words: dict[int, str], value: str, expected: float
+) -> None:
+    target = read(line(max(words) + 1, words), "cup")
+    unit = GraphUnit("attribute", value, value, (), 0)
+    assert nearby(CUP, target).attribute(unit) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "things", "said", "expected"),
+    [
+        ("wooden um cup", "cup", [], ATTACHED),
+        ("wooden plate cup", "cup plate", [], SENTENCE),  # another thing between
+        ("cup plate wooden", "cup plate", [], SENTENCE),
+        ("wooden um plate cup", "cup plate", [], SENTENCE),
+        ("wooden cup plate", "cup plate", [], ATTACHED),
+        ("plate wooden cup", "cup plate", [], ATTACHED),
+        ("wooden um cup", "cup wooden", [], ATTACHED),  # the word itself is not between
+        ("wooden gray cup", "cup gray", [], ATTACHED),  # a colour is no thing
+        ("wooden plate um cup", "cup plate", [(1, "wooden", True)], 0.0),
+        ("wooden plate um wooden cup", "cup plate", [(1, "wooden", True)], ATTACHED),
+        ("wooden um cup", "cup", [(0, "wooden", True)], ATTACHED),
+        ("wooden um cup", "cup", [(0, "wooden", False)], 0.0),
+    ],
+)
+def test_what_stands_between_a_word_and_its_thing(
+    text: str, things: str, said: list[tuple[int, str, bool]], expected: float
+) -> None:
+    unit = CUP.units[1]
+    target = read(text, things, said)
+    assert nearby(CUP, target).attribute(unit) == expected
+
+
+def test_what_is_said_of_the_material_is_said_of_the_thing() -> None:
+    said = [(1, "wooden", True)]
+    made = read("cup of wooden mesh", "cup mesh", said, [(0, 1, "of", "of", True)])
+    other = read("plate of wooden mesh um cup", "cup mesh plate", said, [(2, 1, "of", "of", True)])
+    on = read("cup on wooden mesh", "cup mesh", said, [(0, 1, "on", "on", True)])
+    unit = CUP.units[1]
+    assert [nearby(CUP, text).attribute(unit) for text in (made, other, on)] == [ATTACHED, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "contradicted", "expected"),
+    [
+        # five words in common are no chance, wherever the thing is; four are
+        ("cup. qa qb red qc qd", "qa qb red qc qd", False, True),
+        ("cup. qa qb red qc qd", "qa qb red qc", False, False),
+        ("cup. qa qb red qc qd", "qa qb red qc qd", True, False),
+        # with its thing two words more are enough
+        ("qa cup red qb", "qa cup red qb", True, True),
+        ("qa cup red qb", "qa cup red", True, False),
+        ("qa cup red qb", "cup red qb", False, False),
+        ("qa red um cup qb", "zz um cup qb", False, False),
+        # the nearest mention in the sentence; of two as near the first
+        ("cup qa qb qc qd red cup qe", "qd red cup qe", True, True),
+        ("cup qa qb red um cup qe qf", "red um cup qe qf", True, True),
+        ("cup qa qb red um cup qe qf", "cup qa qb red", True, False),
+        ("qz qa cup red cup", "qz qa cup red", True, True),
+        ("qa qb cup red. qc", "qa qb cup red", True, True),
+        ("qa qb red cup. qc", "qa qb red cup", True, True),
+        ("qa qb red. cup", "qa qb red cup", True, False),
+    ],
+)
+def test_how_much_is_quoted(source: str, target: str, contradicted: bool, expected: bool) -> None:
+    text = read(source, "cup", [(0, "red", True)])
+    assert nearby(text, read(target, "cup")).quoted(text.units[1], contradicted) is expected
+
+
+@pytest.mark.parametrize(("last", "expected"), [(14, True), (15, False)])
+def test_over_how_many_words_a_unit_is_quoted(last: int, expected: bool) -> None:
+    words = {place: f"q{'abcdefghijklmnopqrst'[place]}" for place in range(20)}
+    written = line(20, words | {1: "cup", last: "red"})
+    text = read(written, "cup", [(0, "red", True)])
+    assert nearby(text, text).quoted(text.units[1], True) is expected
+
+
+def test_all_words_of_a_unit_are_quoted() -> None:
+    text = read("cup. qa qb red qc qd. blue", "cup")
+    unit = GraphUnit("attribute", "red", "red", (*spans(text.graph.text, "red"),), 0)
+    both = GraphUnit("attribute", "red", "red", (*unit.spans, *spans(text.graph.text, "blue")), 0)
+    nowhere = GraphUnit("attribute", "red", "red", ((3, 4),), 0)  # the mark after "cup"
+    found = nearby(text, read("qa qb red qc qd", ""))
+    assert [found.quoted(u, False) for u in (unit, both, nowhere)] == [True, False, False]
+
+
+def test_both_ends_of_a_relation_are_quoted() -> None:
+    text = read("qa cup on table qb. lid", "cup table lid")
+    where = (*spans(text.graph.text, "on"),)
+    found = nearby(text, read("qa cup on table qb", "cup table"))
+    here, apart = (GraphUnit("relation", "on", "on", where, 0, end) for end in (1, 2))
+    assert found.quoted(here, True) is True
+    assert found.quoted(apart, True) is False
+
+
+def relation(value: str, text: str, things: str, stated: bool = False, verb: bool = False) -> float:
+    """Of a dog and a cat, in a text."""
+    source = read("dog cat", "dog cat")
+    unit = GraphUnit("relation", value, value, (), 0, 1, verb=verb)
+    return nearby(source, read(text, things)).relation(unit, normal(value, verb), stated)
+
+
+@pytest.mark.parametrize(
+    ("value", "verb", "stated", "text", "expected"),
+    [
+        # what says no more than that they belong together: less than six words apart
+        ("on", False, False, line(7, {0: "dog", 6: "cat"}), SENTENCE),
+        ("on", False, False, line(8, {0: "dog", 7: "cat"}), 0.0),
+        ("on", False, True, line(7, {0: "dog", 6: "cat"}), 0.0),
+        ("wear", True, False, "dog um cat", SENTENCE),
+        ("under", False, False, "dog um cat", 0.0),
+        ("kick", True, False, "dog um cat", 0.0),
+        ("on left", False, False, "dog um cat left", 0.0),
+        # a mention in another sentence leaves the next
+        ("on", False, False, "dog um. dog um cat", SENTENCE),
+        ("on", False, False, "cat. dog um cat", SENTENCE),
+        ("on", False, False, "um dog. cat um", 0.0),
+        # all that places them is there
+        ("upper left of", False, False, "dog left cat", 0.0),
+        ("upper left of", False, False, "dog upper left cat", SENTENCE),
+        # a verb governs nothing by standing before it
+        ("kick", True, True, "kicks cat dog", 0.0),
+        ("kick", True, False, "kicks cat dog", LOOSE),
+        ("kick", True, False, "dog kicks cat", SENTENCE),
+        # verb and ends without order, unless the target tells the reverse
+        ("kick", True, False, "dog. kicks. cat", 0.0),
+        ("kick", True, False, "dog. kicks cat", LOOSE),
+        ("kick", True, False, "kicks dog. cat", LOOSE),
+        ("kick", True, False, "dog. cat kicks dog", 0.0),
+        ("kick", True, False, "kicks cat", 0.0),
+        ("walk left of", True, False, "dog left. walks cat", 0.0),
+        # what belongs to what, wherever they are named
+        ("of", False, False, "dog. cat", LOOSE),
+        ("of", False, False, "dog", 0.0),
+        ("of", False, False, "cat", 0.0),
+        ("dream of", True, False, "dog. cat", 0.0),
+    ],
+)
+def test_words_of_a_relation_near_its_ends(
+    value: str, verb: bool, stated: bool, text: str, expected: float
+) -> None:
+    things = " ".join(name for name in ("dog", "cat") if name in text)
+    assert relation(value, text, things, stated, verb) == expected
+
+
+def test_one_thing_is_no_two_ends() -> None:
+    source, target = read("dog cat", "dog cat"), read("dog", "dog")
+    found = Nearby(source, target, np.array([[True], [True]]))
+    unit = GraphUnit("relation", "on", "on", (), 0, 1)
+    assert found.relation(unit, Predicate("", False, "on", False), False) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("related", "expected"),
+    [
+        ([], LOOSE),
+        ([(0, 2, "of", "of", True)], 0.0),  # the lid of the jar
+        ([(1, 2, "in", "in", True)], 0.0),  # the box in the jar
+        ([(0, 2, "on", "on", True)], 0.0),
+        ([(0, 2, "under", "under", True)], LOOSE),
+        ([(3, 2, "of", "of", True)], LOOSE),  # another's
+        ([(0, 1, "of", "of", True)], LOOSE),  # its own
+        ([(2, 0, "with", "with", True)], 0.0),  # the jar with the lid
+        ([(2, 0, "contains", "contain", True)], LOOSE),  # where it is, not whose
+        ([(2, 0, "has", "have", True)], 0.0),
+        ([(0, 2, "dreams", "dream of", True)], LOOSE),
+        ([(0, 3, "under", "under", True), (0, 2, "of", "of", True)], 0.0),
+    ],
+)
+@pytest.mark.parametrize("ends", [(0, 1), (1, 0)])
+def test_what_is_owned_by_another_is_not_loose(
+    related: list[tuple[int, int, str, str, bool]], expected: float, ends: tuple[int, int]
+) -> None:
+    text = "lid. box. jar lamp of in on under with contains has dreams"
+    target = read(text, "lid box jar lamp", related=related)
+    found = nearby(read("lid box", "lid box"), target)
+    unit = GraphUnit("relation", "of", "of", (), *ends)
+    assert found.relation(unit, Predicate("", False, "of", False), False) == expected
+
+
+def test_of_another_reads_all_relations() -> None:
+    source = read("woman pets dog", "woman dog", related=[(0, 1, "pets", "pet", True)])
+    (_, unit, predicate), *_ = source.relations
+    target = read(
+        "man sees bird pets dog woman",
+        "man bird dog woman",
+        related=[(0, 1, "sees", "see", True), (0, 2, "pets", "pet", True)],
+    )
+    assert nearby(source, target).of_another(unit, predicate) is True
