@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 
 from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.attachment import (
+    _beside,
+    _between,
+    _called,
+    _ordered,
+    _possessed,
+    in_order,
+)
+from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import ATTACHED, LOOSE, SENTENCE, Nearby
 from beholder.judges.builtin.predicates import Predicate, normal
+from beholder.judges.builtin.relations import UnitSeen, _Look, related
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
 from beholder.language.units import GraphUnit
 from beholder.records import Span
@@ -315,3 +325,296 @@ def test_of_another_reads_all_relations() -> None:
         related=[(0, 1, "sees", "see", True), (0, 2, "pets", "pet", True)],
     )
     assert nearby(source, target).of_another(unit, predicate) is True
+
+
+# Whether a text gives a claim's relation its own ends (attachment).
+
+
+def test_who_is_called_the_same() -> None:
+    claim = read("animal blick man", "animal blick man")
+    text = read("dog dax wug woman", "dog dax wug woman")
+    claim.heads = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    text.heads = np.array([[0.0, 0.0], [0.8, 0.6], [0.79, 0.61], [0.0, 1.0]])
+    assert _called(claim, 0, text) == {0}  # a dog is an animal
+    assert _called(claim, 1, text) == {1}  # from a cosine of 0.8 on
+    assert _called(claim, 2, text) == set()  # however near, a woman is no man
+    assert _called(claim, None, text) == set()
+    assert _called(text, 0, claim) == set()  # an animal need not be a dog
+
+
+ROW = read(line(40, {0: "dog", 5: "cat", 9: "bird"}), "dog cat bird")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [((0, 1), (4, 5), True), ((0, 1), (5, 6), False), ((1, 2), (7, 8), False)],
+)
+def test_three_words_are_side_by_side(first: Span, last: Span, expected: bool) -> None:
+    assert _beside(first, last, ROW) is expected
+    assert _beside(last, first, ROW) is expected
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [((3, 4), (6, 7), False), ((5, 6), (8, 9), True), ((7, 8), (9, 10), True)],
+)
+def test_another_thing_stands_between(first: Span, last: Span, expected: bool) -> None:
+    assert _beside(first, last, ROW) is expected
+    assert _beside(last, first, ROW) is expected
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [(5, 6, True), (4, 5, False), (6, 9, False), (6, 10, True), (1, 1, False)],
+)
+def test_things_named_in_a_range(first: int, last: int, expected: bool) -> None:
+    assert _between(first, last, ROW) is expected
+
+
+@pytest.mark.parametrize(
+    ("words", "wholes", "parts", "expected"),
+    [
+        ({1: "its"}, [(0, 1)], [(4, 5)], True),
+        ({1: "its"}, [(0, 1)], [(5, 6)], False),  # three words before at most
+        ({1: "her"}, [(0, 1)], [(2, 3)], True),
+        ({0: "their"}, [(1, 2)], [(2, 3)], True),
+        ({1: "its"}, [(2, 3)], [(2, 3)], False),  # nothing is named before
+        ({4: "its"}, [(0, 1)], [(4, 5)], False),  # the part itself
+        ({1: "its"}, [(9, 10), (0, 1)], [(4, 5)], True),
+        ({1: "its"}, [(0, 1)], [(9, 10), (4, 5)], True),
+        ({1: "the"}, [(0, 1)], [(4, 5)], False),
+    ],
+)
+def test_a_possessive_before_the_part(
+    words: dict[int, str], wholes: list[Span], parts: list[Span], expected: bool
+) -> None:
+    text = read(line(12, words), "")
+    assert _possessed(wholes, parts, text) is expected
+    assert _possessed(parts, wholes, text) is expected
+
+
+@pytest.mark.parametrize(
+    ("subject", "object_", "places", "expected"),
+    [
+        ((0, 1), (2, 3), [1], True),
+        ((0, 1), (2, 3), [0], False),
+        ((0, 1), (2, 3), [2], False),  # the object itself
+        ((0, 1), (2, 3), [0, 1], True),
+        ((10, 11), (16, 17), [10], False),
+        ((10, 11), (17, 18), [11], True),  # six words before the object at most
+        ((10, 11), (18, 19), [11], False),
+        ((10, 11), (36, 37), [35], True),  # 24 words after the subject at most
+        ((10, 11), (37, 38), [36], False),
+        ((0, 1), (6, 7), [4], False),  # the cat is between
+        ((0, 1), (6, 7), [5], True),  # the cat itself is the predicate
+        ((0, 1), (5, 6), [2], True),  # the cat is the object
+    ],
+)
+def test_a_predicate_with_its_object(
+    subject: Span, object_: Span, places: list[int], expected: bool
+) -> None:
+    assert _ordered(subject, object_, places, ROW) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "verb", "text", "expected"),
+    [
+        ("on", False, "lid um box", True),
+        ("on", False, "box um lid", True),
+        ("on", False, line(5, {0: "lid", 4: "box"}), True),
+        ("on", False, line(6, {0: "lid", 5: "box"}), False),
+        ("on", False, line(6, {0: "lid", 1: "on", 5: "box"}), True),
+        ("under", False, "lid um box", False),
+        ("hold in", True, "lid um box", False),
+        ("on", False, "um lid. box", False),
+        ("on", False, "box. um lid on um box", True),
+        ("of", False, "box. its lid", True),
+        ("on", False, "box. its lid", False),
+        ("dream of", True, "box. its lid", False),
+        ("hold", True, "lid holds box", True),
+        ("hold", True, "box holds lid", False),
+    ],
+)
+def test_ends_of_a_relation_in_words(value: str, verb: bool, text: str, expected: bool) -> None:
+    unit = GraphUnit("relation", value, value, (), 0, 1, verb=verb)
+    claim = read("lid box", "lid box")
+    assert in_order(claim, unit, normal(value, verb), read(text, "lid box")) is expected
+
+
+def test_one_thing_is_not_beside_itself() -> None:
+    claim = read("box um box", "box#1 box#2")
+    unit = GraphUnit("relation", "on", "on", (), 0, 1)
+    assert in_order(claim, unit, Predicate("", False, "on", False), read("box", "box")) is False
+
+
+# Relations by predicate and ends. How strongly things are meant is given; ends are strong where the
+# root of the product of both is 0.8.
+
+
+class Told(Nearby):
+    """Gives one value for the order of words, and keeps what it was asked."""
+
+    order = 0.0
+    another = False
+    stated: bool | None = None
+
+    def relation(self, unit: GraphUnit, predicate: Predicate, stated: bool) -> float:
+        self.stated = stated
+        return self.order
+
+    def of_another(self, unit: GraphUnit, predicate: Predicate) -> bool:
+        return self.another
+
+
+Related = list[tuple[int, int, str, str, bool]]
+KICKS: Related = [(0, 1, "kicks", "kick", True)]
+ON: Related = [(0, 1, "on", "on", True)]
+IN: Related = [(0, 1, "in", "in", True)]
+BOOK = "dog cat hare duck kicks on in kicks"
+"""The words of the target, whose relations are given."""
+WHERE = {"kicks": ((18, 23),), "on": ((24, 26),), "in": ((27, 29),)}
+
+
+def seen(
+    asked: Related,
+    said: Related,
+    strength: list[list[float]],
+    order: float = 0.0,
+    another: bool = False,
+    wrong: Sequence[int] = (),
+) -> tuple[UnitSeen, bool | None]:
+    """What is seen of the one relation asked for, and whether its ends count as related."""
+    source = read("dog cat kicks on in", "dog cat", related=asked)
+    things = " ".join(["dog", "cat", "hare", "duck"][: len(strength[0])])
+    target = read(BOOK, things, related=said)
+    given = np.array(strength)
+    none = np.zeros(2, np.bool_)
+    pairs = Counterparts(given, given, given, np.argmax(given, axis=1), given > 9, none)
+    nearby = Told(source, target, pairs.alike)
+    nearby.order, nearby.another = order, another
+    ((_, found),) = related(source, target, pairs, nearby, wrong).items()
+    return found, nearby.stated
+
+
+def test_the_same_said_of_the_same_ends() -> None:
+    # 0.8 is enough, though the reverse is as near; another that does it counts no more
+    both = [[1.0, 1.0], [0.64, 0.64]]
+    found, stated = seen(KICKS, KICKS, both, order=0.75, another=True, wrong=[0])
+    expected = UnitSeen(0.8, 0.8, 0.8, False, 0.0, False, False, False, "", WHERE["kicks"])
+    assert (found, stated) == (expected, None)
+
+
+def test_the_denied() -> None:
+    found, _ = seen(KICKS, [(0, 1, "kicks", "kick", False)], [[1.0, 0.0], [0.0, 0.64]])
+    where = WHERE["kicks"]
+    assert found == UnitSeen(
+        0.8, 0.8, 0.0, False, 0.0, False, False, True, "dog not kicks cat", where
+    )
+
+
+def test_the_reverse() -> None:
+    reverse: Related = [(1, 0, "kicks", "kick", True)]
+    strength = [[1.0, 0.0], [0.0, 0.64]]
+    found, stated = seen(KICKS, reverse, strength, order=0.75, wrong=[0])
+    where = WHERE["kicks"]
+    assert found == UnitSeen(0.0, 0.8, 0.8, False, 0.0, False, False, False, "cat kicks dog", where)
+    assert stated is None
+
+
+@pytest.mark.parametrize(
+    ("second", "told", "between"), [(0.64, "dog in cat", 0.8), (0.6241, "", 0.79)]
+)
+def test_another_place_of_the_same_ends(second: float, told: str, between: float) -> None:
+    # "in" is 0.6 like "on"
+    found, stated = seen(ON, IN, [[1.0, 0.0], [0.0, second]])
+    where = WHERE["in"] if told else ()
+    assert (found.stated, found.between) == pytest.approx((0.6 * between, between))
+    assert (found.turned, found.bare, found.denied, found.elsewhere) == (0.0, True, False, False)
+    assert (found.told, found.where) == (told, where)
+    assert stated is bool(told)
+
+
+def test_a_place_that_is_near_is_no_other() -> None:
+    at: Related = [(0, 1, "in", "at", True)]  # "at" is 0.7 like "on"
+    found, _ = seen(ON, at, [[1.0, 0.0], [0.0, 1.0]])
+    assert found.stated == pytest.approx(0.7)
+    assert (found.told, found.where) == ("", WHERE["in"])
+
+
+def test_the_order_of_words_settles_it() -> None:
+    found, _ = seen(ON, IN, [[1.0, 0.0], [0.0, 0.64]], order=0.75)
+    assert (found.order, found.told, found.spared) == (0.75, "", False)
+
+
+def test_what_another_does_is_not_looked_for_in_the_order_of_words() -> None:
+    found, stated = seen(KICKS, ON, [[0.1, 0.0], [0.0, 0.1]], order=0.75, another=True)
+    assert (found.elsewhere, found.order, stated) == (True, 0.0, None)
+
+
+def test_of_what_is_denied_the_order_of_words_tells_nothing() -> None:
+    denied: Related = [(0, 1, "kicks", "kick", False)]
+    found, stated = seen(denied, ON, [[0.1, 0.0], [0.0, 0.1]], order=0.75)
+    assert (found.order, stated) == (0.0, None)
+
+
+@pytest.mark.parametrize(
+    ("second", "wrong", "order", "expected"),
+    [
+        (0.64, [0], 0.0, True),  # the cat has it, whoever does it to her
+        (0.5, [0], 0.0, False),  # it is not sure that she does
+        (0.64, [0], 0.75, False),
+        (0.64, [0, 1], 0.0, False),
+        (0.64, [], 0.0, False),
+        (0.64, [1], 0.0, False),
+    ],
+)
+def test_what_is_spared(second: float, wrong: list[int], order: float, expected: bool) -> None:
+    found, _ = seen(ON, ON, [[0.25, 0.0], [0.0, second]], order=order, wrong=wrong)
+    assert found.spared is expected
+
+
+def test_what_is_right_of_the_other_end_needs_no_sparing_where_both_are() -> None:
+    # Both are in doubt, and with both set right all would be spared.
+    found, _ = seen(ON, ON, [[0.2, 0.0], [0.0, 0.2]], wrong=[0, 1])
+    assert found.spared is False
+
+
+@pytest.mark.parametrize(("second", "where"), [(0.25, WHERE["on"]), (0.2401, ())])
+def test_from_which_likeness_a_relation_is_shown(second: float, where: tuple[Span, ...]) -> None:
+    found, _ = seen(ON, ON, [[1.0, 0.0], [0.0, second]])
+    assert (found.told, found.where) == ("", where)
+
+
+def test_nothing_is_shown_where_nothing_is_like_it() -> None:
+    found, _ = seen(ON, [], [[1.0, 0.0], [0.0, 1.0]])
+    assert found == UnitSeen(0.0, 0.0, 0.0, True, 0.0, False, False, False, "", ())
+
+
+def test_of_like_relations_the_first_is_shown() -> None:
+    both: Related = [(0, 1, "on", "on", True), (2, 3, "in", "on", True)]
+    found, _ = seen(ON, both, [[1.0, 0.0, 1.0, 0.0], [0.0, 0.81, 0.0, 0.81]])
+    assert (found.stated, found.where) == (0.9, WHERE["on"])
+    nearer, _ = seen(ON, both, [[1.0, 0.0, 1.0, 0.0], [0.0, 0.64, 0.0, 0.81]])
+    assert (nearer.stated, nearer.where) == (0.9, WHERE["in"])
+
+
+@pytest.mark.parametrize(("second", "turned"), [(0.81, 0.9), (0.64, 0.8)])
+def test_a_reverse_beside_the_right_one_counts_from_strong_ends_on(
+    second: float, turned: float
+) -> None:
+    both: Related = [*KICKS, (3, 2, "kicks", "kick", True)]
+    found, _ = seen(KICKS, both, [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, second]])
+    assert (found.stated, found.turned) == (1.0, turned)
+
+
+def test_the_nearest_is_kept_and_of_two_the_first() -> None:
+    look = _Look()
+    look.take(3, 0.0, 0.0, 0.0)
+    assert look == _Look(0.0, -1, 0.0, -1, 0.0, -1)
+    look.take(4, 0.5, 0.4, 0.3)
+    look.take(5, 0.5, 0.4, 0.3)
+    assert look == _Look(0.5, 4, 0.4, 4, 0.3, 4)
+    look.take(6, 0.6, 0.4, 0.3)
+    look.take(7, 0.5, 0.5, 0.3)
+    look.take(8, 0.5, 0.4, 0.4)
+    assert look == _Look(0.6, 6, 0.5, 7, 0.4, 8)
