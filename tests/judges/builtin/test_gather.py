@@ -431,3 +431,8 @@ def test_agreement_leaves_amounts_out_and_keeps_what_excludes() -> None:
     assert (found.places, found.excluded) == ([1], {0: [1]})
     assert found.similarity.shape == (1, 3)
     assert found.best[0, 0] == found.similarity.max()
+
+
+def test_words_of_units_are_in_the_form_they_stand_in() -> None:
+    words, owners = DOGS.unit_words
+    assert (words, owners.tolist()) == (("dogs", "three"), [0, 1])

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.analysed import (
+    AnalysedText,
+    _of_place,
+    _undergoes,
+    _words,
+    lower_excluded,
+)
 from beholder.judges.builtin.attachment import (
     _beside,
     _between,
@@ -17,6 +24,7 @@ from beholder.judges.builtin.attachment import (
     _possessed,
     in_order,
 )
+from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import ATTACHED, LOOSE, SENTENCE, Nearby
 from beholder.judges.builtin.predicates import Predicate, normal
@@ -573,12 +581,6 @@ def test_what_is_spared(second: float, wrong: list[int], order: float, expected:
     assert found.spared is expected
 
 
-def test_what_is_right_of_the_other_end_needs_no_sparing_where_both_are() -> None:
-    # Both are in doubt, and with both set right all would be spared.
-    found, _ = seen(ON, ON, [[0.2, 0.0], [0.0, 0.2]], wrong=[0, 1])
-    assert found.spared is False
-
-
 @pytest.mark.parametrize(("second", "where"), [(0.25, WHERE["on"]), (0.2401, ())])
 def test_from_which_likeness_a_relation_is_shown(second: float, where: tuple[Span, ...]) -> None:
     found, _ = seen(ON, ON, [[1.0, 0.0], [0.0, second]])
@@ -618,3 +620,134 @@ def test_the_nearest_is_kept_and_of_two_the_first() -> None:
     look.take(7, 0.5, 0.5, 0.3)
     look.take(8, 0.5, 0.4, 0.4)
     assert look == _Look(0.6, 6, 0.5, 7, 0.4, 8)
+
+
+# What a text holds (analysed).
+
+
+@pytest.mark.parametrize(
+    ("text", "things", "said", "expected"),
+    [
+        ("cup, plate", "cup plate", [], {0: {1}, 1: {0}}),
+        ("cup & plate", "cup plate", [], {0: {1}, 1: {0}}),
+        ("cup or plate", "cup plate", [], {0: {1}, 1: {0}}),
+        ("cup plate", "cup plate", [], {}),
+        ("cup and um plate", "cup plate", [], {}),  # what stands there is said of nothing
+        ("cup and red plate", "cup plate", [(1, "red", True)], {0: {1}, 1: {0}}),
+        ("cup and um red plate", "cup plate", [(1, "red", True)], {}),
+        ("cup and red um plate", "cup plate", [(1, "red", True)], {}),
+        ("cup and the plate", "cup plate", [(1, "the", True)], {}),
+        ("cup and cup", "cup", [], {}),
+        ("cup um plate and lid", "cup plate lid", [], {1: {2}, 2: {1}}),
+        (
+            "cup, plate, lid and box",
+            "cup plate lid box",
+            [],
+            {0: {1, 2, 3}, 1: {0, 2, 3}, 2: {0, 1, 3}, 3: {0, 1, 2}},
+        ),
+    ],
+)
+def test_what_is_listed_together(
+    text: str, things: str, said: list[tuple[int, str, bool]], expected: dict[int, set[int]]
+) -> None:
+    assert {key: found for key, found in read(text, things, said).listed.items() if found} == (
+        expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "polarity", "subject", "object_"),
+    [
+        ("in front of", True, ["in the foreground"], ["in the background"]),
+        ("behind", True, ["in the background"], ["in the foreground"]),
+        ("behind", False, [], []),
+        ("on", True, [], []),
+    ],
+)
+def test_where_things_before_each_other_are(
+    base: str, polarity: bool, subject: list[str], object_: list[str]
+) -> None:
+    text = read("dog in cat", "dog cat", related=[(0, 1, "in", base, polarity)])
+    assert [p.value for p in text.properties if p.derived and p.entity == 0] == subject
+    assert [p.value for p in text.properties if p.derived and p.entity == 1] == object_
+    assert text.property_values == []  # what follows from a relation excludes nothing
+
+
+def test_what_is_said_of_things_in_order() -> None:
+    text = read(
+        "red dog kicks cat on um",
+        "dog cat",
+        [(0, "red", False)],
+        [(0, 1, "kicks", "kick at", False), (0, 1, "on", "on", True)],
+    )
+    found = [(p.entity, p.text, p.value, p.spans, p.polarity) for p in text.properties]
+    assert found == [
+        (0, "red", "red", ((0, 3),), False),
+        (0, "kicks", "kick", ((8, 13),), False),
+        (0, "dog", "dog", ((4, 7),), True),
+        (1, "cat", "cat", ((14, 17),), True),
+    ]
+    assert text.property_owners.tolist() == [0, 0, 0, 1]
+    assert text.verbs_written == ["kicks", ""]
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ("orange", {"colour"}),
+        ("on orange background", {"depth"}),
+        ("with orange", set()),  # has, but is not, of that colour
+        ("on left", {"side"}),
+        ("from left", set()),
+        ("toward left", set()),
+        ("left", {"side"}),
+    ],
+)
+def test_which_properties_exclude_others(value: str, names: set[str]) -> None:
+    text = read("um dog", "dog", [(0, "um", True)])
+    (first, *_) = text.graph.attributes
+    changed = AnalysedText(replace(text.graph, attributes=(replace(first, value=value),)))
+    assert {name for found in changed.values_of(0) for name, _ in found} == names
+
+
+@pytest.mark.parametrize(
+    ("word", "base", "expected"),
+    [
+        ("of", "of", {0: {1}, 1: {0}}),
+        ("with", "with", {0: {1}, 1: {0}}),
+        ("on", "on", {}),
+        ("dreams", "dream of", {}),
+    ],
+)
+def test_what_is_part_of_what(word: str, base: str, expected: dict[int, set[int]]) -> None:
+    text = read(f"dog {word} cat", "dog cat", related=[(0, 1, word, base, True)])
+    assert text.kin == expected
+
+
+def test_values_that_exclude_each_other_are_lowered() -> None:
+    similarity = np.array([[0.8, 0.8], [0.8, 0.8]])
+    rows = [(0, values("red")), (1, values("blue"))]
+    assert lower_excluded(similarity, rows, [(1, values("blue"))], 0.5) == [(0, 1)]
+    assert similarity.tolist() == [[0.8, 0.4], [0.8, 0.8]]
+
+
+@pytest.mark.parametrize(
+    ("text", "verb", "expected"),
+    [
+        ("brightened by", True, True),
+        ("Brightened By", True, True),
+        ("brightened by", False, False),
+        ("brightened with", True, False),
+        ("brightening by", True, False),
+        ("is brightened by", True, False),
+        ("by", True, False),
+    ],
+)
+def test_what_reads_like_a_passive(text: str, verb: bool, expected: bool) -> None:
+    assert _undergoes(GraphUnit("relation", text, text, (), 0, 1, verb=verb)) is expected
+
+
+def test_words_of_a_value_and_its_places() -> None:
+    assert _words("Very-dark Red!") == ["very-dark", "red"]
+    assert _words("! ?") == ["!", "?"]
+    assert {name for name, _ in _of_place(values("orange left"))} == {"side"}
