@@ -19,6 +19,7 @@ from beholder.judges.builtin.gather import (
 )
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import numbers
+from beholder.judges.builtin.reading import analysed
 from beholder.judges.builtin.relations import UnitSeen
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
 from beholder.language.units import GraphUnit
@@ -436,3 +437,40 @@ def test_agreement_leaves_amounts_out_and_keeps_what_excludes() -> None:
 def test_words_of_units_are_in_the_form_they_stand_in() -> None:
     words, owners = DOGS.unit_words
     assert (words, owners.tolist()) == (("dogs", "three"), [0, 1])
+
+
+class Quoting(Nearby):
+    """Takes each unit for quoted, and keeps whether the target seemed to say otherwise."""
+
+    def __init__(self, source: AnalysedText, target: AnalysedText, given: Counterparts) -> None:
+        super().__init__(source, target, given.alike)
+        self.against: dict[str, bool] = {}
+
+    def quoted(self, unit: GraphUnit, contradicted: bool) -> bool:
+        self.against[unit.text] = contradicted
+        return True
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "against"),
+    [
+        ("A red cup.", "A red cup.", {"red": False}),
+        ("A red cup.", "A blue cup.", {"red": True}),
+        ("A red cup.", "The cup is not red.", {"red": True}),
+        ("A red cup.", "A cup. A red plate.", {"red": False}),  # of another: no contradiction
+        ("A woman pets a dog.", "A man pets a dog. A woman waits.", {"pets": True}),
+        ("A woman pets a dog.", "A woman pets a dog.", {"pets": False}),
+        ("Three dogs.", "Two dogs.", {"three": True}),
+        ("Three dogs.", "Three dogs.", {"three": False}),
+    ],
+)
+def test_quotes_are_looked_for_in_view_of_what_is_said_against_them(
+    source: str, target: str, against: dict[str, bool]
+) -> None:
+    first, second = analysed(source), analysed(target)
+    made = _Gathering(first, second, NUMBERS)
+    nearby = Quoting(first, second, made._pairs)
+    made._nearby = nearby
+    found = made.all()
+    assert nearby.against == against  # things are not looked for
+    assert [known.quoted for known in found] == [unit.kind != "entity" for unit in first.units]
