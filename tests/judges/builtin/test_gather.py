@@ -474,3 +474,32 @@ def test_quotes_are_looked_for_in_view_of_what_is_said_against_them(
     found = made.all()
     assert nearby.against == against  # things are not looked for
     assert [known.quoted for known in found] == [unit.kind != "entity" for unit in first.units]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "spared"),
+    [
+        ("A red dog.", "A red car.", True),  # the dog is the mistake, not its colour
+        ("A red dog.", "A red dog.", False),
+        ("A red dog.", "A blue car.", False),
+    ],
+)
+def test_what_is_right_of_a_wrong_thing_is_spared(source: str, target: str, spared: bool) -> None:
+    first = analysed(source)
+    _, found = _Gathering(first, analysed(target), NUMBERS).all()
+    assert found.spared is spared
+
+
+@pytest.mark.parametrize(("value", "whole"), [("striped", True), ("wooden striped", False)])
+def test_only_values_of_one_word_are_compared_as_a_whole(value: str, whole: bool) -> None:
+    def made(said: str) -> AnalysedText:
+        found = Attribute(0, said, said, ((0, len(said)),), 0)
+        text = f"{said} cup"
+        return AnalysedText(
+            SceneGraph(text, (thing(0, "cup", "cup", len(said) + 1),), (found,), ())
+        )
+
+    source, target = made(value), made("round")
+    source.property_vectors = target.property_vectors = np.ones((2, 1))  # all alike
+    similarity = _property_agreement(source, target).similarity
+    assert (similarity == 1.0).all() == whole
