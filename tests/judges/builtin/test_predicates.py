@@ -162,3 +162,60 @@ def test_directed_places(name: str, directed: bool) -> None:
 def test_verbs_that_say_no_more_than_a_place(verbs: str, place: str, exchanged: bool) -> None:
     for verb in verbs.split():
         assert normal(verb, True) == Predicate("", False, place, exchanged), verb
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "likes", "straight", "crossed", "expected"),
+    [
+        # the verb's ends exchanged count only where no place is named
+        (verb("sit", "near"), verb("sit", "near"), 1.0, 0.1, 0.9, (0.5, 0.0)),
+        # what is worn, with no place beside it
+        (verb("wear"), Predicate("", False, "", False), 0.0, 0.2, 0.8, (0.68, 0.0)),
+        (verb("hold"), Predicate("", False, "", False), 0.0, 0.2, 0.8, (0.4, 0.0)),
+        # one verb turned, and not near enough to count exchanged
+        (verb("hold"), verb("carry", turned=True), 0.79, 1.0, 0.5, (0.395, 0.0)),
+        (verb("hold"), verb("carry", turned=True), 0.8, 1.0, 0.5, (0.4, 0.8)),
+    ],
+)
+def test_likeness_of_predicates_without_a_common_place(
+    a: Predicate,
+    b: Predicate,
+    likes: float,
+    straight: float,
+    crossed: float,
+    expected: tuple[float, float],
+) -> None:
+    assert likeness(a, b, likes, straight, crossed) == pytest.approx(expected)
+
+
+def test_exchanged_ends_are_alike_from_the_mark_on() -> None:
+    for near, expected in ((0.8, (False, True)), (0.79, (False, False))):
+        assert alike_predicates(verb("hold"), verb("carry", turned=True), near) == expected
+
+
+@pytest.mark.parametrize(
+    ("predicate", "passive", "expected"),
+    [
+        ("mount on by", True, Predicate("", False, "on", False)),  # no verb is left to be turned
+        ("cover by", True, Predicate("cover", True, "", False)),
+        ("cover by", False, Predicate("", False, "of", True)),
+        ("cover on", False, Predicate("cover", False, "on", False)),
+        ("make of", False, Predicate("", False, "of", False)),
+        ("make out of", False, Predicate("", False, "of", False)),
+        ("make with", False, Predicate("make", False, "of", True)),  # with: of, turned
+        ("hang to", False, Predicate("", False, "on", False)),
+        ("hang near", False, Predicate("", False, "near", False)),
+        ("hang", False, Predicate("hang", False, "", False)),
+        ("lead to", False, Predicate("", False, "to", False)),
+        ("lead", False, Predicate("lead", False, "", False)),
+        ("hold in", False, Predicate("hold", False, "in", False)),
+        ("hold of", False, Predicate("hold", False, "of", False)),
+        ("consist of", False, Predicate("", False, "of", True)),
+        ("contain in", False, Predicate("", False, "in", False)),
+        ("contain in by", True, Predicate("", False, "in", True)),
+    ],
+)
+def test_verbs_that_give_way_to_their_place(
+    predicate: str, passive: bool, expected: Predicate
+) -> None:
+    assert normal(predicate, True, passive) == expected
