@@ -13,7 +13,14 @@ from beholder.judges.operations import Question
 
 @pytest.mark.parametrize(
     ("span", "expected"),
-    [((0, 1), (0, 1)), ((2, 9), (1, 3)), ((3, 4), (1, 2)), ((1, 2), (1, 1)), ((9, 10), (3, 3))],
+    [
+        ((0, 1), (0, 1)),
+        ((2, 9), (1, 3)),
+        ((3, 4), (1, 2)),
+        ((1, 2), (1, 1)),
+        ((9, 10), (3, 3)),
+        ((0, 2), (0, 1)),
+    ],
 )
 def test_words_of_characters(span: tuple[int, int], expected: tuple[int, int]) -> None:
     assert analysed("A red cup.").at(span) == expected
