@@ -177,13 +177,15 @@ def extract(
         say_left_out([f"{len(made.unusable) - _SHOWN} more pictures"])
     write_storylines(out, (each.storyline for each in made.found))
     tell_tables(extraction_table(made.found))
+    say(f"beholder: time: {made.found[0].time}")
     for warning in dict.fromkeys(w for each in made.found for w in each.path.warnings):
         say(f"beholder: warning: {warning}")
     distinct = len({each.path.positions for each in made.found})
     if distinct < len(made.found):
         say(
-            f"beholder: {len(made.found)} storylines, {distinct} of them different; maxmin only"
-            " varies with the order within a date, --alternatives asks for paths that differ"
+            f"beholder: {len(made.found)} storylines, {distinct} of them different; replications of"
+            " maxmin, maps and trails differ only where dates leave the order of pictures open,"
+            " --alternatives asks for paths that differ"
         )
     if not made.learned:
         say(

@@ -279,11 +279,11 @@ def _drawn(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> tuple
     rows = sorted(sorted(used)[:MATRIX_SIDE] + rest[::step][:room])
     if any(frames[row].date is None for row in rows):
         return rows, "in order of the file"
-    return sorted(rows, key=lambda row: (_first_day(frames[row]), row)), "in order of time"
+    return sorted(rows, key=lambda row: (_middle_day(frames[row]), row)), "in order of time"
 
 
-def _first_day(frame: Frame) -> int:
-    return 0 if frame.date is None else frame.date.first.toordinal()
+def _middle_day(frame: Frame) -> float:
+    return 0.0 if frame.date is None else frame.date.middle
 
 
 def _steps_table(storylines: Sequence[Storyline], found: _StepRows) -> dict[str, Any]:
