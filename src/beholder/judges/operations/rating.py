@@ -197,7 +197,8 @@ class RateSequence(_Rate, name="rate_sequence"):
         for number, one in enumerate(self.examples, start=1):
             spans.append(f"pictures {at} to {at + len(one.frames) - 1} are id {number}")
             at += len(one.frames)
-        return f"Of all pictures shown, {', '.join(spans)}; the sequence to rate begins at picture {at}."
+        told = ", ".join(spans)
+        return f"Of all pictures shown, {told}; the sequence to rate begins at picture {at}."
 
 
 @dataclass(frozen=True)
