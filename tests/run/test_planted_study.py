@@ -22,7 +22,9 @@ from beholder.narratives.judging import Voting
 from beholder.report.narrate import write_study
 from beholder.run.narrate.config import CollectionOptions, HybridOptions, NarrateConfig, Part
 from beholder.run.narrate.engine import plan_narratives, run_narratives
+from beholder.run.narrate.side_by_side import side_by_side
 from beholder.run.session import Quiet
+from toy.command import runner
 
 SOURCES = {"human": 6, "maps": 14, "random": 13}
 EXAMPLES = {"human-0": 8, "random-0": 3}
@@ -425,6 +427,51 @@ def test_hybrid_with_sight_beside_is_held_against_what_it_did_not_look_at(folder
     assert sum(votes is not None for votes in rated) == (33 if trusted else 14)
     assert any(note.startswith("hybrid:") for note in study["tables"]["cautions"])
     assert "Against sight, narratives" in write_study(folder / "hybrid").read_text("utf-8")
+
+
+def test_two_runs_of_different_judges_stand_side_by_side(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for model in ("stern", "mild"):
+        parts: tuple[Part, ...] = ("sight", "transitions") if model == "stern" else ("sight",)
+        _run(folder, model, parts, judge=f"planted:{model}", voting=Voting(K))
+    found = side_by_side(folder / "stern", folder / "mild")
+    assert found["runs"] == ["stern", "mild"]
+    (sight,) = found["models"]  # only one run rated steps
+    stern, mild = (
+        np.concatenate(list(_table(model, "sight", False).values())).mean(axis=1)
+        for model in ("stern", "mild")
+    )
+    assert (sight["by"], sight["n"]) == ("sight", 33)
+    assert sight["icc_single"]["value"] == pytest.approx(_icc(np.c_[stern, mild])[0])
+    assert sight["pairs"][0]["difference"] == pytest.approx((mild - stern).mean())
+    assert [judge.partition("(")[0] for judge in found["judges"]["sight"]] == [
+        "planted:stern", "planted:mild",
+    ]  # fmt: skip
+    calls = {(row["run"], row["stage"]): row["calls"] for row in found["cost"]}
+    assert calls["mild", "sight"] == 33 * K
+    assert ("stern", "transitions") in calls
+
+    cli = runner(monkeypatch, capsys, "compare")
+    monkeypatch.setenv("COLUMNS", "200")
+    done = cli(str(folder / "stern"), str(folder / "mild"))
+    assert done.code == 0, done.err
+    assert "2 judges, 33 narratives that all rated" in done.out
+    told = json.loads(cli(str(folder / "stern"), str(folder / "mild"), "--json").out)
+    assert told == json.loads(json.dumps(found))  # they share no asker: no paired differences
+    own = json.loads(cli(str(folder / "stern"), str(folder / "stern"), "--json").out)
+    assert {row["value"] for row in own["differences"]} == {"rating", "lowest"}
+    assert [row["by"] for row in own["models"]] == ["sight", "steps"]
+    assert own["models"][0]["icc_single"]["value"] == pytest.approx(1.0)
+
+    lines = (folder / "s.jsonl").read_text("utf-8").splitlines()
+    turned = json.loads(lines[0])
+    turned["frames"] = turned["frames"][::-1]
+    PLAN.names[tuple(f"F{name[1:]:0>3}" for name in turned["frames"])] = ("human-0", "human")
+    (folder / "s.jsonl").write_text("\n".join([json.dumps(turned), *lines[1:]]))
+    _run(folder, "turned", ("sight",), judge="planted:mild", voting=Voting(K))
+    with pytest.raises(ConfigError, match="'human-0' shows other pictures in turned than in stern"):
+        side_by_side(folder / "stern", folder / "turned")
 
 
 def test_a_plan_counts_the_questions_of_all_judges_and_conditions(folder: Path) -> None:

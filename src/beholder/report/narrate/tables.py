@@ -105,6 +105,25 @@ def models_tables(found: Mapping[str, Any]) -> Iterator[RenderableType]:
     )
 
 
+def side_by_side_tables(beside: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Two runs over the same narratives: judges, agreement and ranks way by way, cost."""
+    for found in beside["models"]:
+        judges = " and ".join(beside["judges"][found["by"]])
+        yield Text(f"{found['by']}: {judges}")
+        yield from models_tables(found)
+    if not beside["models"]:
+        yield Text("the runs share no way of rating")
+    table = Table("run", "stage", "answers", "seconds", "tokens")
+    for row in beside["cost"]:
+        tokens = row["prompt_tokens"] + row["completion_tokens"]
+        table.add_row(
+            escape(row["run"]), escape(row["stage"]), f"{row['calls']:,}",
+            f"{row['seconds']:,.1f}", f"{tokens:,}",
+        )  # fmt: skip
+    if beside["cost"]:
+        yield table
+
+
 def _examples(rows: Sequence[Mapping[str, Any]]) -> Table:
     table = Table("examples", "source", "without", "with", "SD change", "ICC(2,1)", "with")
     for row in rows:
