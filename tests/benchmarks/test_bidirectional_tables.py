@@ -171,7 +171,7 @@ def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> Non
 
 def test_lengths_count_a_persons_text_once() -> None:
     unit = Fact("x")
-    pairs = [told("i0", s, [unit, unit], [unit] * 3, references=("two words",), candidate="one two three")
+    pairs = [told("i0", s, [unit, unit], [unit] * 3, references=("<noise> two </noise> words",), candidate="one two three")
              for s in ("a", "b")]  # fmt: skip
     table = length_table(pairs, "")
     people, a = row(table, who="people"), row(table, who="a")
@@ -298,6 +298,33 @@ def test_correlations_are_scipys_spearman_with_the_rating_of_the_judged_text() -
         assert found["rho"] == pytest.approx(oracle.statistic)
         assert found["p"] == pytest.approx(oracle.pvalue)
         assert found["n"] == 5
+
+
+def test_all_measures_of_a_direction_are_over_the_texts_that_each_has_a_value_for() -> None:
+    model = [9.0, 5.0, 7.0, 8.0, 6.0]
+    pairs = [
+        rated(i, (model[i],), (model[i],), values={"har_f1": A[i], "mar_f1": B[i]},
+              others={"har": {"bleu": C[i]} if i else {}, "mar": {"bleu": A[i]}})
+        for i in range(5)
+    ]  # fmt: skip
+    table = correlation_table(pairs)
+    for measure, x in (("f1", A[1:]), ("bleu", C[1:])):
+        found = row(table, direction="har", measure=measure)
+        assert (found["n"], found["rho"]) == (4, pytest.approx(sps.spearmanr(x, model[1:])[0]))
+    assert {found["n"] for found in rows(table, direction="mar")} == {5}
+    assert "HAR: 4 of 5 rated texts have every measure (bleu has 4)." in table.notes
+    assert not any(note.startswith("MAR") and "of 5" in note for note in table.notes)
+
+
+def test_measures_without_a_common_text_are_told_and_not_correlated() -> None:
+    pairs = [
+        rated(0, (5,), (), values={"har_f1": 0.5}),
+        rated(1, (6,), (), others={"har": {"bleu": 0.5}}),
+    ]
+    table = correlation_table(pairs)
+    assert not table.rows
+    told = "HAR: 0 of 2 rated texts have every measure (f1 has 1, bleu has 1)."
+    assert told in table.notes
 
 
 def two_speakers() -> list[TextPair]:

@@ -14,12 +14,40 @@ from beholder.backends.images import Pictures
 from beholder.embed.base import FloatArray
 from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
+from beholder.errors import ConfigError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.text.split import Splitter
 
 if TYPE_CHECKING:
     from beholder.embed.contextual import TokenService
     from beholder.embed.image_text import ImageTextService
+
+
+_TAKES: Mapping[str, Callable[[str, str], bool]] = {"judge": judges.takes, "embedder": embed.takes}
+
+
+def check_taken(
+    options: Mapping[str, Mapping[str, object]], specs: Iterable[tuple[str, str]]
+) -> None:
+    """Refuse an option that none of some tools has a use for: it would be dropped in silence.
+
+    Args:
+        options: Options per kind of tool, as ``Tools`` takes them.
+        specs: Kind and spec of each tool.
+
+    Raises:
+        ConfigError: Names the option and the tools there are.
+    """
+    named = sorted({(kind, spec) for kind, spec in specs if kind in _TAKES})
+    for option in sorted({name for given in options.values() for name in given}):
+        if not any(
+            option in options.get(kind, ()) and _TAKES[kind](spec, option) for kind, spec in named
+        ):
+            there = ", ".join(f"{kind} {spec}" for kind, spec in named) or "it has neither"
+            raise ConfigError(
+                f"{option} was given, and no judge or embedder of this run takes it ({there});"
+                " leave it out, or name one that does, such as openai:MODEL"
+            )
 
 
 class Tool(Protocol):

@@ -13,7 +13,6 @@ from PIL import Image
 from beholder import DCScore, Item, ItemFailure, ItemScore, Unit
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Tools, metric
-from beholder.metrics.dcscore import without_marks
 from toy.facts import FactModel
 
 CANDIDATE = "A dog runs. The dog is red. A cat sleeps."
@@ -303,14 +302,13 @@ def test_other_languages_go_through_every_stage(
         assert f"in {language}" in request.messages[-1].text
 
 
-def test_marks_of_speech_become_blanks_of_their_length() -> None:
-    text = "एक <noise> लाल <long pause> स्कूटर {scooter} है <b>5 < 6</b>"
-    cleaned = without_marks(text)
-    assert len(cleaned) == len(text)
-    assert cleaned.split() == ["एक", "लाल", "स्कूटर", "{scooter}", "है", "5", "<", "6</b>"]
+def test_no_mark_of_speech_reaches_the_judge_unless_asked_for() -> None:
     model = FactModel()
+    scored(model, "A <noise> big </noise> dog.", "A <pause/> dog.")
+    assert not any("‹" in prompt for prompt in model.prompts("statements"))
+    assert "big" in model.prompts("statements")[0]  # what stands between two marks was said
     scored(model, "A <noise> dog.", "A <noise> dog.", clean="none")
-    assert "‹noise›" in model.prompts("statements")[0]
+    assert "‹noise›" in model.prompts("statements")[-1]
 
 
 # --- the built-in judge

@@ -16,12 +16,12 @@ from beholder.judges.operations import AtomicStatement, Decompose, MatchStatemen
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
-from beholder.metrics.dcscore.places import without_marks
 from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
 from beholder.metrics.dcscore.units import fact_units
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
+from beholder.text import without_marks
 
 _PUBLISHED_TEMPERATURES = {"match": 1.0, "verify": 0.3}
 
@@ -80,7 +80,9 @@ class DCScore(Metric[DCScoreEvidence]):
         None, "of verification; None: the judge's own, 0.3 with several samples"
     )
     language: str | None = param(None, "language of the texts, told to the judge; None: not told")
-    clean: Literal["speech", "none"] = param("speech", "speech: blank marks such as <noise>")
+    clean: Literal["speech", "none"] = param(
+        "speech", "speech: blank marks such as <noise> and </noise>"
+    )
     references: Literal["best", "mean"] = param("best", "over references: by f1, or all")
     on_empty: Literal["omit", "zero"] = param("omit", "undefined values")
 
