@@ -46,6 +46,14 @@ class Item:
         """
         return self.images or ((self.video,) if self.video else self.references) or (self.id,)
 
+    @property
+    def language(self) -> str:
+        """What the row says of the language of its texts: the group, else the field ``language``.
+
+        As the row writes it (``hi``, ``Hindi``); empty where it says nothing.
+        """
+        return self.group.get("language") or str(self.meta.get("language") or "")
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:

@@ -92,9 +92,13 @@ def test_equal_texts_in_another_language_change_nothing(found: Study) -> None:
 
 
 def test_correlations_stand_beside_those_of_the_other_metrics(found: Study) -> None:
-    measures = {(row["direction"], row["measure"]) for row in table(found, "correlations")}
-    assert {("har", name) for name in ("f1", "bleu", "rouge", "token_f1")} <= measures
-    assert {("mar", name) for name in ("f1", "bleu", "rouge", "token_f1")} <= measures
+    rows = table(found, "correlations")
+    measures = {(row["language"], row["direction"], row["measure"]) for row in rows}
+    for direction in ("har", "mar"):
+        named = {(direction, name) for name in ("f1", "bleu", "rouge")}
+        assert {("Hindi", *pair) for pair in named} <= measures
+        assert {("English", *pair) for pair in named | {(direction, "token_f1")}} <= measures
+        assert ("Hindi", direction, "token_f1") not in measures  # its embedder reads English
     assert {row["n"] for row in table(found, "correlations")} == {22}
 
 

@@ -86,6 +86,13 @@ class Asker(ABC, Generic[S]):
             ItemError: Names what is missing.
         """
 
+    def check_tools(self, subject: S, tools: Tools) -> None:
+        """Refuse a subject that a tool cannot read, before any work; most read everything.
+
+        Raises:
+            ItemError: Names the tool, and another that can.
+        """
+
     def prepare(self, subjects: Iterable[S]) -> Self:
         """This asker, knowing what it must of the whole data set before the first is asked.
 

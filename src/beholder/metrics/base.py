@@ -117,6 +117,14 @@ class Metric(Asker[Item], Generic[E]):
         self.bounds.check(subject, self.registered_name)
         self.check_item(subject)
 
+    def check_tools(self, subject: Item, tools: Tools) -> None:
+        """Refuse an item in a language that one of this metric's tools does not read.
+
+        Raises:
+            ItemError: Names the tool, and another that can.
+        """
+        tools.check_language(self.tool_specs(), subject)
+
     async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
         """Score several texts about one picture; a metric that can share work does so.
 
@@ -135,4 +143,5 @@ class Metric(Asker[Item], Generic[E]):
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
         """Check, gather and score one item."""
         self.check(subject)
+        self.check_tools(subject, tools)
         return self.score_item(subject, await self.gather(subject, tools))
