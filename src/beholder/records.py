@@ -241,6 +241,7 @@ class MetricResult:
         n_failed: Items with a reason instead of a score.
         signature: How the numbers were made; several, joined by `` ; ``, if it changed on the way.
         failures: Count of failures per reason.
+        cautions: What is wrong with the values for the data at hand, a sentence each.
     """
 
     metric: str
@@ -249,3 +250,4 @@ class MetricResult:
     n_failed: int
     signature: str
     failures: Mapping[str, int] = field(default_factory=dict)
+    cautions: tuple[str, ...] = ()

@@ -279,3 +279,18 @@ def test_captions_go_on_after_sigkill_and_nothing_is_asked_twice(tmp_path: Path)
     assert len(set(calls)) == 80
     assert len(calls) <= 80 + 4  # what was in flight
     assert (tmp_path / "c.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_captions_of_another_length_are_told_and_stand_on_the_page(cli: Cli) -> None:
+    done = cli(
+        "caption", "data/img", "--judge", "story:steady", "--words", "40", "--dataset", "short",
+        "-o", "c.jsonl",
+    )  # fmt: skip
+    told = "12 of 12 texts have not 32 to 40 words, also when asked again"
+    assert told in done.err
+    assert {item.group["dataset"] for item in items("c.jsonl")} == {"short, other length"}
+    assert cli("report", "c.jsonl.run").code == 0
+    assert told in Path("c.jsonl.run/report.html").read_text("utf-8")
+    fits = cli("caption", "data/img", "--judge", "story:steady", "--words", "160-170", "--dataset", "long", "-o", "d.jsonl")  # fmt: skip
+    assert "other" not in fits.err
+    assert {item.group["dataset"] for item in items("d.jsonl")} == {"long"}

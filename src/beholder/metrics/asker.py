@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
@@ -109,6 +109,14 @@ class Asker(ABC, Generic[S]):
         resamples them for the interval.
         """
         raise ConfigError(f"{self.registered_name} has no values of the whole data set")
+
+    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+        """What is wrong with values for the data at hand, a sentence each; usually nothing.
+
+        Args:
+            columns: The values of all subjects, by name; those that a subject has not are missing.
+        """
+        return ()
 
     @property
     def name(self) -> str:

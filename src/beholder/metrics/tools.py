@@ -73,7 +73,7 @@ _READERS: Mapping[str, str] = {
 """Kinds of tools that read texts, and what to name for another language."""
 
 
-class _Reader(Protocol):
+class _ReadingTool(Protocol):
     """What tools say that read texts."""
 
     @property
@@ -166,7 +166,7 @@ class Tools:
             ItemError: Names the tool, what tells the language, and what reads it.
         """
         for kind, spec in specs:
-            if kind in _READERS and cast(_Reader, self.get(kind, spec)).english_only:
+            if kind in _READERS and cast(_ReadingTool, self.get(kind, spec)).english_only:
                 why = _in_another_language(item)
                 if why is not None:
                     raise ItemError(

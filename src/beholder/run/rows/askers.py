@@ -128,6 +128,14 @@ class CaptionRow(RowAsker):
             "other_length": float(part.label == OTHER_LENGTH),
         }
 
+    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+        """How many texts have not the length asked for."""
+        n, others = len(columns.get("other_length", ())), int(sum(columns.get("other_length", ())))
+        if not others:
+            return ()
+        low, high = self.words
+        return (f"{others:,} of {n:,} texts have not {low} to {high} words, also when asked again",)
+
     def _fits(self, text: str) -> bool:
         low, high = self.words
         named = language_named(self.language)
