@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from beholder.data.sample import NONE, SEVERAL
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
 from beholder.judges.operations import Operation
@@ -19,7 +20,6 @@ from beholder.run.rows.making import CHARACTERS, WORDS, MadePart, Maker
 from beholder.text import n_spoken
 from beholder.text.languages import has_blanks, language_named
 
-SEVERAL, NONE = "several", "none"
 OTHER_LENGTH = "other length"
 _CANDIDATE = "candidate"
 
