@@ -169,8 +169,9 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
     names = {path.stem for path in (folder / "figures").glob("*.svg")}
     assert names == {
         "f1", "precision", "recall", "rates", "difficulty", "categories-har", "categories-mar",
-        "ratings", "rating-gaps",
+        "category-rates-har", "category-rates-mar", "ratings", "rating-gaps",
     }  # fmt: skip
+    assert {path.stem for path in (folder / "figures").glob("*.png")} == names
     page = Page((folder / "report.html").read_text("utf-8"))
     images = [attributes for tag, attributes in page.tags if tag == "img"]
     assert len(images) == len(names)
@@ -199,7 +200,7 @@ def test_json_holds_every_table_and_the_page_is_the_same_each_time(
         ]  # fmt: skip
         assert {part["title"] for part in found["omitted"]} == {
             "Categories (without a random sample)", "Rates by category", "Consensus of speakers",
-            "Change between languages",
+            "Change between languages", "Change between data sets",
         }  # fmt: skip
         pages.append((out / "report.html").read_bytes())
     assert pages[0] == pages[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from scipy import stats as sps
 
 from beholder.benchmarks.bidirectional.categories import category_table
+from beholder.benchmarks.bidirectional.changes import dataset_table
 from beholder.benchmarks.bidirectional.contents import Content, contents, stem
 from beholder.benchmarks.bidirectional.difficulty import difficulty_table, tertiles
 from beholder.benchmarks.bidirectional.languages import language_table
@@ -248,6 +250,32 @@ def test_languages_compare_only_pictures_that_have_both() -> None:
         pytest.approx(0.8),
         pytest.approx(0.6),
     )
+
+
+def test_two_data_sets_of_the_same_pictures_are_compared_picture_by_picture() -> None:
+    free = scored({"a": A, "b": B}, "mar_omission_rate", dataset="free")
+    short = scored({"a": B[:3], "b": A}, "mar_omission_rate", dataset="short")
+    table = dataset_table([*free, *short])
+    found = row(table, direction="mar", value="omission_rate", system="a")
+    # a: 0.9 0.8 0.7 before, 0.6 0.7 0.5 after, so -0.3 -0.1 -0.2
+    assert (found["from"], found["to"], found["n"]) == ("free", "short", 3)
+    assert (found["before"], found["after"]) == (pytest.approx(0.8), pytest.approx(0.6))
+    assert found["change"] == pytest.approx(-0.2)
+    assert found["p"] == pytest.approx(2 / 2**3)  # all three of one sign
+    # b: all five of one sign, doubled by Holm
+    other = row(table, direction="mar", value="omission_rate", system="b")
+    assert (other["n"], other["change"]) == (5, pytest.approx(0.24))
+    assert (other["p"], other["p_holm"]) == (pytest.approx(2 / 2**5), pytest.approx(4 / 2**5))
+    assert {r["value"] for r in table.rows} == {"omission_rate"}
+
+
+def test_data_sets_of_other_pictures_are_not_compared_and_the_study_says_why() -> None:
+    here, there = scored({"a": A}, dataset="x"), scored({"a": B}, dataset="y")
+    moved = [replace(pair, image=f"other {pair.image}") for pair in there]
+    assert not dataset_table([*here, *moved]).rows
+    told = {part.title: part.reason for part in study([*here, *moved]).omitted}
+    assert "no picture is in two data sets" in told["Change between data sets"]
+    assert study([*here, *there]).table("datasets") is not None
 
 
 def rated(i: int, model: Sequence[float], human: Sequence[float], **fields: Any) -> TextPair:
