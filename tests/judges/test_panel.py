@@ -23,6 +23,7 @@ from beholder.judges.operations import (
     Contradict,
     GradeDescription,
     JudgedFrame,
+    MatchNearest,
     MatchStatements,
     Operation,
     Presence,
@@ -199,6 +200,13 @@ MERGED = {
         lambda grades: grades[0].value,
         3.5,
         (2.0, 5.0),
+    ),
+    "match_nearest": Merged(
+        MatchNearest(["a"], ["x", "y"]),
+        ({"matches": [{"id": 0, "reference": 1}]}, {"matches": [{"id": 0, "reference": 1}]}),
+        lambda found: found,
+        [1],
+        (),
     ),
     "match": Merged(
         MatchStatements(["a"], ["x", "y"]),

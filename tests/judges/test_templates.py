@@ -15,11 +15,13 @@ from beholder.judges import LLMJudge
 from beholder.judges.operations import (
     Assess,
     Caption,
+    CaptionAgain,
     Classify,
     Contradict,
     Decompose,
     GradeDescription,
     JudgedFrame,
+    MatchNearest,
     MatchStatements,
     Presence,
     Question,
@@ -50,10 +52,14 @@ CALLS: dict[str, Any] = {
     "contradict": lambda j: j.ask(Contradict([ENTITY, ATTRIBUTE, RELATION], "A <cup>.")),
     "rewrite": lambda j: j.ask(Rewrite("man holds cup")),
     "decompose": lambda j: j.ask(Decompose("Ein Hund.", language="German")),
+    "match_nearest": lambda j: j.ask(MatchNearest(["a", "b"], ["x"], language="Hindi")),
     "match": lambda j: j.ask(MatchStatements(["a", "b"], ["x"])),
     "verify_picture": lambda j: j.ask(Verify(["a", "b"], images=[PICTURE])),
     "verify_both": lambda j: j.ask(
         Verify(["a"], images=[PICTURE], reference="R", language="Hindi")
+    ),
+    "caption_again": lambda j: j.ask(
+        CaptionAgain([PICTURE], language="Hindi", max_words=30, note="june", earlier="A <cat>.")
     ),
     "caption": lambda j: j.ask(Caption([PICTURE], context="Old photographs.", note="june 1928")),
     "caption_connections": lambda j: j.ask(Caption([PICTURE], connections=True)),

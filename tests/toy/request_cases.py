@@ -214,6 +214,11 @@ CASES: dict[str, Case] = {
         replicate=1,
         temperature=1.0,
     ),
+    "match nearest": Case(
+        "match_nearest",
+        {"claims": ["a", "b"], "references": ["x"], "language": "Hindi"},
+        (_rows("matches", reference=[0, None]),),
+    ),
     "match: rows alone": Case(
         "match", {"claims": ["a"], "references": ["x"]}, (_rows("m", reference=[0])["m"],)
     ),
@@ -313,6 +318,11 @@ CASES: dict[str, Case] = {
     "caption: empty": Case("caption", {"images": [RED]}, (" ", "A cat.")),
     "caption: no picture": Case("caption", {"images": []}, ("",)),
     "caption: panel": Case("caption", {"images": [RED]}, ("A cat.", "A dog."), seats=2),
+    "caption again": Case(
+        "caption_again",
+        {"images": [RED], "earlier": "A <long> text.", "min_words": 1, "max_words": 2},
+        (" A cat. ",),
+    ),
     # review
     "review": Case(
         "review", {"images": [RED], "kinds": KINDS}, ({"reviews": [FAIR, f" {UNFAIR}"]},)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from beholder.judges.operations.align import AlignWords, LexicalAlignment
 from beholder.judges.operations.assess import Aspect, Assess, Assessment
 from beholder.judges.operations.base import OPERATIONS, Operation
-from beholder.judges.operations.caption import Caption
+from beholder.judges.operations.caption import Caption, CaptionAgain
 from beholder.judges.operations.classify import Category, Classify
 from beholder.judges.operations.contradict import Contradict
 from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
-from beholder.judges.operations.match import MatchStatements
+from beholder.judges.operations.match import MatchNearest, MatchStatements
 from beholder.judges.operations.presence import Presence, Question
 from beholder.judges.operations.rank import Rank
 from beholder.judges.operations.rating import (
@@ -38,6 +38,7 @@ __all__ = [
     "AtomicStatement",
     "BreakKind",
     "Caption",
+    "CaptionAgain",
     "Category",
     "Classify",
     "Contradict",
@@ -45,6 +46,7 @@ __all__ = [
     "GradeDescription",
     "JudgedFrame",
     "LexicalAlignment",
+    "MatchNearest",
     "MatchStatements",
     "MeasureSurprisal",
     "Operation",

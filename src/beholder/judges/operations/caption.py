@@ -53,8 +53,25 @@ class Caption(ModelOperation[str], name="caption"):
             "connections_note": "connections" if self.connections else None,
         }
         return await model.text(
-            model.render({"note": self.note}, settings, parts=parts, images=self.images),
+            model.render(self._shown(), settings, parts=parts, images=self.images),
             str,
             max_tokens=256 + 8 * self.max_words,
             typical="word " * ((self.min_words + self.max_words) // 2),
         )
+
+    def _shown(self) -> dict[str, str]:
+        return {"note": self.note}
+
+
+@dataclass(frozen=True)
+class CaptionAgain(Caption, name="caption_again"):
+    """A description written once more, because an earlier one was too long or too short.
+
+    Attributes:
+        earlier: The earlier description.
+    """
+
+    earlier: str = ""
+
+    def _shown(self) -> dict[str, str]:
+        return {**super()._shown(), "text": self.earlier}

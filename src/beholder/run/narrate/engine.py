@@ -95,6 +95,7 @@ def plan_narratives(config: NarrateConfig, inputs: Inputs | None = None) -> Narr
     inputs = inputs or read_inputs(config)
     manifest.check_kind(config.out, KIND)
     askers = stages(config, inputs)
+    config.means.check(askers.values())
     planned: list[PlannedAsker] = []
     caption = askers.pop("caption", None)
     if isinstance(caption, CaptionFrame):
