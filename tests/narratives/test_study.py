@@ -12,7 +12,7 @@ from beholder.narratives.cost import PUBLISHED_SECONDS, Rates, Stage, measured
 from beholder.narratives.hybrid import choose, combine
 from beholder.narratives.models import between_models
 from beholder.narratives.space import Floats
-from beholder.narratives.steps import StepRow, breaks_table, steps_table, told_by
+from beholder.narratives.steps import Breaks, StepRow, breaks_table, steps_table, told_by
 from beholder.narratives.study import JudgedStoryline, tables
 from beholder.stats import reliability_verdict
 
@@ -197,15 +197,15 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
     first = 4 - 22 / 3
     second = 6 - (14 / 3 + (1 / 7) * (2 - 8 / 3))  # Sxy = 2/3, Sxx = 14/3 around (8/3, 14/3)
     assert held.error == pytest.approx(np.sqrt((first**2 + second**2) / 2))  # the rest mirror them
-    backwards = combine([[1], [2], [3], [8]], [[9], [5], [1], [NAN]])
+    backwards = combine([[1], [2], [3], [8]], np.array([[9], [5], [1], [NAN]]))
     assert not backwards.trusted  # slope -4: captions turn the order round
     assert np.isnan(backwards.ratings[3]).all()
 
 
 def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> None:
     captions = [[1, 1], [3, 3], [5, 5], [7, 7], [4, 4], [2, 2]]
-    sight = np.array([[2, 4], [7, 7], [10, 12], [NAN] * 2, [NAN] * 2, [NAN] * 2])  # 1 + 2 captions
-    withheld = [[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]]  # predicted: 15, 9
+    sight = np.array([[2, 4], [7, 7], [10, 12], *3 * [[NAN, NAN]]])  # 1 + 2 captions
+    withheld = np.array([[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]])  # predicted: 15, 9
     found = combine(captions, sight, weight=0.5, withheld=withheld)
     looked, held, hidden = found.checks
     assert looked.n == 3
@@ -281,7 +281,7 @@ def test_a_break_is_what_more_than_half_of_those_who_told_name() -> None:
 
 
 def test_breaks_are_tallied_by_source_and_a_narrative_counts_once_in_tests() -> None:
-    rows = [
+    rows: list[tuple[str, list[Breaks]]] = [
         ("maps", [("place",), ("place", "time"), None]),
         ("maps", [(), ()]),
         ("human", [("theme",)]),
@@ -299,7 +299,9 @@ def test_breaks_are_tallied_by_source_and_a_narrative_counts_once_in_tests() -> 
     assert by_kind["time"]["difference"] == pytest.approx(0 - (1 / 2 + 0) / 2)
     assert by_kind["theme"]["difference"] == pytest.approx(1.0)
     assert (by_kind["place"]["n_a"], by_kind["place"]["n_b"]) == (1, 2)  # one human told nothing
-    assert breaks_table([("maps", [None])])["sources"][0]["shares"]["place"] is None
+    silent = breaks_table([("maps", [None]), ("human", [()])])
+    assert silent["sources"][1]["shares"]["place"] is None
+    assert silent["comparisons"] == []  # nothing to hold the one that was told against
 
 
 def test_models_are_compared_over_what_all_of_them_rated() -> None:
