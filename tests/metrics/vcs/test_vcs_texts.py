@@ -92,7 +92,7 @@ def test_best_reference_counts_by_default_and_the_mean_when_asked() -> None:
         ("Aaa.", ["?! ..."], "the reference 1 has no word"),
         ("Aaa.", [], "needs references"),
         ("Aaa.", ["Aaa.", " "], "the reference 2 has no word"),
-        ("Aaa.", ["Aaa.", "Zzz."], "embedder 'static' knows no word of the reference 2"),
+        ("Aaa.", ["Aaa.", "Zzz."], "embedder 'ordered' knows no word of the reference 2"),
     ],
 )
 def test_an_empty_or_unknown_text_is_a_failure_with_a_reason(

@@ -82,7 +82,7 @@ class VCS(Metric[VCSEvidence]):
     context_window_control: float = param(4.0, "larger leaves fewer near-best matches")
     nas_blend_factor: float = param(0.0, "rules='head': 1 window coverage .. -1 length imbalance")
     nas_coverage_cutoff: float = param(0.5, "rules='head': coverage at which its penalty is full")
-    embedder: str = param("static", "text embedder", tool="embedder")
+    embedder: str = param("ordered", "text embedder", tool="embedder")
     splitter: str = param("rules", "sentence splitter", tool="splitter")
     references: Literal["best", "mean"] = param("best", "several references")
 
