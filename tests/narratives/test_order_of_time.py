@@ -175,7 +175,7 @@ def test_pictures_of_one_known_day_keep_the_order_of_the_file_in_every_replicati
         assert list(chronology(frames, _vectors(9), seed=seed).order) == list(range(9))
     (path,) = _paths(frames, ExtractionTask("t", 4, "p2", "p5"))
     assert [frame.id for frame in path] == ["p2", "p3", "p4", "p5"]
-    with pytest.raises(ConfigError, match="'p5' comes after the target 'p2'"):
+    with pytest.raises(ConfigError, match=r"'p5' \(1928-03-07\) comes after the target 'p2' \("):
         _paths(frames, ExtractionTask("t", 3, "p5", "p2"))
 
 
@@ -220,7 +220,7 @@ def test_a_target_known_by_its_year_alone_can_follow_a_month_of_that_year() -> N
     frames = [Frame(name, date=date) for name, date in zip("tbsz", dates, strict=True)]
     for path in _paths(frames, ExtractionTask("t", 3, "s", "t"), replications=5):
         assert [frame.id for frame in path] == ["s", "b", "t"]
-    with pytest.raises(ConfigError, match=r"'z' comes after the target 's' .*\(1929 and 1928-03"):
+    with pytest.raises(ConfigError, match=r"'z' \(1929\) comes after the target 's' \(1928-03\)"):
         _paths(frames, ExtractionTask("t", 2, "z", "s"))
 
 
