@@ -54,8 +54,8 @@ def read_items(
     Args:
         source: A ``.jsonl``, ``.json``, ``.csv``, ``.tsv`` or ``.parquet`` file, the text ones also
             as ``.gz`` or ``.xz``; ``"-"`` reads JSONL from standard input; ``hf:NAME`` or
-            ``hf:NAME@SPLIT`` a data set of the Hugging Face hub (extra ``datasets``; the split ``test`` if none is
-            named), without columns that hold pictures or sound.
+            ``hf:NAME@SPLIT`` a data set of the Hugging Face hub (extra ``datasets``; the split
+            ``test`` if none is named), without columns that hold pictures or sound.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
         textless: A row may lack the candidate, which is then empty.
 
