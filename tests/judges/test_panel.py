@@ -238,9 +238,12 @@ MERGED = {
     ),
     "rate_transition": Merged(
         RateTransition(FRAMES[0], FRAMES[1]),
-        ({"reason": "x", "score": 1}, {"reason": "y", "score": 3}),
-        lambda rating: (rating.value, rating.reason),
-        (2, "x | y"),
+        (
+            {"reason": "x", "score": 1, "breaks": ["time", "place"]},
+            {"reason": "y", "score": 3, "breaks": ["place"]},
+        ),
+        lambda rating: (rating.value, rating.reason, rating.breaks),
+        (2, "x | y", ("place",)),  # time: one of two is no majority
         (1.0, 3.0),
     ),
     "rank": Merged(

@@ -1,7 +1,8 @@
 """What is asked of a judge in many ways, and what a model answers to it in turn.
 
 ``golden/requests.json`` holds for each case what went out and what was kept, recorded at commit
-74262a5; ``test_requests.py`` compares.
+74262a5, captions and ratings of sequences and steps when their second prompts came;
+``test_requests.py`` compares.
 """
 
 from __future__ import annotations
@@ -364,6 +365,11 @@ CASES: dict[str, Case] = {
     "rate_transition: words": Case(
         "rate_transition", {"first": TOLD[0], "second": TOLD[1]}, (RATED,), replicate=1
     ),
+    "rate_transition: breaks": Case(
+        "rate_transition",
+        {"first": TOLD[0], "second": TOLD[1]},
+        ({"reason": "x", "score": 2, "breaks": ["people", "place", "people"]},),
+    ),
     "rate_transition: no words": Case(
         "rate_transition", {"first": TOLD[0], "second": ("JudgedFrame",)}, (RATED,)
     ),
@@ -610,7 +616,10 @@ _BAD: dict[str, tuple[Case, tuple[Any, ...]]] = {
             [7],
         ),
     ),
-    "rate_transition": (CASES["rate_transition: words"], ({"score": 0},)),
+    "rate_transition": (
+        CASES["rate_transition: words"],
+        ({"score": 0}, {"score": 1, "breaks": ["mood"]}, {"score": 1, "breaks": "place"}),
+    ),
     "rank": (
         CASES["rank: words"],
         (

@@ -13,7 +13,15 @@ from beholder.judges.operations.grade import GradeDescription
 from beholder.judges.operations.match import MatchNearest, MatchStatements
 from beholder.judges.operations.presence import Presence, Question
 from beholder.judges.operations.rank import Rank
-from beholder.judges.operations.rating import JudgedFrame, RateSequence, RateTransition, Rating
+from beholder.judges.operations.rating import (
+    BREAK_KINDS,
+    BreakKind,
+    JudgedFrame,
+    RatedExample,
+    RateSequence,
+    RateTransition,
+    Rating,
+)
 from beholder.judges.operations.review import Review
 from beholder.judges.operations.rewrite import Rewrite
 from beholder.judges.operations.surprisal import MeasureSurprisal
@@ -21,12 +29,14 @@ from beholder.judges.operations.translate import Translate, TranslatedClause
 from beholder.judges.operations.verify import Verify
 
 __all__ = [
+    "BREAK_KINDS",
     "OPERATIONS",
     "AlignWords",
     "Aspect",
     "Assess",
     "Assessment",
     "AtomicStatement",
+    "BreakKind",
     "Caption",
     "CaptionAgain",
     "Category",
@@ -45,6 +55,7 @@ __all__ = [
     "Rank",
     "RateSequence",
     "RateTransition",
+    "RatedExample",
     "Rating",
     "Review",
     "Rewrite",

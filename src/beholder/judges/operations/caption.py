@@ -21,6 +21,7 @@ class Caption(ModelOperation[str], name="caption"):
         max_words: Words at most.
         context: What the collection is, in the user's own words.
         note: Data of this picture (date, place); untrusted.
+        connections: Whether to tell as well what may connect it to other pictures of a story.
 
     Raises:
         ItemError: There is no picture.
@@ -32,6 +33,7 @@ class Caption(ModelOperation[str], name="caption"):
     max_words: int = 200
     context: str = ""
     note: str = ""
+    connections: bool = False
 
     def __post_init__(self) -> None:
         if not self.images:
@@ -48,6 +50,7 @@ class Caption(ModelOperation[str], name="caption"):
         parts = {
             "context_note": "context" if self.context else None,
             "known_note": "known" if self.note else None,
+            "connections_note": "connections" if self.connections else None,
         }
         return await model.text(
             model.render(self._shown(), settings, parts=parts, images=self.images),
