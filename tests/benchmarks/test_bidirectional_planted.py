@@ -23,7 +23,7 @@ from scipy import stats as sps
 from beholder.cli.main import app
 from servers.faults import FaultServer, completion, serving
 
-N = 48
+N = 36
 FALSE = 500
 """Numbers from here on are not in the picture."""
 VARIANT = 100
@@ -227,7 +227,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
         caption = ("caption", "study.jsonl", *judges, "--language", "Hindi", "--cache", "off")
         run("classify", "people.jsonl", "--categories", "categories.json", "--judge", "openai:m",
             "-o", "sorted.jsonl")  # fmt: skip
-        run("sample", "sorted.jsonl", "--n", "14", "--per-category", "4", "--rated", "Medium",
+        run("sample", "sorted.jsonl", "--n", "10", "--per-category", "3", "--rated", "Medium",
             "-o", "study.jsonl")  # fmt: skip
         run(*caption, "--words", "1-200", "--dataset", "free", "-o", "free.jsonl")
         run(*caption, "--words", "16-24", "--dataset", "short", "-o", "short.jsonl")
@@ -251,7 +251,7 @@ def numbers(row: Mapping[str, str], *names: str) -> list[float]:
 
 
 def test_the_sample_is_what_the_design_says(found: Found) -> None:
-    assert Counter(found.sample.values()) == {"random": 14} | dict.fromkeys(CATEGORIES, 4)
+    assert Counter(found.sample.values()) == {"random": 10} | dict.fromkeys(CATEGORIES, 3)
     for i, name in found.sample.items():
         if name != "random":
             (only,) = found.plan.category(i)
@@ -273,7 +273,13 @@ def test_the_judge_is_told_the_language_and_no_mark_of_speech(found: Found) -> N
         for i in found.sample
     }
     assert asked["decompose"] == len(texts)
-    assert asked["match"] == asked["nearest"] == 2 * 2 * len(SYSTEMS) * n
+    pairs = {
+        (found.plan.human[i], found.plan.model[system, length, i])
+        for system in SYSTEMS
+        for length in ("free", "short")
+        for i in found.sample
+    }
+    assert asked["match"] == asked["nearest"] == 2 * len(pairs)
 
 
 def test_an_english_embedder_refuses_every_row(found: Found) -> None:
