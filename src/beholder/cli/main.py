@@ -31,6 +31,7 @@ from beholder.cli import (
     report,
     review,
     score,
+    suite,
     translate,
 )
 from beholder.cli.printing import say
@@ -77,6 +78,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
 )
 for place, command in enumerate(COMMANDS):
     app.command(command, sort_key=place, help_format="markdown")
+app.command(suite.app)
 app.command(cache.app)
 app.command(
     "beholder.cli.narrate:app",

@@ -18,9 +18,11 @@ from beholder.judges.operations.review import Review
 from beholder.judges.operations.rewrite import Rewrite
 from beholder.judges.operations.surprisal import MeasureSurprisal
 from beholder.judges.operations.translate import Translate, TranslatedClause
+from beholder.judges.operations.vary import MANNERS, Manner, Vary
 from beholder.judges.operations.verify import Verify
 
 __all__ = [
+    "MANNERS",
     "OPERATIONS",
     "AlignWords",
     "Aspect",
@@ -35,6 +37,7 @@ __all__ = [
     "GradeDescription",
     "JudgedFrame",
     "LexicalAlignment",
+    "Manner",
     "MatchStatements",
     "MeasureSurprisal",
     "Operation",
@@ -48,5 +51,6 @@ __all__ = [
     "Rewrite",
     "Translate",
     "TranslatedClause",
+    "Vary",
     "Verify",
 ]
