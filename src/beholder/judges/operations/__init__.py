@@ -5,15 +5,23 @@ from __future__ import annotations
 from beholder.judges.operations.align import AlignWords, LexicalAlignment
 from beholder.judges.operations.assess import Aspect, Assess, Assessment
 from beholder.judges.operations.base import OPERATIONS, Operation
-from beholder.judges.operations.caption import Caption
+from beholder.judges.operations.caption import Caption, CaptionAgain
 from beholder.judges.operations.classify import Category, Classify
 from beholder.judges.operations.contradict import Contradict
 from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
-from beholder.judges.operations.match import MatchStatements
+from beholder.judges.operations.match import MatchNearest, MatchStatements
 from beholder.judges.operations.presence import Presence, Question
 from beholder.judges.operations.rank import Rank
-from beholder.judges.operations.rating import JudgedFrame, RateSequence, RateTransition, Rating
+from beholder.judges.operations.rating import (
+    BREAK_KINDS,
+    BreakKind,
+    JudgedFrame,
+    RatedExample,
+    RateSequence,
+    RateTransition,
+    Rating,
+)
 from beholder.judges.operations.review import Review
 from beholder.judges.operations.rewrite import Rewrite
 from beholder.judges.operations.surprisal import MeasureSurprisal
@@ -22,6 +30,7 @@ from beholder.judges.operations.vary import MANNERS, Manner, Vary
 from beholder.judges.operations.verify import Verify
 
 __all__ = [
+    "BREAK_KINDS",
     "MANNERS",
     "OPERATIONS",
     "AlignWords",
@@ -29,7 +38,9 @@ __all__ = [
     "Assess",
     "Assessment",
     "AtomicStatement",
+    "BreakKind",
     "Caption",
+    "CaptionAgain",
     "Category",
     "Classify",
     "Contradict",
@@ -38,6 +49,7 @@ __all__ = [
     "JudgedFrame",
     "LexicalAlignment",
     "Manner",
+    "MatchNearest",
     "MatchStatements",
     "MeasureSurprisal",
     "Operation",
@@ -46,6 +58,7 @@ __all__ = [
     "Rank",
     "RateSequence",
     "RateTransition",
+    "RatedExample",
     "Rating",
     "Review",
     "Rewrite",
