@@ -32,6 +32,7 @@ from beholder.cli import (
     review,
     sample,
     score,
+    steps,
     suite,
     translate,
 )
@@ -62,6 +63,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     demo.demo,
     score.score,
     report.report,
+    steps.steps,
     compare.compare,
     agree.agree,
     leaderboard.leaderboard,
