@@ -131,6 +131,8 @@ def test_versions_are_of_first_references_and_unchanged_ones_are_left_out() -> N
     assert {"reverse", "swap_colours", "contract", "preface"} <= kinds
     assert "exchange_colours" not in kinds  # one colour has none to change places with
     assert comparison.by_rule(texts) == versions
+    (german,) = comparison.texts_of([Item(id="4", candidate="Ein.", group={"language": "de"})])
+    assert comparison.version(german, "told", "valid", "Eins.").language == "de"
 
 
 A = {"a": "cat", "b": "dog", "c": "cow"}

@@ -195,7 +195,7 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
     first = 4 - 22 / 3
     second = 6 - (14 / 3 + (1 / 7) * (2 - 8 / 3))  # Sxy = 2/3, Sxx = 14/3 around (8/3, 14/3)
     assert held.error == pytest.approx(np.sqrt((first**2 + second**2) / 2))  # the rest mirror them
-    backwards = combine([[1], [2], [3], [8]], [[9], [5], [1], [NAN]])
+    backwards = combine([[1], [2], [3], [8]], np.array([[9], [5], [1], [NAN]]))
     assert not backwards.trusted  # slope -4: captions turn the order round
     assert np.isnan(backwards.ratings[3]).all()
 
@@ -203,7 +203,7 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
 def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> None:
     captions = [[1, 1], [3, 3], [5, 5], [7, 7], [4, 4], [2, 2]]
     sight = np.array([[2, 4], [7, 7], [10, 12], [NAN] * 2, [NAN] * 2, [NAN] * 2])  # 1 + 2 captions
-    withheld = [[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]]  # predicted: 15, 9
+    withheld = np.array([[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]])  # predicted: 15, 9
     found = combine(captions, sight, weight=0.5, withheld=withheld)
     looked, held, hidden = found.checks
     assert looked.n == 3

@@ -9,7 +9,9 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.patches import Rectangle
 
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, RunError
@@ -154,10 +156,14 @@ def test_seven_scorers_fit_the_page_and_their_curves_are_drawn(tmp_path: Path) -
     assert [path.name for path in files] == ["ranking-thresholds.png", "ranking-thresholds.svg"]
     figure = threshold_figure(results.read(run)["tables"]["thresholds"], ["S1", "S7"])
     bars, lines = figure.axes
-    drawn = {str(line.get_label()): list(line.get_ydata()) for line in lines.get_lines()}
+    drawn = {
+        str(line.get_label()): np.asarray(line.get_ydata()).tolist() for line in lines.get_lines()
+    }
     tables = results.read(run)["tables"]["thresholds"]
     assert drawn["people"] == [row["human"]["mean"] for row in tables if row["n"]]
-    assert [bar.get_height() for bar in bars.patches] == [row["n"] for row in tables]
+    assert [bar.get_height() for bar in bars.patches if isinstance(bar, Rectangle)] == [
+        row["n"] for row in tables
+    ]
 
 
 def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:

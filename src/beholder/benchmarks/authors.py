@@ -120,6 +120,7 @@ def comparisons(
 
 
 def _compared(reference: Item, candidate: Item, first: str, second: str) -> Item:
+    language = {"language": candidate.language} if candidate.language else {}
     about = SAME if reference.source == candidate.source else OTHER
     return Item(
         id=f"{reference.id}/{candidate.id}",
@@ -127,7 +128,7 @@ def _compared(reference: Item, candidate: Item, first: str, second: str) -> Item
         references=(reference.candidate,),
         images=reference.images,
         video=reference.video,
-        group={REFERENCE: first, CANDIDATE: second, ABOUT: about},
+        group={**language, REFERENCE: first, CANDIDATE: second, ABOUT: about},
     )
 
 

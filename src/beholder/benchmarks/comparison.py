@@ -78,7 +78,8 @@ def texts_of(items: Iterable[Item]) -> list[Item]:
     found: dict[tuple[object, str], Item] = {}
     for item in items:
         text = item.references[0] if item.references else item.candidate
-        one = Item(id=item.id, candidate=text, images=item.images, video=item.video)
+        group = {"language": item.language} if item.language else {}
+        one = Item(id=item.id, candidate=text, images=item.images, video=item.video, group=group)
         found.setdefault((item.images or item.video, text), one)
     return list(found.values())
 
@@ -110,7 +111,7 @@ def version(item: Item, kind: str, validity: Validity, text: str) -> Item:
         references=(item.candidate,),
         images=item.images,
         video=item.video,
-        group={TEXT: item.id, KIND: kind, VALIDITY: validity},
+        group={**item.group, TEXT: item.id, KIND: kind, VALIDITY: validity},
     )
 
 
