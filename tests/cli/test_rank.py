@@ -431,3 +431,12 @@ def test_texts_that_the_embedder_cannot_read_fail_with_their_language(cli: Cli) 
     assert "embedder ordered reads English, but" in reason
     assert "Japanese" in reason
     assert cli("rank", "r.jsonl").code == 1
+
+
+def test_requests_of_a_judge_that_never_ranks_are_counted(cli: Cli) -> None:
+    write_reviews(Path("r.jsonl"), 3)
+    judge = "response(judge='reviewer:malformed', orders=2)"
+    done = cli("rank", "r.jsonl", "-s", judge, "--allow-failed", "3")
+    assert done.code == 0, done.err
+    (bias,) = json.loads(Path("runs/rank-r/ranking.json").read_text("utf-8"))["tables"]["bias"]
+    assert (bias["n_requests"], bias["n_failed"], bias["value"]) == (6, 6, None)

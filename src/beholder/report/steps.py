@@ -46,7 +46,7 @@ def write_steps(
         raise ConfigError(f"{target}: steps are written as .html or .pdf")
     manifest.check_kind(run_folder, manifest.SCORES)
     with Store.read(run_folder) as store:
-        name, built = _metric(store, metric)
+        name, built = drawn_metric(store, metric)
         position, item = _item(store, item_id)
         score = store.score(name, position)
     if not isinstance(score, ItemScore):
@@ -60,7 +60,12 @@ def write_steps(
     return target
 
 
-def _metric(store: Store, asked: str | None) -> tuple[str, VCS | VCSShort]:
+def drawn_metric(store: Store, asked: str | None = None) -> tuple[str, VCS | VCSShort]:
+    """Name of a VCS or VCS-short of a run, and the metric as it scored there.
+
+    Raises:
+        ConfigError: The run has none, or none of that name.
+    """
     kinds: dict[str, type[VCS] | type[VCSShort]] = {"vcs": VCS, "vcs_short": VCSShort}
     found = {
         asker.name: kinds[parse(asker.name).name](**asker.config)

@@ -15,7 +15,8 @@ from beholder.errors import ConfigError
 from beholder.metrics.vcs.steps import direction_steps, regularizer_step
 from beholder.plots.alignment_steps import PER_PAGE
 from beholder.records import ItemScore
-from beholder.report.steps import write_steps
+from beholder.report.steps import drawn_metric, write_steps
+from beholder.run.store import Store
 
 WHOLE = np.ones(4)
 
@@ -126,6 +127,9 @@ def test_a_run_gives_one_page_or_a_pdf(run: Path, tmp_path: Path) -> None:
     assert "<script" not in html
     assert "&lt;script&gt;alert(1)" in html
     assert "lct:0" in html
+    with Store.read(run) as store:
+        name, metric = drawn_metric(store)
+    assert (name, metric) == ("vcs(lct=0)", VCS(lct=0))  # as it scored, not as it is by default
     first, second = (write_steps(run, "one", tmp_path / f"{n}.pdf").read_bytes() for n in "ab")
     assert first == second
     assert first.startswith(b"%PDF")
