@@ -31,7 +31,6 @@ class OrderedEmbedder(Embedder):
     batch_size: ClassVar[int] = 1024
     per_process: ClassVar[bool] = True
     english_only: ClassVar[bool] = True
-    english_only: ClassVar[bool] = True
 
     @property
     def identity(self) -> str:
