@@ -41,6 +41,11 @@ class Judge(ABC):
     def identity(self) -> str:
         """What fixes the answers, for signatures: served model, prompts, way of reading grades."""
 
+    @property
+    def presence_threshold(self) -> float:
+        """Grade of ``Presence``, from 1 to 5, from which a unit is there; 3 where none is told."""
+        return 3.0
+
     async def accepts_images(self) -> bool:
         """Whether it takes pictures."""
         return False
