@@ -46,6 +46,11 @@ class Judge(ABC):
         """Grade of ``Presence``, from 1 to 5, from which a unit is there; 3 where none is told."""
         return 3.0
 
+    @property
+    def english_only(self) -> bool:
+        """Whether it reads English alone, so that other texts are refused."""
+        return False
+
     async def accepts_images(self) -> bool:
         """Whether it takes pictures."""
         return False

@@ -53,6 +53,11 @@ class Panel(Judge):
         """The mean of its members', as its grades are the mean of theirs."""
         return fmean(member.presence_threshold for member, _ in self._seats)
 
+    @property
+    def english_only(self) -> bool:
+        """Whether any member reads English alone."""
+        return any(member.english_only for member, _ in self._seats)
+
     async def accepts_images(self) -> bool:
         """Whether all members do."""
         return all([await member.accepts_images() for member, _ in self._seats])
