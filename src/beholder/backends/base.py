@@ -14,8 +14,9 @@ from beholder.backends.money import Account, Price, Usage
 from beholder.errors import ConfigError
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
-Structure: TypeAlias = Literal["schema", "tool", "text"]
-"""How a JSON answer is obtained: schema-guided decoding, a forced tool call, or asked in words."""
+Structure: TypeAlias = Literal["schema", "object", "guided", "tool", "text"]
+"""How an answer is held to a JSON schema: as ``response_format`` of the kind ``json_schema`` or
+``json_object``, as ``guided_json``, by a forced tool call, or by the words of the prompt alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +246,7 @@ class Capabilities:
         structure: How JSON answers are obtained; None while nobody asked.
         images: Whether it takes pictures; None while nobody asked.
         thinking: Tokens added to each limit, for a model that thinks before it answers.
+        greedy: Whether drawn answers are copies of one, whatever temperature is asked for.
     """
 
     model: str
@@ -252,6 +254,7 @@ class Capabilities:
     structure: Structure | None = None
     images: bool | None = None
     thinking: int = 0
+    greedy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +285,6 @@ class TextSet:
     texts: tuple[str, ...]
     prompt: str
     images: tuple[Image, ...] = ()
-
-
-def in_words(schema: Mapping[str, Any]) -> str:
-    """The request for JSON, for servers that cannot be held to a schema."""
-    return (
-        "Answer with one JSON object and nothing else: no introduction, no code fence. It must"
-        f" follow this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
-    )
 
 
 class ServerFacts(Protocol):

@@ -53,6 +53,12 @@ _ROOM = ("max_model_len", "context_length", "max_context_length", "context_windo
 """What servers call the room of a model in their list of models."""
 
 
+_BREAKS_DOWN = (500, 501)
+_BROKE_FOR_GOOD = 3
+"""Times in a row that a server breaks down at a question about what it can do, until that counts
+as a no: some answer so to what they do not know."""
+
+
 class OpenAI(Backend):
     """A model behind an OpenAI-compatible address.
 
@@ -60,9 +66,11 @@ class OpenAI(Backend):
         model: Name that the server knows it by.
         base_url: Address up to ``/v1``; None for OpenAI's own.
         key_env: Environment variable that holds the key. It is read when the first call is made
-            and goes nowhere but into the request; servers without keys need none.
+            and goes nowhere but into the request. None takes ``OPENAI_API_KEY`` for OpenAI's own
+            address; any other address gets a key only from a variable that is named here.
         extra: Further fields of every request body, such as
             ``{"chat_template_kwargs": {"enable_thinking": False}}``.
+        seeded: Whether drawn answers are asked for with a seed; vLLM on a CPU dies of one.
         context: Tokens that fit; a longer prompt is refused before it is sent. For servers that
             cut long prompts without a word.
         prices: A price table of your own (see ``prices.json``).
@@ -83,8 +91,9 @@ class OpenAI(Backend):
         model: str,
         *,
         base_url: str | None = None,
-        key_env: str = "OPENAI_API_KEY",
+        key_env: str | None = None,
         extra: Mapping[str, Any] | None = None,
+        seeded: bool = True,
         context: int | None = None,
         prices: str | None = None,
         facts: ServerFacts | None = None,
@@ -93,7 +102,7 @@ class OpenAI(Backend):
         batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
-        if not isinstance(key_env, str) or not _VARIABLE.fullmatch(key_env):
+        if key_env is not None and not _is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"openai:{model}: key_env is the name of an environment variable, in capitals, such"
                 " as OPENAI_API_KEY; the key itself stands nowhere but in that variable"
@@ -115,6 +124,7 @@ class OpenAI(Backend):
         self._caller = Caller(bounds, self.name)
         self._facts = facts or FactsInMemory()
         self._prices = load_prices(None if prices is None else Path(prices))
+        self._seeded = seeded
         self._dialect: Dialect | None = None
         self._told_room: int | None = None
         self._looked_for_room = False
@@ -141,9 +151,9 @@ class OpenAI(Backend):
             )
 
     async def _find_out(self, schema: bool, images: bool) -> Dialect:
-        known = self._dialect or await probe_model(self.model, self._ask_now)
+        known = self._dialect or await probe_model(self.model, self._ask_now, seeded=self._seeded)
         if schema and known.structure is None:
-            known = replace(known, structure=await probe_structure(known, self._ask_now))
+            known = await probe_structure(known, self._ask_now)
         if images and known.images is None:
             known = replace(known, images=await probe_images(known, self._ask_now))
         return self._remember(known)
@@ -268,11 +278,18 @@ class OpenAI(Backend):
         body = {**to_body(self.model, request, dialect), **further, **self.extra}
         most = request.most_usage(dialect.thinking)
         sent = False
+        n_broke = 0
 
         async def attempt() -> tuple[T, Usage]:
-            nonlocal sent
+            nonlocal sent, n_broke
             sent = True
-            data = await self._http.post("/chat/completions", body)
+            try:
+                data = await self._http.post("/chat/completions", body)
+            except CallFailed as failure:
+                n_broke = n_broke + 1 if failure.status in _BREAKS_DOWN else 0
+                if not known and n_broke == _BROKE_FOR_GOOD:
+                    raise Refused(str(failure), broke=True) from failure
+                raise
             try:
                 found, used = read(data), read_usage(data) or most
             except CallFailed as failure:
@@ -352,6 +369,10 @@ class OpenAI(Backend):
         self._dialect = self._dialect if kept is None else kept
         known = self._dialect
         return known if known is not None and _complete(known, schema, images) else None
+
+
+def _is_variable(name: object) -> bool:
+    return isinstance(name, str) and _VARIABLE.fullmatch(name) is not None
 
 
 async def _make_lock() -> AsyncGenerator[asyncio.Lock, None]:
