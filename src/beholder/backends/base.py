@@ -246,7 +246,6 @@ class Capabilities:
         structure: How JSON answers are obtained; None while nobody asked.
         images: Whether it takes pictures; None while nobody asked.
         thinking: Tokens added to each limit, for a model that thinks before it answers.
-        greedy: Whether drawn answers are copies of one, whatever temperature is asked for.
     """
 
     model: str
@@ -254,7 +253,6 @@ class Capabilities:
     structure: Structure | None = None
     images: bool | None = None
     thinking: int = 0
-    greedy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +390,10 @@ class Backend(ABC):
             f"{self.name} does not tell the probabilities of a given text; use hf:NAME (in this"
             " process) or a vLLM server (openai:NAME with its --base-url)"
         )
+
+    async def draws_copies(self) -> bool:
+        """Whether answers drawn at a temperature are copies of one; found out once."""
+        return False
 
     def price(self) -> Price | None:
         """What tokens cost, or None when nobody knows."""

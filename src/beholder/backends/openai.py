@@ -31,6 +31,7 @@ from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_qu
 from beholder.backends.openai_http import HOSTED, Connection, public_address
 from beholder.backends.openai_probe import (
     Refused,
+    probe_drawing,
     probe_images,
     probe_model,
     probe_structure,
@@ -149,6 +150,23 @@ class OpenAI(Backend):
                 lambda: self._remembered(schema, images),
                 lambda: self._find_out(schema, images),
             )
+
+    async def draws_copies(self) -> bool:
+        """See ``Backend.draws_copies``; asked once, then remembered."""
+        await self.capabilities()
+        async with await self._probing.get():
+            known = await once(
+                self._facts, self._fact_name, self._known_drawing, self._find_out_drawing
+            )
+        return bool(known.copies)
+
+    def _known_drawing(self) -> Dialect | None:
+        known = self._remembered(schema=False, images=False)
+        return None if known is None or known.copies is None else known
+
+    async def _find_out_drawing(self) -> Dialect:
+        known = self._dialect or await probe_model(self.model, self._ask_now, seeded=self._seeded)
+        return self._remember(await probe_drawing(known, self._ask_now))
 
     async def _find_out(self, schema: bool, images: bool) -> Dialect:
         known = self._dialect or await probe_model(self.model, self._ask_now, seeded=self._seeded)

@@ -90,8 +90,7 @@ async def probe_model(model: str, ask: Ask, *, seeded: bool = True) -> Dialect:
     thinks = found.thought or "think>" in sample.text or cut
     told = 0 if thinks or sample.first is None else dialect.top_logprobs
     room = THINKING_TOKENS if thinks else 0
-    known = replace(dialect, model=found.model or model, top_logprobs=told, thinking=room)
-    return known if told or thinks else await _probe_drawing(known, ask)
+    return replace(dialect, model=found.model or model, top_logprobs=told, thinking=room)
 
 
 async def _plain_question(dialect: Dialect, ask: Ask) -> tuple[Dialect, Completion]:
@@ -137,11 +136,11 @@ def _without(dialect: Dialect, complaint: str) -> Dialect | None:
     return None
 
 
-async def _probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
-    """Whether several answers come at once, and whether drawn ones differ at all.
+async def probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
+    """Whether several answers come at once, and whether drawn ones are copies of one.
 
-    Where no log-probabilities are told, grades are means of drawn answers. Copies of one answer
-    are no more than that answer.
+    Where no log-probabilities are told, grades are means of drawn answers; copies are no more than
+    the one answer, and paid once.
     """
     question = Message("user", ("Write any word and any number of five digits, nothing else.",))
     request = Request((question,), Sampling(temperature=1.0, max_tokens=16, n=3))
@@ -153,7 +152,7 @@ async def _probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
     for i in range(len(drawn), 3):
         one = replace(request, sampling=replace(request.sampling, n=1), replicate=1000 * i)
         drawn.append((await ask(one, dialect)).samples[0].text)
-    return replace(dialect, many=many, greedy=len(set(drawn)) == 1)
+    return replace(dialect, many=many, copies=len(set(drawn)) == 1)
 
 
 async def probe_structure(dialect: Dialect, ask: Ask) -> Dialect:

@@ -33,6 +33,7 @@ class Dialect(Capabilities):
         seed: Whether a seed may be sent.
         system: Whether the chat template knows a system message.
         many: Whether several answers come when several are asked for.
+        copies: Whether drawn answers are copies of one; None while nobody asked.
         bounds: Whether a schema may bound the length of its lists and texts.
     """
 
@@ -41,6 +42,7 @@ class Dialect(Capabilities):
     seed: bool = True
     system: bool = True
     many: bool = True
+    copies: bool | None = None
     bounds: bool = True
 
     @classmethod
@@ -51,7 +53,7 @@ class Dialect(Capabilities):
             dialect = cls(**found)
         except (ValueError, TypeError, RecursionError):
             return None
-        usual = cls("model", 0, "schema", True, 0)
+        usual = cls("model", 0, "schema", True, 0, copies=True)
         same = all(
             value is None or type(value) is type(getattr(usual, name))
             for name, value in found.items()
@@ -107,11 +109,15 @@ def _add_schema(body: dict[str, Any], schema: Mapping[str, Any], dialect: Dialec
         body["tool_choice"] = {"type": "function", "function": {"name": TOOL}}
 
 
-def _without_bounds(schema: Any) -> Any:
-    if isinstance(schema, Mapping):
-        kept = {k: v for k, v in schema.items() if k not in ("minItems", "maxItems", "maxLength")}
-        return {name: _without_bounds(value) for name, value in kept.items()}
-    return [_without_bounds(value) for value in schema] if isinstance(schema, list) else schema
+def _without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with lists and texts of any length."""
+    kept = {k: v for k, v in schema.items() if k not in ("minItems", "maxItems", "maxLength")}
+    if "properties" in kept:
+        fields = kept["properties"].items()
+        kept["properties"] = {name: _without_bounds(field) for name, field in fields}
+    if "items" in kept:
+        kept["items"] = _without_bounds(kept["items"])
+    return kept
 
 
 def _merged(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -151,8 +151,13 @@ class Respondent:
         elsewhere the grade is the mean of ``samples`` answers at temperature 1.
         """
         able = await self.asker.backend.capabilities(images=any(m.images for m in messages))
+        copies = not able.top_logprobs and await self.asker.backend.draws_copies()
         sampling, parse = grade_sampling(
-            able.top_logprobs, low, high, temperature=self.temperature, samples=self.samples
+            able.top_logprobs,
+            low,
+            high,
+            temperature=self.temperature,
+            samples=1 if copies else self.samples,
         )
         return await self._ask(messages, sampling, parse, typical, costly=costly, whole=False)
 
