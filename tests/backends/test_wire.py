@@ -297,15 +297,6 @@ def test_log_probabilities_that_are_forbidden_are_done_without() -> None:
         probed(forbids_all)
 
 
-def test_seeds_that_must_not_be_sent_are_not() -> None:
-    log: list[dict[str, Any]] = []
-    answer = ask(lambda body: told(), log)
-    assert not asyncio.run(probe_model("m", answer, seeded=False)).seed
-    assert "seed" not in log[0]
-    assert asyncio.run(probe_model("m", answer)).seed
-    assert "seed" in log[1]
-
-
 def drawn(*texts: str, refuse_n: bool = False) -> tuple[Dialect, int]:
     """What is found out about drawing where these texts come, one per choice."""
     log: list[dict[str, Any]] = []

@@ -168,6 +168,14 @@ def test_extra_fields_are_sent_and_are_part_of_key_and_identity() -> None:
         assert plain.identity != other.identity
 
 
+def test_a_field_that_is_none_is_left_out_of_every_body() -> None:
+    with serving(FaultServer(clever)) as server:
+        backend = OpenAI("m", base_url=server.url, extra={"seed": None, "top_k": 3})
+        asyncio.run(backend.chat(plain_request(temperature=0.7)))
+    assert ["seed" in body for body in server.bodies] == [False] * 2
+    assert [body["top_k"] for body in server.bodies] == [3] * 2
+
+
 def test_another_loop_per_call_works_and_remembers() -> None:
     with serving(FaultServer(clever)) as server:
         judge = judges.judge("openai:m", base_url=server.url, requests_per_minute=60000)

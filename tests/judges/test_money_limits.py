@@ -107,7 +107,7 @@ def test_a_server_that_ignores_n_is_asked_one_by_one_from_then_on() -> None:
         asyncio.run(three(judge))
     asked = [body for body in server.bodies if "word and any number" in str(body["messages"])]
     assert [body.get("n") for body in asked] == [3, None, None]
-    grades = [body for body in server.bodies if "thing" in str(body["messages"])]
+    grades = [body for body in server.bodies if "Your digit" in str(body["messages"])]
     assert [body.get("n") for body in grades] == [None] * 9
 
 

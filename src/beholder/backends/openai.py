@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from beholder.backends.base import (
@@ -70,8 +71,8 @@ class OpenAI(Backend):
             and goes nowhere but into the request. None takes ``OPENAI_API_KEY`` for OpenAI's own
             address; any other address gets a key only from a variable that is named here.
         extra: Further fields of every request body, such as
-            ``{"chat_template_kwargs": {"enable_thinking": False}}``.
-        seeded: Whether drawn answers are asked for with a seed; vLLM on a CPU dies of one.
+            ``{"chat_template_kwargs": {"enable_thinking": False}}``; None leaves a field out that
+            would be sent (``{"seed": None}`` for vLLM on a CPU, which dies of seeds).
         context: Tokens that fit; a longer prompt is refused before it is sent. For servers that
             cut long prompts without a word.
         prices: A price table of your own (see ``prices.json``).
@@ -94,7 +95,6 @@ class OpenAI(Backend):
         base_url: str | None = None,
         key_env: str | None = None,
         extra: Mapping[str, Any] | None = None,
-        seeded: bool = True,
         context: int | None = None,
         prices: str | None = None,
         facts: ServerFacts | None = None,
@@ -125,7 +125,6 @@ class OpenAI(Backend):
         self._caller = Caller(bounds, self.name)
         self._facts = facts or FactsInMemory()
         self._prices = load_prices(None if prices is None else Path(prices))
-        self._seeded = seeded
         self._dialect: Dialect | None = None
         self._told_room: int | None = None
         self._looked_for_room = False
@@ -165,11 +164,11 @@ class OpenAI(Backend):
         return None if known is None or known.copies is None else known
 
     async def _find_out_drawing(self) -> Dialect:
-        known = self._dialect or await probe_model(self.model, self._ask_now, seeded=self._seeded)
+        known = self._dialect or await probe_model(self.model, self._ask_now)
         return self._remember(await probe_drawing(known, self._ask_now))
 
     async def _find_out(self, schema: bool, images: bool) -> Dialect:
-        known = self._dialect or await probe_model(self.model, self._ask_now, seeded=self._seeded)
+        known = self._dialect or await probe_model(self.model, self._ask_now)
         if schema and known.structure is None:
             known = await probe_structure(known, self._ask_now)
         if images and known.images is None:
@@ -252,7 +251,7 @@ class OpenAI(Backend):
                 return await self._post(request, dialect, read_completion, pay, {})
             most = request.most_usage(dialect.thinking)
             async with self.account.hold(self._cost(most, self._factor), self.name):
-                body = {**to_body(self.model, request, dialect), **self.extra}
+                body = self._body(request, dialect)
                 found, told = await (await self._batches.get()).ask(body)
                 pay(found, told or most)
             return found, told or most
@@ -293,7 +292,7 @@ class OpenAI(Backend):
             further: Fields of the body beyond those of a chat.
             known: Whether the model is known, and so its price must be where there is a limit.
         """
-        body = {**to_body(self.model, request, dialect), **further, **self.extra}
+        body = self._body(request, dialect, further)
         most = request.most_usage(dialect.thinking)
         sent = False
         n_broke = 0
@@ -332,6 +331,13 @@ class OpenAI(Backend):
                     raise
 
         return await self._caller.call(attempt, request.estimated_tokens(), hold)
+
+    def _body(
+        self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        whole = {**to_body(self.model, request, dialect), **further, **self.extra}
+        left_out = {name for name, value in self.extra.items() if value is None}
+        return {name: value for name, value in whole.items() if name not in left_out}
 
     @property
     def _factor(self) -> float:

@@ -71,20 +71,14 @@ _SQUARES = tuple(
 _LESS = ((True, 5), (True, 0), (False, 20), (False, 0))
 
 
-async def probe_model(model: str, ask: Ask, *, seeded: bool = True) -> Dialect:
+async def probe_model(model: str, ask: Ask) -> Dialect:
     """Name of the served model, parameters it takes, and how grades can be had from it.
-
-    Args:
-        model: The model.
-        ask: Asks the server.
-        seeded: Whether seeds may be sent at all.
 
     Raises:
         ConfigError: The server takes no plain question in any form we know.
         TransientError: It breaks down at every form.
     """
-    first = Dialect(model=model, top_logprobs=20, seed=seeded)
-    dialect, found = await _plain_question(first, ask)
+    dialect, found = await _plain_question(Dialect(model=model, top_logprobs=20), ask)
     sample = found.samples[0]
     cut = not sample.text.strip() and sample.finish == "length"
     thinks = found.thought or "think>" in sample.text or cut
