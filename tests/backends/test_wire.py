@@ -24,7 +24,7 @@ from beholder.backends.openai_probe import (
     probe_structure,
 )
 from beholder.backends.openai_wire import Completion, Dialect, read_completion, read_usage, to_body
-from beholder.backends.prompt_logprobs import fields, perplexities, read_logprobs
+from beholder.backends.prompt_logprobs import PromptToken, fields, perplexities, read_logprobs
 from beholder.errors import ConfigError, ItemError, RunError, TransientError
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
@@ -466,14 +466,17 @@ def test_perplexity_is_that_of_the_texts_own_tokens() -> None:
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         rows: list[Any] = [None, *[{"1": {"logprob": -0.5}}] * 3]
         if body["messages"][-1]["role"] == "assistant":
-            words = body["messages"][-1]["content"].split()
+            said = body["messages"][-1]["content"]
+            if said.startswith("\n"):  # one token of the template's line break and the text's
+                rows[-1] = {"2": {"logprob": -0.5}}
+            words = said.split()
             rows += [{"1": {"logprob": -float(i)}} for i, _ in enumerate(words, start=1)]
         return {"prompt_logprobs": rows}
 
     log: list[dict[str, Any]] = []
     send = post(answer, log)
 
-    async def ask_logprobs(question: Request, dialect: Dialect) -> list[float | None]:
+    async def ask_logprobs(question: Request, dialect: Dialect) -> list[PromptToken | None]:
         return read_logprobs(await send(to_body("m", question, dialect) | fields(question)))
 
     found = asyncio.run(perplexities("m", ask_logprobs, ["a b c", "d"], "Describe.", ()))
@@ -484,6 +487,8 @@ def test_perplexity_is_that_of_the_texts_own_tokens() -> None:
     assert continued == [(True, False), (False, True), (False, True)]
     with pytest.raises(ItemError, match="empty text"):
         asyncio.run(perplexities("m", ask_logprobs, [""], "Describe.", ()))
+    with pytest.raises(ItemError, match="makes one token of the end of the prompt and"):
+        asyncio.run(perplexities("m", ask_logprobs, ["\na b"], "Describe.", ()))
 
 
 def failure(status: int, body: object, **headers: str) -> Exception:

@@ -45,7 +45,7 @@ from beholder.backends.openai_wire import (
     to_body,
 )
 from beholder.backends.per_loop import PerLoop
-from beholder.backends.prompt_logprobs import fields, perplexities, read_logprobs
+from beholder.backends.prompt_logprobs import PromptToken, fields, perplexities, read_logprobs
 from beholder.errors import ConfigError, ItemError, ModelChangedError
 
 T = TypeVar("T")
@@ -219,7 +219,7 @@ class OpenAI(Backend):
     ) -> list[Surprisal]:
         """Exact perplexities where the server tells ``prompt_logprobs`` (vLLM)."""
 
-        async def ask(request: Request, dialect: Dialect) -> list[float | None]:
+        async def ask(request: Request, dialect: Dialect) -> list[PromptToken | None]:
             def pay(_: object, used: Usage) -> None:
                 self.account.lose(self._cost(used))  # a surprisal is kept without its cost
 
