@@ -73,7 +73,7 @@ class Judging:
         return (
             f"the judge wanted to say something else than a digit: digits had"
             f" {_share(self.median_mass)} of the probability (median), and grades below"
-            f" {LEAST_MASS:.0%} were not taken; try a larger model, and `beholder judge-check` on it"
+            f" {LEAST_MASS:.0%} were not taken; try a larger model (see `beholder judge-check`)"
         )
 
 
