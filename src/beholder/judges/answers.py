@@ -235,6 +235,11 @@ class AnswerFile:
         names = ("model", "operation", "n_answers", "cost", "prompt_tokens", "completion_tokens")
         return [dict(zip(names, map(_shown, row), strict=True)) for row in rows]
 
+    def knows_costs(self) -> bool:
+        """Whether the cost of every answer is known."""
+        row = self._execute("SELECT count(*) FROM answers WHERE cost IS NULL").fetchone()
+        return not row[0]
+
     def judging(self) -> Judging:
         """What judges were asked, and how much of their probability lay on digits."""
         total = "total(json_extract(answer, '$.usage.{}'))"
