@@ -11,7 +11,7 @@ from beholder.judges.operations.contradict import Contradict
 from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
 from beholder.judges.operations.match import MatchNearest, MatchStatements
-from beholder.judges.operations.presence import Presence, Question
+from beholder.judges.operations.presence import Presence, Question, QuestionKind
 from beholder.judges.operations.rank import Rank
 from beholder.judges.operations.rating import (
     BREAK_KINDS,
@@ -55,6 +55,7 @@ __all__ = [
     "Operation",
     "Presence",
     "Question",
+    "QuestionKind",
     "Rank",
     "RateSequence",
     "RateTransition",
