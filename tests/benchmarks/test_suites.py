@@ -49,9 +49,10 @@ class Varier(Backend):
         return Answer((Sample(f"Indeed {text}", "stop"),), "m")
 
 
-for known, name, built in ((METRICS, "strange", Strange), (BACKENDS, "varier", Varier)):
-    if name not in known.names():
-        known.register(name)(built)  # type: ignore[attr-defined]
+if "strange" not in METRICS.names():
+    METRICS.register("strange")(Strange)
+if "varier" not in BACKENDS.names():
+    BACKENDS.register("varier")(Varier)
 
 
 @pytest.fixture
@@ -163,8 +164,9 @@ def test_same_video_above_other_videos_is_worked_out_by_hand(tmp_path: Path) -> 
     assert (against_a.candidate, against_a.n_failed) == ("B", 0)
     assert against_a.same is not None
     assert against_a.other is not None
-    assert (against_a.same.mean, against_a.same.n) == (pytest.approx(1 / 3), 3)
-    assert (against_a.other.mean, against_a.other.n) == (pytest.approx(5 / 6), 6)
+    assert against_a.same.mean == pytest.approx(1 / 3)
+    assert against_a.other.mean == pytest.approx(5 / 6)
+    assert (against_a.same.n, against_a.other.n) == (3, 6)
 
 
 def test_others_are_as_many_as_are_asked_for_and_never_the_same() -> None:
@@ -220,8 +222,8 @@ def test_authors_are_compared_from_a_file(cli: Cli) -> None:
     done = cli(*command, "--author", "author", "--json")
     assert done.code == 2
     assert "group.author is missing" in done.err
-    rows = [{**row, "group": {"author": row.pop("author")}} for row in rows]
-    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    named = [{**row, "group": {"author": row["author"]}} for row in rows]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in named))
     done = cli(*command, "--author", "author")
     assert done.code == 0, done.err
     assert "against A" in done.out

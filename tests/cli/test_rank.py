@@ -419,7 +419,12 @@ def test_review_counts_beforehand_takes_the_first_and_prints_its_log(cli: Cli) -
 
 def test_texts_that_the_embedder_cannot_read_fail_with_their_language(cli: Cli) -> None:
     texts = ["塔は左に立っている。", "塔は右にある。", "橋は赤い。"]
-    row = {"id": "p", "language": "ja", "texts": texts, "references": ["塔は左に立つ。"]}
+    row: dict[str, Any] = {
+        "id": "p",
+        "language": "ja",
+        "texts": texts,
+        "references": ["塔は左に立つ。"],
+    }
     row["ranks"] = {"a": [1, 2, 3], "b": [1, 2, 3]}
     Path("r.jsonl").write_text(json.dumps(row) + "\n")
     done = cli("rank", "r.jsonl", "--allow-failed", "1")

@@ -109,11 +109,8 @@ def run(tmp_path: Path) -> Path:
     """A run whose strict metric is called by what it was given."""
     text = "A red dog runs. <script>alert(1)</script> is written on a wall. Birds fly."
     other = "Birds fly. A red dog runs. A wall stands."
-    rows = [
-        {"id": "one", "candidate": text, "references": [other]},
-        {"id": "two", "candidate": "."},
-    ]
-    rows[1]["references"] = [other]
+    said = {"one": text, "two": "."}
+    rows = [{"id": id_, "candidate": told, "references": [other]} for id_, told in said.items()]
     (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     beholder.score(tmp_path / "d.jsonl", ["length", "vcs(lct=0)"], out=tmp_path / "run")
     return tmp_path / "run"
