@@ -119,7 +119,7 @@ def matched(number: int, others: Sequence[int], *, nearest: bool) -> int | None:
     """The first of the others that says the same; where the nearest will do, that is near."""
     exact = [i for i, other in enumerate(others) if other == number]
     near = [i for i, other in enumerate(others) if _says_same(number, other, nearest=nearest)]
-    return (exact or near or [None])[0]
+    return next(iter(exact or near), None)
 
 
 def plan(folder: Path) -> Plan:

@@ -12,7 +12,7 @@ import pytest
 from beholder.embed.contextual import TransformersEncoder
 from beholder.errors import ConfigError, DataError
 from beholder.metrics import metric
-from beholder.records import Item, ItemFailure
+from beholder.records import Item, ItemFailure, ItemScore
 from toy.tiny_encoders import bert_layer, make_bert, token_ids
 
 pytest.importorskip("torch")
@@ -172,6 +172,7 @@ def test_rows_of_a_language_are_read_by_its_encoder_at_its_layer(
         Item("fr", ours, (theirs,), group={"language": "fr"}),
     ]
     english, hindi, french = score(bert, items, options)
+    assert isinstance(english, ItemScore)
     assert english.values["f1"] == pytest.approx(brute_force(bert, ours, theirs, 2)[0], abs=1e-5)
     assert hindi.values["f1"] == pytest.approx(brute_force(other, ours, theirs, 1)[0], abs=1e-5)
     assert french.values == english.values
@@ -192,6 +193,7 @@ def test_each_language_needs_an_encoder_that_reads_it() -> None:
     for found in (hindi, german):
         assert isinstance(found, ItemFailure)
         assert "encoder minilm reads English" in found.message
+    assert isinstance(english, ItemScore)
     assert english.values["f1"] == pytest.approx(1.0, abs=1e-5)
     assert TransformersEncoder("hf:FacebookAI/roberta-large").english_only
     assert not TransformersEncoder("hf:bert-base-multilingual-cased").english_only
