@@ -96,6 +96,8 @@ def test_steady_judge_agrees_with_itself_and_its_position_bias_is_measured() -> 
     assert found.length_bias == 0.0
     assert found.position_bias == -3.0  # rank 1 for the first place, 4 for the last
     assert found.n_calls == 12 * 5 + 4
+    assert (found.calibration.used.f1, found.calibration.used.threshold) == (1.0, 2.0)
+    assert (found.calibration.best.f1, found.calibration.best.threshold) == (1.0, 5.0)
 
 
 def test_unsteady_judge_and_length_bias_are_seen() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+import numpy as np
 from PIL import Image as PILImage
 
 from beholder.backends import Image
@@ -19,6 +20,7 @@ from beholder.judges.base import Draw, Judge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations import Decompose, Presence, Question, Rank, Verify
 from beholder.judges.reliability import PanelReliability, reliability
+from beholder.stats.alerts import AlertF1, alert_f1
 
 SCENE = (
     "A tall man in a red coat stands on a wooden bridge. He holds a black umbrella. Two ducks swim"
@@ -91,7 +93,7 @@ async def _knows(judge: Judge) -> CheckFinding:
     wrong = [
         " ".join(filter(None, (q.kind, q.subject, q.text, q.object))) + f" = {grade.value:.1f}"
         for (q, there), grade in zip(KNOWN, grades, strict=True)
-        if (grade.value >= 3.0) != there
+        if (grade.value >= judge.presence_threshold) != there
     ]
     mass = min(grade.mass for grade in grades)
     right = f"{len(KNOWN) - len(wrong)} of {len(KNOWN)} right"
@@ -120,10 +122,37 @@ def _square(colour: tuple[int, int, int]) -> Image:
 
 
 @dataclass(frozen=True)
-class Steadiness:
-    """How steady a judge is.
+class Calibration:
+    """How well a threshold on grades tells what is there from what is not.
 
     Attributes:
+        used: Macro F1 of the two at the threshold of the judge's scale.
+        best: The highest there is, with its threshold: an upper bound.
+    """
+
+    used: AlertF1
+    best: AlertF1
+
+
+def calibrate(grades: Sequence[float], there: Sequence[bool], threshold: float) -> Calibration:
+    """Hold grades of presence against what is known.
+
+    Args:
+        grades: One per unit.
+        there: Whether the unit is there.
+        threshold: Grade from which the judge counts a unit as there.
+    """
+    labels = [np.array([not known for known in there], dtype=int)]
+    values = [np.array(grades, dtype=float)]
+    return Calibration(alert_f1(values, labels, threshold=threshold), alert_f1(values, labels))
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """How steady a judge is, and whether the threshold of its scale suits it.
+
+    Attributes:
+        calibration: The threshold on the grades of ``KNOWN``.
         agreement: Of repeats with each other, over the grades of ``KNOWN``.
         position_bias: Mean rank given to the first place minus that given to the last, in ranks;
             0 is fair, negative favours what stands first.
@@ -131,6 +160,7 @@ class Steadiness:
         n_calls: Judge calls it took, answers kept from before counted in.
     """
 
+    calibration: Calibration
     agreement: PanelReliability
     position_bias: float
     length_bias: float
@@ -163,7 +193,9 @@ async def check_steadiness(
     ranked = list(texts) or _equal_texts()
     bias = await _position_bias(judge, ranked)
     n_calls = len(questions) * (replicates + 2) + len(ranked)
-    return Steadiness(reliability(rows)[0], bias, fmean(change), n_calls)
+    known = [there for _, there in KNOWN]
+    calibration = calibrate([g.value for g in shorter], known, judge.presence_threshold)
+    return Steadiness(calibration, reliability(rows)[0], bias, fmean(change), n_calls)
 
 
 async def _position_bias(judge: Judge, texts: Sequence[str]) -> float:
