@@ -73,6 +73,15 @@ def test_elements_and_what_they_hang_on() -> None:
     assert relations.shares == {"head": 0.5, "tail": 0.5}
 
 
+def test_relations_that_nothing_is_written_for_match_by_their_words() -> None:
+    silent = {**relation(0, "holds", 1), "relation": "part of", "text_spans": []}
+    gold = PublishedGraph.of_public({**GOLD, "relations": [silent]})
+    for words, share in (("part of", 1.0), ("of", 0.0)):
+        made = {**silent, "relation": words, "text_spans": [span("near")]}
+        found = PublishedGraph.of_public({**GOLD, "relations": [made]})
+        assert compare_graphs(gold, found)["relation"].recall == share
+
+
 def test_a_graph_held_against_itself_is_right_and_an_empty_one_has_no_shares() -> None:
     gold, nothing = PublishedGraph.of_public(GOLD), PublishedGraph((), ())
     for scores in compare_graphs(gold, gold).values():

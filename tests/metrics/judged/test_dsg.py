@@ -86,6 +86,14 @@ def test_the_value_is_the_mean_share_over_references_and_follows_from_the_units(
     assert dog.spans == ((2, 5),)
 
 
+def test_references_that_state_nothing_are_passed_over() -> None:
+    judge, _ = judge_with()
+    (found,) = metric("dsg", judge="given").score(
+        [Item("a", "Some text.", ("A dog.", "Hello."))], tools=OneJudge(judge)
+    )
+    assert found.values == {"dsg": 1.0}
+
+
 def test_a_yes_about_an_absent_thing_is_told_and_does_not_count() -> None:
     found = scored(("There is a cup. The cup is red.",), "There is a cup")
     assert [(u.detail["answer"], u.score) for u in found.units] == [(False, 0.0), (True, 0.0)]
