@@ -25,7 +25,9 @@ def test_every_command_on_the_page_is_taken(command: str) -> None:
 
 
 def test_every_metric_on_the_page_is_there() -> None:
-    named = {spec.strip('"') for span in SPANS for spec in METRIC.findall(span) if "python" not in span}
+    named = {
+        spec.strip('"') for span in SPANS for spec in METRIC.findall(span) if "python" not in span
+    }
     assert len(named) > 20
     assert {parse(spec).name for spec in named} <= set(METRICS.names())
 

@@ -24,6 +24,7 @@ from beholder.cli import (
     demo,
     doctor,
     graph,
+    graph_check,
     judge_check,
     leaderboard,
     metrics,
@@ -78,6 +79,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     metrics.show,
     doctor.doctor,
     graph.graph,
+    graph_check.graph_check,
     judge_check.judge_check,
 )
 for place, command in enumerate(COMMANDS):

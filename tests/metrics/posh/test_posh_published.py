@@ -314,11 +314,22 @@ def test_relations_name_in_the_order_of_their_sentences_and_one_to_itself_both_w
 
 
 def test_who_looks_is_no_namesake_and_relations_between_two_of_them_do_not_count() -> None:
-    made = graph(["left", "left", "us"], relations=[(0, "near", 2), (1, "near", 2)])
+    said, relations = [(0, "old"), (1, "old")], [(0, "near", 2), (1, "near", 2)]
+    made = graph(["left", "left", "us"], said, relations)
     second = made.entities[1]
     apart = replace(second, mentions=(replace(second.mentions[0], span=(0, 3)),))
     made = replace(made, entities=(made.entities[0], apart, made.entities[2]))
-    assert walk(made, lambda _: 5.0) == [["left"], ["left | near | the viewer"]]
+    waves = walk(made, by_text({"left": 3.0, "old left": 4.0}))
+    assert waves == [["left"], ["old left"], ["old left | old", "old left | near | the viewer"]]
+
+
+def test_an_owner_whose_things_of_the_name_are_alike_gives_names_by_relation() -> None:
+    made = graph(
+        ["man", "boy", "cup", "cup", "tree"],
+        relations=[(0, "holds", 2), (1, "holds", 2), (1, "holds", 3), (2, "near", 4)],
+    )
+    waves = walk(made, lambda _: 4.0)
+    assert waves[1:3] == [["cup of man", "cup of boy"], ["cup near tree"]]
 
 
 def test_names_may_be_worded_by_somebody_else() -> None:
