@@ -83,9 +83,8 @@ def test_judge_check_prints_consistency_and_bias(cli: Cli, tmp_path: Path) -> No
     assert done.code == 0, done.err
     assert "undefined" in done.out  # a judge that always says the same has no reliability
     assert "-3.00" in done.out
-    assert "64 questions" in done.out
-    assert "threshold 2.00" in done.out
-    assert "F1 0.33" in done.out  # six of twelve are there: F1 2/3 of these, 0 of the others
+    assert "unfit" in done.out
+    assert "0.50" in done.out  # and it is at chance
 
 
 def test_judge_check_is_held_against_own_answers(cli: Cli, tmp_path: Path) -> None:

@@ -26,10 +26,12 @@ from beholder.judges.operations.review import Review
 from beholder.judges.operations.rewrite import Rewrite
 from beholder.judges.operations.surprisal import MeasureSurprisal
 from beholder.judges.operations.translate import Translate, TranslatedClause
+from beholder.judges.operations.vary import MANNERS, Manner, Vary
 from beholder.judges.operations.verify import Verify
 
 __all__ = [
     "BREAK_KINDS",
+    "MANNERS",
     "OPERATIONS",
     "AlignWords",
     "Aspect",
@@ -46,6 +48,7 @@ __all__ = [
     "GradeDescription",
     "JudgedFrame",
     "LexicalAlignment",
+    "Manner",
     "MatchNearest",
     "MatchStatements",
     "MeasureSurprisal",
@@ -62,5 +65,6 @@ __all__ = [
     "Rewrite",
     "Translate",
     "TranslatedClause",
+    "Vary",
     "Verify",
 ]

@@ -46,7 +46,7 @@ class Rank(PanelOperation[list[int]], name="rank"):
         parts = language_note(self.language) | (seen if self.images else unseen)
         return await model.json(
             model.render({"review": self.texts}, settings, parts=parts, images=self.images),
-            only("ranks", array(integer(1, n), self._each_once, "rank")),
+            only("ranks", array(integer(1, n), self._each_once, "rank", at_least=n, at_most=n)),
             max_tokens=64 + 8 * n,
             typical={"ranks": list(range(1, n + 1))},
         )
