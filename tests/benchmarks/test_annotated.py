@@ -145,8 +145,8 @@ def test_a_judge_is_held_against_peoples_answers(tmp_path: Path) -> None:
     answers = read_answers(write(tmp_path / "a.jsonl", *ROWS))
     found = verification(LLMJudge(backend, samples=1), answers)
     assert len(backend.requests) == 1, "only what has no grade is asked"
-    assert [n for n, _ in found.values()] == [3, 2, 5]
-    mistakes, omissions, overall = (one for _, one in found.values())
+    assert [one.n for one in found.values()] == [3, 2, 5]
+    mistakes, omissions, overall = found.values()
     # At 2: the cup counts as present. Absent: 1 of 1 right, 1 of 2 found: F1 2/3; present: 2/3.
     assert mistakes.used.f1 == pytest.approx(2 / 3)
     assert (mistakes.best.f1, mistakes.best.threshold) == (1.0, 4.5)

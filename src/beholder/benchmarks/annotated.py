@@ -19,11 +19,12 @@ from beholder.aio import run_sync
 from beholder.data.read import read_rows
 from beholder.errors import DataError, ItemError
 from beholder.judges import Judge
-from beholder.judges.fitness import Calibration, calibrate
+from beholder.judges.fitness import calibrate
 from beholder.judges.operations import Presence, Question, QuestionKind
 from beholder.language.reading import GraphReader
 from beholder.metrics.posh.published_graph import PublishedGraph
 from beholder.records import Side, Span
+from beholder.stats.alerts import AlertF1
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,21 @@ class AnnotatedAnswer:
     side: Side
     present: bool
     grade: float | None
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How well grades tell what is there from what is not, by people's answers.
+
+    Attributes:
+        n: Units.
+        used: Macro F1 of present and absent units at the threshold of the judge's scale.
+        best: The highest there is, with its threshold: an upper bound.
+    """
+
+    n: int
+    used: AlertF1
+    best: AlertF1
 
 
 def read_graphs(path: str | Path) -> list[AnnotatedGraph]:
@@ -139,14 +155,11 @@ def _rows(path: str | Path, needed: Mapping[str, type]) -> Iterable[tuple[int, d
         raise DataError(str(path), "holds no rows")
 
 
-def verification(
-    judge: Judge, answers: Sequence[AnnotatedAnswer]
-) -> dict[str, tuple[int, Calibration]]:
-    """Hold a judge against people's answers: ``mistakes``, ``omissions``, and ``overall``.
+def verification(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> dict[str, Verification]:
+    """Hold a judge against people's answers.
 
     Returns:
-        By name the number of units, and the macro F1 of present and absent ones at the threshold of
-        the judge's scale and at the best one. Sides without units are left out.
+        By name: ``mistakes``, ``omissions``, and ``overall``; a side without units is left out.
     """
     grades = run_sync(_graded(judge, answers))
     found = {}
@@ -158,8 +171,8 @@ def verification(
         own = [i for i, answer in enumerate(answers) if answer.side in sides]
         if own:
             there = [answers[i].present for i in own]
-            threshold = judge.presence_threshold
-            found[name] = len(own), calibrate([grades[i] for i in own], there, threshold)
+            held = calibrate([grades[i] for i in own], there, judge.presence_threshold)
+            found[name] = Verification(len(own), held.used, held.best)
     return found
 
 

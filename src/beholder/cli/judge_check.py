@@ -51,8 +51,8 @@ def judge_check(
     """Is a judge fit to judge? 200 questions with known answers, repeats, bias, cost and time.
 
     Nothing is taken from the cache: what is measured is the judge. Several judges stand side by
-    side; `builtin` is a good measure for others. With answers of people (--answers) they are held
-    against these instead: F1 of mistakes and omissions.
+    side; `builtin` is a good measure for others. With --answers judges are held against these
+    alone: F1 of mistakes and omissions.
 
     Example: `beholder judge-check builtin openai:gpt-4.1-mini`
 
@@ -70,8 +70,7 @@ def judge_check(
     if not judges:
         raise ConfigError("judge-check needs a judge, such as builtin or openai:MODEL")
     if answers is not None:
-        for judge in judges:
-            _print_verification(build(judge, base_url), answers)
+        _print_verifications(judges, base_url, answers)
         return
     checked = [_check(judge, base_url, replicates, temperature) for judge in judges]
     table = Table("what", *(escape(one.name) for one in checked), "means")
@@ -83,6 +82,21 @@ def judge_check(
             say(f"{one.name}: {count} of {one.fit.n} without a grade: {reason}")
         if one.judging.in_words:
             tell(f"{one.name}: {one.judging.in_words}")
+
+
+def _print_verifications(judges: Sequence[str], base_url: str | None, path: Path) -> None:
+    """Print how well the answers of judges agree with people's."""
+    from rich.table import Table
+
+    from beholder.benchmarks.annotated import read_answers, verification
+
+    known = read_answers(path)
+    table = Table("judge", "units", "n", "F1", "at", "best F1", "at")
+    for judge in judges:
+        for name, found in verification(build(judge, base_url), known).items():
+            cells = [(_number(one.f1), _number(one.threshold)) for one in (found.used, found.best)]
+            table.add_row(escape(judge), name, str(found.n), *(c for pair in cells for c in pair))
+    tell_tables(table)
 
 
 def _check(judge: str, base_url: str | None, replicates: int, temperature: float) -> _Checked:
@@ -160,20 +174,6 @@ def _cost(checked: _Checked, per_item: int) -> str:
     if not checked.judging.n_answers:
         return "nothing"
     return "unknown" if checked.cost is None else f"${1000 * per_item * checked.cost / n:,.2f}"
-
-
-def _print_verification(made: Judge, path: Path) -> None:
-    """Print how well a judge's answers agree with people's."""
-    from rich.table import Table
-
-    from beholder.benchmarks.annotated import read_answers, verification
-
-    table = Table("units", "n", "threshold", "macro F1", "best threshold", "macro F1 there")
-    for name, (n, found) in verification(made, read_answers(path)).items():
-        cells = [(f"{at.threshold:.2f}", _number(at.f1)) for at in (found.used, found.best)]
-        table.add_row(name, str(n), *(cell for pair in cells for cell in pair))
-    tell_tables(table)
-    tell(made.identity)
 
 
 def build(judge: str, base_url: str | None, answers: AnswerStore | None = None) -> Judge:
