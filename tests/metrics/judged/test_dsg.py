@@ -91,6 +91,7 @@ def test_references_that_state_nothing_are_passed_over() -> None:
     (found,) = metric("dsg", judge="given").score(
         [Item("a", "Some text.", ("A dog.", "Hello."))], tools=OneJudge(judge)
     )
+    assert isinstance(found, ItemScore)
     assert found.values == {"dsg": 1.0}
 
 

@@ -77,7 +77,8 @@ def side(score: ItemScore, name: str) -> list[Unit]:
 def recomputed(units: list[Unit]) -> float:
     """The mean of the scores shown, each with the weight shown."""
     weights = [unit.detail.get("weight", 1.0) for unit in units]
-    return sum(u.score * w for u, w in zip(units, weights, strict=True) if u.score) / sum(weights)
+    total = sum(u.score * w for u, w in zip(units, weights, strict=True) if u.score)
+    return float(total / sum(weights))
 
 
 def check(score: ItemScore, values: Mapping[str, float]) -> None:
@@ -149,8 +150,8 @@ def test_the_parser_is_the_one_that_is_named(tmp_path: Path) -> None:
     model.load().to_disk(tmp_path / "english")
     name = f"spacy:{tmp_path / 'english'}"
     for rules in ("fixed", "reference"):
-        metric = PoSh(judge="always:hash", rules=rules, parser=name)  # type: ignore[arg-type]
-        plain = PoSh(judge="always:hash", rules=rules)  # type: ignore[arg-type]
+        metric = PoSh(judge="always:hash", rules=rules, parser=name)
+        plain = PoSh(judge="always:hash", rules=rules)
         assert metric.score_text(*TEXTS).values == plain.score_text(*TEXTS).values
         assert f"|parser:{name}|" in metric.signature()
     with pytest.raises(ConfigError, match="no_such_model"):
