@@ -1,74 +1,24 @@
-"""Silver trees: parses of unlabelled text, kept where something independent says they are right."""
+"""Silver trees: the teacher's trees of descriptions without any annotation."""
 
 from __future__ import annotations
 
 import json
 import lzma
+import random
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
-from spacy.language import Language
-from spacy.tokens import Doc
+import torch
+from torch import Tensor
 
-from beholder.language import normalise
-from beholder.language.parsers import parse_many
-from beholder.language.scene import scene_graph
-from training.english.factual import Caption, Tuples, gold_tuples, graph_tuples
+from beholder.language.network import sentence_bounds
+from beholder.language.trees import best_tree
+from training.english.examples import Document, Labels, Sentence, bare, batches
+from training.english.nets import Below, Heads, Pieces, Scores, Teacher
 
-
-def caption_silver(models: Sequence[Language], captions: Sequence[Caption]) -> list[Doc]:
-    """Captions of which some model's parse gives the gold graph; the first such parse is kept."""
-    kept: dict[int, Doc] = {}
-    for model in models:
-        left = [place for place in range(len(captions)) if place not in kept]
-        texts = [captions[place].text for place in left]
-        documents = parse_many(texts, model)
-        agreed = [
-            place
-            for place, document in zip(left, documents, strict=True)
-            if _agrees(graph_tuples(scene_graph(document)), gold_tuples(captions[place]))
-        ]
-        docs = model.pipe(captions[place].text for place in agreed)
-        kept.update(zip(agreed, docs, strict=True))
-    return [kept[place] for place in sorted(kept)]
-
-
-def _agrees(found: Tuples, gold: Tuples) -> bool:
-    """Whether objects and attributes are equal, and relations join the same objects."""
-
-    def rough(tuples: Tuples) -> set[object]:
-        return {t if len(t) < 3 else frozenset((t[0], t[2])) for t in tuples}
-
-    return rough(found) == rough(gold)
-
-
-def description_silver(first: Language, second: Language, texts: Sequence[str]) -> list[Doc]:
-    """Sentences on which two models agree in every tag, head and relation, with a finite root."""
-    paragraphs = [p.text for text in texts for p in normalise.paragraphs(text)]
-    kept = []
-    for one, two in zip(first.pipe(paragraphs), second.pipe(paragraphs), strict=True):
-        for sentence in one.sents:
-            if len(sentence) < 4 or not _is_finite(sentence.root.tag_, sentence):
-                continue
-            places = range(sentence.start, sentence.end)
-            whole = two[sentence.start].is_sent_start and (
-                sentence.end == len(two) or two[sentence.end].is_sent_start
-            )
-            if whole and all(_same(one, two, place) for place in places):
-                kept.append(sentence.as_doc())
-    return kept
-
-
-def _is_finite(tag: str, sentence: object) -> bool:
-    if tag in ("VBZ", "VBP", "VBD"):
-        return True
-    root = sentence.root  # type: ignore[attr-defined]
-    return any(child.dep_ in ("cop", "aux", "aux:pass") for child in root.children)
-
-
-def _same(one: Doc, two: Doc, place: int) -> bool:
-    a, b = one[place], two[place]
-    return a.tag_ == b.tag_ and a.pos_ == b.pos_ and a.dep_ == b.dep_ and a.head.i == b.head.i
+_LENGTH = 200
+"""Pieces after which a text is cut at the next full stop; the encoder reads 254."""
 
 
 def descriptions(path: Path) -> Iterator[str]:
@@ -76,3 +26,70 @@ def descriptions(path: Path) -> Iterator[str]:
     with lzma.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)["text"]
+
+
+def trees(teacher: Teacher, labels: Labels, texts: Sequence[list[str]]) -> list[Document]:
+    """The sentences of texts, given as words, as the teacher reads them; in no fixed order."""
+    pieces, below = Pieces(), Below()
+    parts = [part for words in texts for part in _parts(words, pieces)]
+    found = []
+    for batch in batches([[bare(words)] for words in parts], 3500, random.Random(0)):
+        docs = [doc[0].words for doc in batch]
+        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+            scores = teacher(pieces.batch(docs), below([pieces.flat(doc) for doc in docs]))
+            found += decoded(teacher.heads, scores, docs, labels)
+    return found
+
+
+def _parts(words: Sequence[str], pieces: Pieces) -> Iterator[list[str]]:
+    part: list[str] = []
+    length = 0
+    for word in words:
+        part.append(word)
+        length += len(pieces(word))
+        if length > _LENGTH + 40 or (length > 0.7 * _LENGTH and word in (".", "!", "?")):
+            yield part
+            part, length = [], 0
+    if part:
+        yield part
+
+
+def decoded(
+    heads: Heads, scores: Scores, docs: Sequence[list[str]], labels: Labels
+) -> Iterator[Document]:
+    """The best reading of each document of a batch: its sentences with tags and trees."""
+    starts, arcs = scores.starts.numpy(), scores.arcs.numpy()
+    chosen = torch.zeros(starts.shape, dtype=torch.long)
+    bounds = [sentence_bounds(starts[row, : len(doc)]) for row, doc in enumerate(docs)]
+    for row, own in enumerate(bounds):
+        for low, high in pairwise(own):
+            tree = best_tree(arcs[row, low:high, low:high])
+            chosen[row, low:high] = torch.from_numpy(tree + low)
+    relations = heads.relation_scores(scores, chosen)
+    relations[..., labels.relations.index("root")] = -torch.inf
+    best = {
+        "tags": _named(scores.tags, labels.tags),
+        "parts": _named(scores.parts, labels.parts),
+        "relations": _named(relations, labels.relations),
+    }
+    for row, doc in enumerate(docs):
+        yield [
+            Sentence(
+                doc[low:high],
+                best["tags"][row][low:high],
+                best["parts"][row][low:high],
+                [int(head) - low for head in chosen[row, low:high]],
+                [
+                    "root" if head == place else relation
+                    for place, (head, relation) in enumerate(
+                        zip(chosen[row, low:high], best["relations"][row][low:high], strict=True),
+                        start=low,
+                    )
+                ],
+            )
+            for low, high in pairwise(bounds[row])
+        ]
+
+
+def _named(scores: Tensor, names: list[str]) -> list[list[str]]:
+    return [[names[place] for place in row] for row in scores.argmax(-1).tolist()]

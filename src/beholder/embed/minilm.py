@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from safetensors import safe_open
 from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
@@ -255,6 +256,14 @@ def _load() -> _EncoderModel:
 
 
 @cache
+def pieces() -> tuple[Tokenizer, Packed]:
+    """The tokenizer, and the vectors of its tokens before any layer."""
+    with safe_open(str(FOLDER / "minilm.safetensors"), framework="np") as file:
+        tokens = Packed(file.get_tensor("tokens.planes"), file.get_tensor("tokens.scales"))
+    return Tokenizer.from_file(str(FOLDER / "minilm_tokenizer.json")), tokens
+
+
+@cache
 def _read() -> _EncoderModel:
     stored = load_file(FOLDER / "minilm.safetensors")
 
@@ -268,11 +277,11 @@ def _read() -> _EncoderModel:
     def norm(name: str) -> _Norm:
         return _Norm(stored[f"{name}.weight"], stored[f"{name}.bias"])
 
-    tokenizer = Tokenizer.from_file(str(FOLDER / "minilm_tokenizer.json"))
+    tokenizer, tokens = pieces()
     return _EncoderModel(
         tokenizer=tokenizer,
         unknown=tokenizer.token_to_id("[UNK]"),
-        tokens=packed("tokens"),
+        tokens=tokens,
         places=stored["places"].astype(np.float32),
         norm=norm("norm"),
         layers=tuple(

@@ -1,0 +1,105 @@
+"""The network's parts against their formulas, written out word by word."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from beholder.language import model
+from beholder.language.network import (
+    FAR,
+    N_HEADS,
+    WIDTH,
+    Network,
+    _Block,
+    _by_place,
+    _Linear,
+    _Norm,
+    shape,
+)
+
+Floats = npt.NDArray[np.float32]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("dog", 1), ("I", 2), ("USA", 3), ("Paris", 4), ("iPad", 5), ("2010", 6), ("3rd", 7),
+     ("...", 8), ("off-white", 9), ("T-shirt", 10)],
+)  # fmt: skip
+def test_shapes(word: str, expected: int) -> None:
+    assert shape(word) == expected
+
+
+def _random_block(rng: np.random.Generator) -> tuple[_Block, Floats]:
+    def linear(n_in: int, n_out: int) -> _Linear:
+        weight = rng.normal(size=(n_in, n_out)).astype(np.float32) * np.float32(n_in**-0.5)
+        return _Linear(weight, rng.normal(size=n_out).astype(np.float32))
+
+    def norm() -> _Norm:
+        return _Norm(*rng.normal(size=(2, WIDTH)).astype(np.float32))
+
+    distances = rng.normal(size=(N_HEADS, 2 * FAR + 1)).astype(np.float32)
+    block = _Block(
+        near_norm=norm(),
+        near=linear(3 * WIDTH, 2 * WIDTH),
+        wide_norm=norm(),
+        qkv=linear(WIDTH, 3 * WIDTH),
+        attended=linear(WIDTH, WIDTH),
+        distances=_by_place(distances),
+    )
+    return block, distances
+
+
+def _norm(rows: Floats, norm: _Norm) -> Floats:
+    deviation = np.sqrt(rows.var(axis=1, keepdims=True) + 1e-5)
+    return (rows - rows.mean(axis=1, keepdims=True)) / deviation * norm.weight + norm.bias
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 150])
+def test_a_block_is_convolution_and_attention_to_the_neighbourhood(n: int) -> None:
+    rng = np.random.default_rng(n)
+    block, distances = _random_block(rng)
+    x = rng.normal(size=(n, WIDTH)).astype(np.float32)
+
+    y = _norm(x, block.near_norm)
+    none = np.zeros(WIDTH)
+    after = x.astype(np.float64)
+    for place in range(n):
+        before = y[place - 1] if place else none
+        behind = y[place + 1] if place + 1 < n else none
+        both = np.concatenate((before, y[place], behind)) @ block.near.weight + block.near.bias
+        after[place] += np.maximum(both[:WIDTH], both[WIDTH:])
+    qkv = _norm(after, block.wide_norm) @ block.qkv.weight + block.qkv.bias
+    queries, keys, values = qkv.reshape(n, 3, N_HEADS, -1).transpose(1, 0, 2, 3)
+    expected = after.copy()
+    for place in range(n):
+        own = place // 64 * 64
+        seen = range(max(0, own - 64), min(n, own + 128))
+        mixed = []
+        for head in range(N_HEADS):
+            scores = np.array(
+                [
+                    queries[place, head] @ keys[other, head]
+                    + distances[head, min(max(other - place, -FAR), FAR) + FAR]
+                    for other in seen
+                ]
+            )
+            weights = np.exp(scores - scores.max())
+            mixed.append(weights / weights.sum() @ values[list(seen), head])
+        expected[place] += np.concatenate(mixed) @ block.attended.weight + block.attended.bias
+    np.testing.assert_allclose(block(x), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_a_text_without_words_has_no_reading() -> None:
+    read = Network(model.FILE).read([])
+    assert (read.tags, read.parts, read.heads.tolist(), read.relations) == ([], [], [], [])
+
+
+def test_roots_and_only_roots_have_the_relation_root() -> None:
+    text = "The dog sleeps . A cat , which is black , sits on the mat ."
+    words = text.split(" ")
+    read = Network(model.FILE).read(words)
+    roots = [place for place, head in enumerate(read.heads.tolist()) if head == place]
+    assert [words[place] for place in roots] == ["sleeps", "sits"]
+    assert [place for place, name in enumerate(read.relations) if name == "root"] == roots

@@ -1,0 +1,184 @@
+"""What the networks are trained on: documents of sentences, in batches, with their answers."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from torch import Tensor
+
+from training.english.ud import Word
+
+NO = -100
+"""Target that no loss reads."""
+UNKNOWN = ""
+"""Tag or relation of a token that the treebank cuts differently."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sentence:
+    """One sentence as the tokenizer cuts it.
+
+    Attributes:
+        words: Its tokens.
+        tags: English tags, ``UNKNOWN`` where the treebank has other words.
+        parts: Universal parts of speech, likewise.
+        heads: Place of each head in the sentence, the own place for the root, -1 where not known.
+        relations: Relations to the heads, ``root`` for the root.
+    """
+
+    words: list[str]
+    tags: list[str]
+    parts: list[str]
+    heads: list[int]
+    relations: list[str]
+
+    @classmethod
+    def of(cls, sentence: Sequence[Word]) -> Sentence:
+        """A sentence of a treebank, cut as there."""
+        return cls(
+            [w.form for w in sentence],
+            [w.xpos for w in sentence],
+            [w.upos for w in sentence],
+            [w.head for w in sentence],
+            [w.deprel for w in sentence],
+        )
+
+    def as_words(self) -> list[Word]:
+        """The same as words of a treebank."""
+        columns = (self.words, self.parts, self.tags, self.heads, self.relations)
+        return [
+            Word(form, part, tag, "_", head, relation, True)
+            for form, part, tag, head, relation in zip(*columns, strict=True)
+        ]
+
+
+Document = list[Sentence]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels that the networks tell apart, in order."""
+
+    tags: list[str]
+    parts: list[str]
+    relations: list[str]
+
+    @classmethod
+    def of(cls, docs: Iterable[Document], floor: int = 5) -> Labels:
+        """The labels that occur at least ``floor`` times."""
+        counts: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+        for sentence in (sentence for doc in docs for sentence in doc):
+            for count, own in zip(
+                counts, (sentence.tags, sentence.parts, sentence.relations), strict=True
+            ):
+                count.update(own)
+        return cls(
+            *(
+                sorted(k for k, n in count.items() if k != UNKNOWN and n >= floor)
+                for count in counts
+            )
+        )
+
+
+def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:
+    """Each gold document as sentences of the tokens that ``nlp`` makes of its text."""
+    for gold in docs:
+        example = Example(nlp.make_doc(gold.text), gold)
+        tokens = [token.text for token in example.predicted]
+        tags = [tag or UNKNOWN for tag in example.get_aligned("TAG", as_string=True)]
+        parts = [part or UNKNOWN for part in example.get_aligned("POS", as_string=True)]
+        heads, relations = example.get_aligned_parse(projectivize=False)
+        starts = example.get_aligned_sent_starts()
+        bounds = [0, *(i for i in range(1, len(tokens)) if starts[i] == 1), len(tokens)]
+        document = []
+        for low, high in pairwise(bounds):
+            own = [h - low if h is not None and low <= h < high else -1 for h in heads[low:high]]
+            named = [
+                UNKNOWN if head < 0 else "root" if head == place else relation or UNKNOWN
+                for place, (head, relation) in enumerate(zip(own, relations[low:high], strict=True))
+            ]
+            document.append(Sentence(tokens[low:high], tags[low:high], parts[low:high], own, named))
+        yield document
+
+
+def chunks(docs: Iterable[Document], limit: int) -> Iterator[Document]:
+    """Documents of at most ``limit`` words, cut between sentences, without longer ones."""
+    for doc in docs:
+        waiting: Document = []
+        for sentence in doc:
+            if len(sentence.words) > limit:
+                continue
+            if waiting and sum(len(s.words) for s in waiting) + len(sentence.words) > limit:
+                yield waiting
+                waiting = []
+            waiting.append(sentence)
+        if waiting:
+            yield waiting
+
+
+def batches(docs: Iterable[Document], places: int, rng: random.Random) -> list[list[Document]]:
+    """Documents of like length together, padded to at most ``places``, in random order."""
+    lengths = [(sum(len(s.words) for s in doc), doc) for doc in docs]
+    lengths.sort(key=lambda pair: pair[0] + 3 * rng.random())
+    found: list[list[Document]] = []
+    waiting: list[Document] = []
+    longest = 0
+    for length, doc in lengths:
+        if waiting and max(longest, length) * (len(waiting) + 1) > places:
+            found.append(waiting)
+            waiting, longest = [], 0
+        waiting.append(doc)
+        longest = max(longest, length)
+    if waiting:
+        found.append(waiting)
+    rng.shuffle(found)
+    return found
+
+
+def targets(docs: Sequence[Document], labels: Labels) -> dict[str, Tensor]:
+    """The answers to a batch, (B, L) each; ``sentence`` numbers the sentences of a document."""
+    length = max(sum(len(s.words) for s in doc) for doc in docs)
+    found = {
+        name: np.full((len(docs), length), NO, dtype=np.int64)
+        for name in ("tags", "parts", "heads", "relations", "sentence")
+    }
+    found["starts"] = np.zeros((len(docs), length), dtype=np.int64)
+    tags, parts, relations = (
+        {label: place for place, label in enumerate(names)}
+        for names in (labels.tags, labels.parts, labels.relations)
+    )
+    for row, doc in enumerate(docs):
+        low = 0
+        for number, sentence in enumerate(doc):
+            own = (row, slice(low, low + len(sentence.words)))
+            found["tags"][own] = [tags.get(tag, NO) for tag in sentence.tags]
+            found["parts"][own] = [parts.get(part, NO) for part in sentence.parts]
+            found["heads"][own] = [head + low if head >= 0 else NO for head in sentence.heads]
+            found["relations"][own] = [
+                relations.get(relation, NO) if head >= 0 else NO
+                for head, relation in zip(sentence.heads, sentence.relations, strict=True)
+            ]
+            found["sentence"][own] = number
+            found["starts"][row, low] = 1
+            low += len(sentence.words)
+    return {name: torch.tensor(value) for name, value in found.items()}
+
+
+def words_of(docs: Sequence[Document]) -> list[list[str]]:
+    """The words of each document."""
+    return [[word for sentence in doc for word in sentence.words] for doc in docs]
+
+
+def bare(words: list[str]) -> Sentence:
+    """A sentence of which only the words are known."""
+    n = len(words)
+    return Sentence(words, [UNKNOWN] * n, [UNKNOWN] * n, [-1] * n, [UNKNOWN] * n)

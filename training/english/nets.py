@@ -1,0 +1,340 @@
+"""The networks in torch: the teacher, and the student whose weights are shipped.
+
+Both read batches of documents, words padded to a common length, and end in the same heads: tags,
+parts of speech, sentence starts, a biaffine score for each head (Dozat and Manning 2017,
+arXiv:1611.01734) and the relation to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from beholder.embed import minilm
+from beholder.language.network import (
+    FAR,
+    N_BLOCKS,
+    N_HEADS,
+    N_SHAPES,
+    SUFFIXES,
+    WIDTH,
+    piece_ids,
+    shape,
+    suffix,
+)
+from training.english.examples import NO, Labels
+
+
+@dataclass
+class Batch:
+    """Documents of words.
+
+    Attributes:
+        pieces: (p,) word pieces of all words, one document after the other.
+        words: (p,) the word of each piece, counted over B * L padded places.
+        shapes, suffixes: (B, L) as ``beholder.language.network`` counts them.
+        present: (B, L) whether a word stands there.
+    """
+
+    pieces: Tensor
+    words: Tensor
+    shapes: Tensor
+    suffixes: Tensor
+    present: Tensor
+
+
+@dataclass
+class Scores:
+    """What a network says of a batch; all logits.
+
+    Attributes:
+        tags, parts: (B, L, number of labels).
+        starts: (B, L) that a sentence starts.
+        arcs: (B, L, L) of each word as head of each; on the diagonal that a word is a root.
+        dependents, heads: (B, L, R) whose sum, rectified, gives the relations.
+    """
+
+    tags: Tensor
+    parts: Tensor
+    starts: Tensor
+    arcs: Tensor
+    dependents: Tensor
+    heads: Tensor
+
+
+class Pieces:
+    """Word pieces of words, each word by itself."""
+
+    def __init__(self) -> None:
+        self._tokenizer = minilm.pieces()[0]
+        self._known: dict[str, list[int]] = {}
+
+    def __call__(self, word: str) -> list[int]:
+        found = self._known.get(word)
+        if found is None:
+            found = piece_ids(self._tokenizer, word)
+            self._known[word] = found
+        return found
+
+    def flat(self, words: Sequence[str]) -> list[int]:
+        """The pieces of some words, one after the other."""
+        return [piece for word in words for piece in self(word)]
+
+    def batch(self, docs: Sequence[Sequence[str]]) -> Batch:
+        """Documents side by side."""
+        n, length = len(docs), max(map(len, docs))
+        shapes = np.zeros((n, length), dtype=np.int64)
+        suffixes = np.zeros((n, length), dtype=np.int64)
+        present = np.zeros((n, length), dtype=bool)
+        pieces: list[int] = []
+        words: list[int] = []
+        for row, doc in enumerate(docs):
+            present[row, : len(doc)] = True
+            for place, word in enumerate(doc):
+                own = self(word)
+                pieces += own
+                words += [row * length + place] * len(own)
+                shapes[row, place] = shape(word)
+                suffixes[row, place] = suffix(word)
+        return Batch(
+            torch.tensor(pieces),
+            torch.tensor(words),
+            torch.tensor(shapes),
+            torch.tensor(suffixes),
+            torch.tensor(present),
+        )
+
+
+class Heads(nn.Module):
+    """From vectors of words to scores."""
+
+    def __init__(self, width: int, arc: int, relation: int, labels: Labels, dropout: float) -> None:
+        super().__init__()
+        self.drop = nn.Dropout(dropout)
+        self.tags = nn.Linear(width, len(labels.tags))
+        self.parts = nn.Linear(width, len(labels.parts))
+        self.starts = nn.Linear(width, 1)
+        self.roots = nn.Linear(width, 1)
+        self.arc_dependent = nn.Linear(width, arc)
+        self.arc_head = nn.Linear(width, arc)
+        self.arc = nn.Linear(arc, arc)
+        self.relation_dependent = nn.Linear(width, relation)
+        self.relation_head = nn.Linear(width, relation, bias=False)
+        self.relations = nn.Linear(relation, len(labels.relations))
+
+    def forward(self, x: Tensor) -> Scores:
+        """Scores of words from their vectors (B, L, width)."""
+        x = self.drop(x)
+        dependent = self.drop(functional.relu(self.arc_dependent(x)))
+        head = self.drop(functional.relu(self.arc_head(x)))
+        arcs = (self.arc(dependent) @ head.transpose(1, 2)).float()
+        arcs = arcs / dependent.shape[-1] ** 0.5
+        roots = self.roots(x).float()
+        eye = torch.eye(x.shape[1], dtype=torch.bool, device=x.device)
+        arcs = torch.where(eye, roots, arcs)
+        return Scores(
+            self.tags(x).float(),
+            self.parts(x).float(),
+            self.starts(x).float().squeeze(-1),
+            arcs,
+            self.relation_dependent(x).float(),
+            self.relation_head(x).float(),
+        )
+
+    def relation_scores(self, scores: Scores, heads: Tensor) -> Tensor:
+        """(B, L, n_relations) of each word to the head given."""
+        index = heads.clamp(min=0).unsqueeze(-1).expand_as(scores.heads)
+        found = functional.relu(scores.dependents + scores.heads.gather(1, index))
+        return self.relations(found)
+
+
+class BertLayer(nn.Module):
+    """One layer of BERT, begun from the weights of the package."""
+
+    def __init__(self, layer: minilm._Layer) -> None:
+        super().__init__()
+        self.qkv, self.attended, self.up, self.down = (
+            _linear(one) for one in (layer.qkv, layer.attended, layer.up, layer.down)
+        )
+        self.attended_norm, self.norm = _norm(layer.attended_norm), _norm(layer.norm)
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        """The states (B, T, 384) above this layer; ``bias`` hides what is not there."""
+        n, length, width = x.shape
+        q, k, v = self.qkv(x).view(n, length, 3, 12, width // 12).permute(2, 0, 3, 1, 4)
+        scores = (q * (width // 12) ** -0.5) @ k.transpose(2, 3) + bias
+        mixed = (scores.softmax(-1, dtype=scores.dtype) @ v).transpose(1, 2)
+        x = self.attended_norm(x + self.attended(mixed.reshape(n, length, width)))
+        return self.norm(x + self.drop(self.down(functional.gelu(self.up(x), approximate="tanh"))))
+
+
+def _linear(stored: minilm._Linear) -> nn.Linear:
+    made = nn.Linear(*stored.weight.shape)
+    made.weight.data = torch.tensor(np.ascontiguousarray(stored.weight.T))
+    made.bias.data = torch.tensor(stored.bias.copy())
+    return made
+
+
+def _norm(stored: minilm._Norm) -> nn.LayerNorm:
+    made = nn.LayerNorm(len(stored.weight), eps=1e-12)
+    made.weight.data = torch.tensor(stored.weight.astype(np.float32))
+    made.bias.data = torch.tensor(stored.bias.astype(np.float32))
+    return made
+
+
+FROZEN = 3
+"""Layers of the encoder that stay as they are; their output is computed once."""
+
+
+class Teacher(nn.Module):
+    """The package's MiniLM, its upper layers fine-tuned, with heads."""
+
+    def __init__(self, labels: Labels) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(BertLayer(layer) for layer in minilm._load().layers[FROZEN:])
+        self.shapes = nn.Embedding(N_SHAPES, 32)
+        self.mix = nn.Parameter(torch.zeros(len(self.layers) + 1))
+        self.mixed = nn.Linear(384 + 32, 384)
+        self.heads = Heads(384, 320, 192, labels, 0.2)
+
+    def forward(self, batch: Batch, below: Sequence[Tensor]) -> Scores:
+        """Scores of documents, given the states (pieces + 2, 384) that leave the frozen layers."""
+        n, length = batch.shapes.shape
+        x = nn.utils.rnn.pad_sequence(list(below), batch_first=True).to(torch.bfloat16)
+        counts = torch.tensor([len(one) - 2 for one in below])
+        rows = batch.words // length
+        offsets = torch.arange(len(rows)) - (counts.cumsum(0) - counts)[rows] + 1
+        mask = torch.arange(x.shape[1])[None] < (counts + 2)[:, None]
+        bias = torch.zeros(n, 1, 1, x.shape[1], dtype=torch.bfloat16)
+        bias = bias.masked_fill(~mask[:, None, None], -1e4)
+        states = [x]
+        for layer in self.layers:
+            states.append(layer(states[-1], bias))
+        weights = self.mix.softmax(0)
+        total = sum(w * s[rows, offsets].float() for w, s in zip(weights, states, strict=True))
+        words = torch.zeros(n * length, 384).index_add(0, batch.words, total)
+        pieces = torch.zeros(n * length).index_add(0, batch.words, torch.ones(len(rows)))
+        words = (words / pieces.clamp(min=1)[:, None]).view(n, length, 384)
+        words = functional.gelu(self.mixed(torch.cat([words, self.shapes(batch.shapes)], -1)))
+        return self.heads(words)
+
+
+class Below:
+    """The frozen layers, in torch and half precision."""
+
+    def __init__(self) -> None:
+        stored = minilm._load()
+        self.tokens = torch.tensor(stored.tokens.rows(slice(None)))
+        self.places = torch.tensor(stored.places.copy())
+        self.norm = _norm(stored.norm)
+        self.layers = nn.ModuleList(BertLayer(layer) for layer in stored.layers[:FROZEN]).eval()
+
+    @torch.no_grad()
+    def __call__(self, docs: Sequence[Sequence[int]]) -> list[Tensor]:
+        """States of the pieces of documents, with the markers of both ends."""
+        counts = torch.tensor([len(doc) + 2 for doc in docs])
+        longest = int(counts.max())
+        ids = torch.zeros(len(docs), longest, dtype=torch.long)
+        for row, doc in enumerate(docs):
+            ids[row, : len(doc) + 2] = torch.tensor([101, *doc, 102])
+        mask = torch.arange(longest)[None] < counts[:, None]
+        bias = torch.zeros(len(docs), 1, 1, longest, dtype=torch.bfloat16)
+        bias = bias.masked_fill(~mask[:, None, None], -1e4)
+        x = self.norm(self.tokens[ids] + self.places[:longest]).to(torch.bfloat16)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            for layer in self.layers:
+                x = layer(x, bias).to(torch.bfloat16)
+        return [x[row, :count].clone() for row, count in enumerate(counts)]
+
+
+def losses(net: Heads, scores: Scores, answers: dict[str, Tensor]) -> Tensor:
+    """Sum of the mean cross-entropies of all heads over the places whose answer is known."""
+    sentence = answers["sentence"]
+    present = sentence != NO
+    same = (sentence[:, :, None] == sentence[:, None, :]) & present[:, None, :]
+    starts = functional.binary_cross_entropy_with_logits(
+        scores.starts[present], answers["starts"][present].float()
+    )
+
+    def entropy(logits: Tensor, name: str) -> Tensor:
+        return functional.cross_entropy(
+            logits.flatten(0, 1), answers[name].flatten(), ignore_index=NO
+        )
+
+    return (
+        entropy(scores.arcs.masked_fill(~same, -1e4), "heads")
+        + entropy(net.relation_scores(scores, answers["heads"]), "relations")
+        + 0.5 * entropy(scores.tags, "tags")
+        + 0.5 * entropy(scores.parts, "parts")
+        + starts
+    )
+
+
+class Student(nn.Module):
+    """What is shipped: vectors of word pieces, convolutions and attention in turn, heads."""
+
+    def __init__(self, labels: Labels, dropout: float) -> None:
+        super().__init__()
+        pieces = torch.tensor(minilm.pieces()[1].rows(slice(None)))
+        self.register_buffer("pieces", pieces, persistent=False)
+        self.embed = nn.Linear(pieces.shape[1], WIDTH)
+        self.suffixes = nn.Embedding(SUFFIXES, WIDTH)
+        self.shapes = nn.Embedding(N_SHAPES, WIDTH)
+        nn.init.normal_(self.suffixes.weight, std=0.1)
+        nn.init.normal_(self.shapes.weight, std=0.1)
+        self.norm = nn.LayerNorm(WIDTH)
+        self.blocks = nn.ModuleList(Block(dropout) for _ in range(N_BLOCKS))
+        self.last = nn.LayerNorm(WIDTH)
+        self.drop = nn.Dropout(dropout)
+        self.heads = Heads(WIDTH, WIDTH, WIDTH, labels, dropout)
+
+    def forward(self, batch: Batch) -> Scores:
+        """Scores of documents."""
+        n, length = batch.shapes.shape
+        places = n * length
+        total = torch.zeros(places, self.pieces.shape[1])
+        total = total.index_add(0, batch.words, self.pieces[batch.pieces])
+        counts = torch.bincount(batch.words, minlength=places).clamp(min=1)
+        words = (total / counts[:, None]).view(n, length, -1)
+        if self.training:  # now and then a word is known by its letters alone
+            words = words * (torch.rand(n, length, 1) > 0.05)
+        x = self.embed(words) + self.suffixes(batch.suffixes) + self.shapes(batch.shapes)
+        x = self.drop(self.norm(x.float()))
+        far = (torch.arange(length)[None] - torch.arange(length)[:, None]).clamp(-FAR, FAR) + FAR
+        hidden = torch.zeros(n, 1, 1, length).masked_fill(~batch.present[:, None, None], -1e4)
+        for block in self.blocks:
+            x = block(x, batch.present, far, hidden)
+        return self.heads(self.last(x))
+
+
+class Block(nn.Module):
+    """A convolution over three words, rectified by the greater of two; then attention."""
+
+    def __init__(self, dropout: float) -> None:
+        super().__init__()
+        self.near_norm, self.wide_norm = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+        self.near = nn.Linear(3 * WIDTH, 2 * WIDTH)
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+        self.attended = nn.Linear(WIDTH, WIDTH)
+        self.distances = nn.Parameter(torch.zeros(N_HEADS, 2 * FAR + 1))
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, present: Tensor, far: Tensor, hidden: Tensor) -> Tensor:
+        """The vectors (B, L, width) above this block."""
+        n, length, _ = x.shape
+        y = self.near_norm(x) * present[..., None]
+        y = functional.pad(y, (0, 0, 1, 1))
+        y = self.near(torch.cat([y[:, :-2], y[:, 1:-1], y[:, 2:]], -1))
+        x = x + self.drop(torch.maximum(y[..., :WIDTH], y[..., WIDTH:]))
+        y = self.qkv(self.wide_norm(x)).view(n, length, 3, N_HEADS, WIDTH // N_HEADS)
+        q, k, v = y.permute(2, 0, 3, 1, 4)
+        scores = (q * (WIDTH // N_HEADS) ** -0.5) @ k.transpose(2, 3)
+        scores = scores + (self.distances[:, far] + hidden).to(scores.dtype)
+        mixed = (scores.softmax(-1, dtype=scores.dtype) @ v).transpose(1, 2)
+        return x + self.drop(self.attended(mixed.reshape(n, length, WIDTH)))
