@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from training.english import corpora, factual, silver
+from training.english import corpora, factual
 from training.english import ud as treebank
 
 from beholder.language import model, parse_many, scene_graph
@@ -61,7 +61,7 @@ def factual_scores(path: Path) -> Iterator[str]:
 
 def speed(data: Path) -> Iterator[str]:
     """Words a second through parse, coreference and graph, and memory, over three passes."""
-    texts = list(silver.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz"))
+    texts = list(corpora.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz"))
     list(parse_many(texts[:20]))  # load
     for number in range(3):
         start, words, entities = time.process_time(), 0, 0

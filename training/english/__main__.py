@@ -1,13 +1,15 @@
-"""Train the English parser: ``python -m training.english --data DATA --out WORK``.
+"""Train the English parser: ``python -m training.english --data DATA --peer PEER --out WORK``.
 
 Needs torch. Three stages, each kept in WORK so that a stopped run goes on where it was:
 
-1. the teacher: the package's MiniLM with its upper layers fine-tuned on the treebanks;
-2. silver: the teacher's trees of image descriptions;
-3. the student, from scratch on treebanks and silver, written as the file that is shipped.
+1. ``first``: the network on the treebanks alone;
+2. ``silver``: words of image descriptions which it and another parser read alike. PEER is that
+   parser, a spaCy package or folder with UD labels; the shipped file was made with the pipeline
+   that versions before 0.9 shipped;
+3. ``final``: the network goes on with treebanks and silver, and is written as the shipped file.
 
-About a quarter of an hour on one core that multiplies in half precision. Runs on other processors
-round otherwise: expect the same figures within half a point, not the same bytes.
+About half an hour on one core. Other processors round otherwise: expect the same figures within
+half a point, not the same bytes.
 """
 
 from __future__ import annotations
@@ -15,26 +17,31 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import pickle
 import random
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import spacy
 import torch
-from torch import nn
+from spacy.tokens import Doc
 
-from beholder.language import normalise
+from beholder.language import model, normalise
 from training.english import corpora, fit, silver
-from training.english.examples import Document, Labels, Sentence
+from training.english.examples import Document, Labels
 from training.english.export import export
-from training.english.nets import Student, Teacher
+from training.english.nets import Student
 
-FILE = "english.safetensors"
+STEPS = {"first": 1400, "final": 6000}
+FALLING = 1500
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--peer", required=True)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     data, out = arguments.data, arguments.out
@@ -42,73 +49,59 @@ def main() -> None:
     torch.set_num_threads(1)
     docs = corpora.treebanks(data, "train")
     labels = Labels.of(docs)
-    rng = random.Random(0)
-    captions = corpora.captions(docs, rng)
-    teacher = _teacher(out / "teacher.pt", docs, captions[::3], labels)
-    trees = _silver(out / "silver.json", data, teacher, labels)
-    net = fit.study(
-        docs, captions, trees, corpora.captions(trees, rng), labels, told=_Told(out / "student.pt")
+    captions = corpora.captions(docs, random.Random(0))
+
+    def learn(name: str, trees: list[Document], start: Student | None) -> Student:
+        def run() -> Student:
+            return fit.study(
+                docs, captions, trees, labels, steps=STEPS[name], falling=FALLING, start=start
+            )
+
+        return _kept(out / f"{name}.pickle", run)
+
+    first = learn("first", [], None)
+    export(first, asdict(labels), out / "first.safetensors")
+    trees = _kept(
+        out / "silver.pickle", lambda: _silver(data, out / "first.safetensors", arguments.peer)
     )
-    export(net, asdict(labels), out / FILE)
-    counts = {
-        "treebank_words": _size(docs),
-        "treebank_caption_words": _size(captions),
-        "silver_sentences": sum(map(len, trees)),
-        "silver_words": _size(trees),
-    }
-    _write_metrics(out, counts)
+    final = learn("final", trees, first)
+    export(final, asdict(labels), out / model.FILE.name)
+    _write_metrics(
+        out, {"treebank": _size(docs), "captions": _size(captions), "silver": _size(trees)}
+    )
 
 
-class _Told:
-    """Prints the loss and keeps the student."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __call__(self, step: int, loss: float, net: Student) -> None:
-        print(f"step {step} of {fit.STUDENT_STEPS}: loss {loss:.3f}", flush=True)
-        torch.save(net.state_dict(), self._path)
-
-
-def _teacher(
-    path: Path, docs: list[Document], captions: list[Document], labels: Labels
-) -> nn.Module:
-    if path.exists():
-        net = Teacher(labels)
-        net.load_state_dict(torch.load(path))
-        return net.eval()
-    net = fit.teach(docs, captions, labels)
-    torch.save(net.state_dict(), path)
-    return net
-
-
-def _silver(path: Path, data: Path, teacher: Teacher, labels: Labels) -> list[Document]:
+def _kept(path: Path, make: Callable[[], Any]) -> Any:
+    """What is made, or what was made before."""
     if not path.exists():
-        nlp = spacy.blank("en")
-        texts = silver.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz")
-        words = [
-            [token.text for token in nlp.make_doc(paragraph.text)]
-            for text in texts
-            for paragraph in normalise.paragraphs(text)
-        ]
-        trees = silver.trees(teacher, labels, words)
-        path.write_text(json.dumps([[asdict(one) for one in doc] for doc in trees]))
-    return [[Sentence(**one) for one in doc] for doc in json.loads(path.read_text())]
+        path.write_bytes(pickle.dumps(make()))
+    return pickle.loads(path.read_bytes())
+
+
+def _silver(data: Path, first: Path, peer: str) -> list[Document]:
+    one, two = model.load(first), spacy.load(peer)
+    texts = [
+        [token.text for token in one.make_doc(paragraph.text)]
+        for text in corpora.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz")
+        for paragraph in normalise.paragraphs(text)
+    ]
+    return list(
+        silver.agreed(*(nlp.pipe(Doc(nlp.vocab, words) for words in texts) for nlp in (one, two)))
+    )
 
 
 def _size(docs: list[Document]) -> int:
     return sum(len(sentence.words) for doc in docs for sentence in doc)
 
 
-def _write_metrics(out: Path, counts: dict[str, int]) -> None:
+def _write_metrics(out: Path, words: dict[str, int]) -> None:
     """What was trained on what, beside the file."""
-    data = (out / FILE).read_bytes()
+    data = (out / model.FILE.name).read_bytes()
     metrics = {
         "sha256": hashlib.sha256(data).hexdigest(),
         "bytes": len(data),
-        "teacher_epochs": fit.TEACHER_EPOCHS,
-        "student_steps": fit.STUDENT_STEPS,
-        "corpus": counts,
+        "steps": STEPS,
+        "words": words,
     }
     text = json.dumps(metrics, indent=2) + "\n"
     (out / "english.metrics.json").write_text(text, encoding="utf-8")

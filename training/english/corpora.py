@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import spacy
@@ -37,3 +39,10 @@ def captions(docs: Sequence[Document], rng: random.Random) -> list[Document]:
 
 def _whole(sentence: Sentence) -> bool:
     return min(sentence.heads) >= 0
+
+
+def descriptions(path: Path) -> Iterator[str]:
+    """The texts of the unlabelled descriptions."""
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)["text"]

@@ -8,17 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from torch import Tensor
 
 from training.english.ud import Word
 
-NO = -100
-"""Target that no loss reads."""
 UNKNOWN = ""
 """Tag or relation of a token that the treebank cuts differently."""
 
@@ -142,35 +137,6 @@ def batches(docs: Iterable[Document], places: int, rng: random.Random) -> list[l
         found.append(waiting)
     rng.shuffle(found)
     return found
-
-
-def targets(docs: Sequence[Document], labels: Labels) -> dict[str, Tensor]:
-    """The answers to a batch, (B, L) each; ``sentence`` numbers the sentences of a document."""
-    length = max(sum(len(s.words) for s in doc) for doc in docs)
-    found = {
-        name: np.full((len(docs), length), NO, dtype=np.int64)
-        for name in ("tags", "parts", "heads", "relations", "sentence")
-    }
-    found["starts"] = np.zeros((len(docs), length), dtype=np.int64)
-    tags, parts, relations = (
-        {label: place for place, label in enumerate(names)}
-        for names in (labels.tags, labels.parts, labels.relations)
-    )
-    for row, doc in enumerate(docs):
-        low = 0
-        for number, sentence in enumerate(doc):
-            own = (row, slice(low, low + len(sentence.words)))
-            found["tags"][own] = [tags.get(tag, NO) for tag in sentence.tags]
-            found["parts"][own] = [parts.get(part, NO) for part in sentence.parts]
-            found["heads"][own] = [head + low if head >= 0 else NO for head in sentence.heads]
-            found["relations"][own] = [
-                relations.get(relation, NO) if head >= 0 else NO
-                for head, relation in zip(sentence.heads, sentence.relations, strict=True)
-            ]
-            found["sentence"][own] = number
-            found["starts"][row, low] = 1
-            low += len(sentence.words)
-    return {name: torch.tensor(value) for name, value in found.items()}
 
 
 def words_of(docs: Sequence[Document]) -> list[list[str]]:

@@ -27,7 +27,10 @@ from beholder.language.network import (
     shape,
     suffix,
 )
-from training.english.examples import NO, Labels
+from training.english.examples import Document, Labels
+
+NO = -100
+"""Target that no loss reads."""
 
 
 @dataclass
@@ -153,104 +156,33 @@ class Heads(nn.Module):
         return self.relations(found)
 
 
-class BertLayer(nn.Module):
-    """One layer of BERT, begun from the weights of the package."""
-
-    def __init__(self, layer: minilm._Layer) -> None:
-        super().__init__()
-        self.qkv, self.attended, self.up, self.down = (
-            _linear(one) for one in (layer.qkv, layer.attended, layer.up, layer.down)
-        )
-        self.attended_norm, self.norm = _norm(layer.attended_norm), _norm(layer.norm)
-        self.drop = nn.Dropout(0.1)
-
-    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
-        """The states (B, T, 384) above this layer; ``bias`` hides what is not there."""
-        n, length, width = x.shape
-        q, k, v = self.qkv(x).view(n, length, 3, 12, width // 12).permute(2, 0, 3, 1, 4)
-        scores = (q * (width // 12) ** -0.5) @ k.transpose(2, 3) + bias
-        mixed = (scores.softmax(-1, dtype=scores.dtype) @ v).transpose(1, 2)
-        x = self.attended_norm(x + self.attended(mixed.reshape(n, length, width)))
-        return self.norm(x + self.drop(self.down(functional.gelu(self.up(x), approximate="tanh"))))
-
-
-def _linear(stored: minilm._Linear) -> nn.Linear:
-    made = nn.Linear(*stored.weight.shape)
-    made.weight.data = torch.tensor(np.ascontiguousarray(stored.weight.T))
-    made.bias.data = torch.tensor(stored.bias.copy())
-    return made
-
-
-def _norm(stored: minilm._Norm) -> nn.LayerNorm:
-    made = nn.LayerNorm(len(stored.weight), eps=1e-12)
-    made.weight.data = torch.tensor(stored.weight.astype(np.float32))
-    made.bias.data = torch.tensor(stored.bias.astype(np.float32))
-    return made
-
-
-FROZEN = 3
-"""Layers of the encoder that stay as they are; their output is computed once."""
-
-
-class Teacher(nn.Module):
-    """The package's MiniLM, its upper layers fine-tuned, with heads."""
-
-    def __init__(self, labels: Labels) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(BertLayer(layer) for layer in minilm._load().layers[FROZEN:])
-        self.shapes = nn.Embedding(N_SHAPES, 32)
-        self.mix = nn.Parameter(torch.zeros(len(self.layers) + 1))
-        self.mixed = nn.Linear(384 + 32, 384)
-        self.heads = Heads(384, 320, 192, labels, 0.2)
-
-    def forward(self, batch: Batch, below: Sequence[Tensor]) -> Scores:
-        """Scores of documents, given the states (pieces + 2, 384) that leave the frozen layers."""
-        n, length = batch.shapes.shape
-        x = nn.utils.rnn.pad_sequence(list(below), batch_first=True).to(torch.bfloat16)
-        counts = torch.tensor([len(one) - 2 for one in below])
-        rows = batch.words // length
-        offsets = torch.arange(len(rows)) - (counts.cumsum(0) - counts)[rows] + 1
-        mask = torch.arange(x.shape[1])[None] < (counts + 2)[:, None]
-        bias = torch.zeros(n, 1, 1, x.shape[1], dtype=torch.bfloat16)
-        bias = bias.masked_fill(~mask[:, None, None], -1e4)
-        states = [x]
-        for layer in self.layers:
-            states.append(layer(states[-1], bias))
-        weights = self.mix.softmax(0)
-        total = sum(w * s[rows, offsets].float() for w, s in zip(weights, states, strict=True))
-        words = torch.zeros(n * length, 384).index_add(0, batch.words, total)
-        pieces = torch.zeros(n * length).index_add(0, batch.words, torch.ones(len(rows)))
-        words = (words / pieces.clamp(min=1)[:, None]).view(n, length, 384)
-        words = functional.gelu(self.mixed(torch.cat([words, self.shapes(batch.shapes)], -1)))
-        return self.heads(words)
-
-
-class Below:
-    """The frozen layers, in torch and half precision."""
-
-    def __init__(self) -> None:
-        stored = minilm._load()
-        self.tokens = torch.tensor(stored.tokens.rows(slice(None)))
-        self.places = torch.tensor(stored.places.copy())
-        self.norm = _norm(stored.norm)
-        self.layers = nn.ModuleList(BertLayer(layer) for layer in stored.layers[:FROZEN]).eval()
-
-    @torch.no_grad()
-    def __call__(self, docs: Sequence[Sequence[int]]) -> list[Tensor]:
-        """States of the pieces of documents, with the markers of both ends."""
-        counts = torch.tensor([len(doc) + 2 for doc in docs])
-        longest = int(counts.max())
-        ids = torch.zeros(len(docs), longest, dtype=torch.long)
-        for row, doc in enumerate(docs):
-            ids[row, : len(doc) + 2] = torch.tensor([101, *doc, 102])
-        mask = torch.arange(longest)[None] < counts[:, None]
-        bias = torch.zeros(len(docs), 1, 1, longest, dtype=torch.bfloat16)
-        bias = bias.masked_fill(~mask[:, None, None], -1e4)
-        x = self.norm(self.tokens[ids] + self.places[:longest]).to(torch.bfloat16)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            for layer in self.layers:
-                x = layer(x, bias).to(torch.bfloat16)
-        return [x[row, :count].clone() for row, count in enumerate(counts)]
+def targets(docs: Sequence[Document], labels: Labels) -> dict[str, Tensor]:
+    """The answers to a batch, (B, L) each; ``sentence`` numbers the sentences of a document."""
+    length = max(sum(len(s.words) for s in doc) for doc in docs)
+    found = {
+        name: np.full((len(docs), length), NO, dtype=np.int64)
+        for name in ("tags", "parts", "heads", "relations", "sentence")
+    }
+    found["starts"] = np.zeros((len(docs), length), dtype=np.int64)
+    tags, parts, relations = (
+        {label: place for place, label in enumerate(names)}
+        for names in (labels.tags, labels.parts, labels.relations)
+    )
+    for row, doc in enumerate(docs):
+        low = 0
+        for number, sentence in enumerate(doc):
+            own = (row, slice(low, low + len(sentence.words)))
+            found["tags"][own] = [tags.get(tag, NO) for tag in sentence.tags]
+            found["parts"][own] = [parts.get(part, NO) for part in sentence.parts]
+            found["heads"][own] = [head + low if head >= 0 else NO for head in sentence.heads]
+            found["relations"][own] = [
+                relations.get(relation, NO) if head >= 0 else NO
+                for head, relation in zip(sentence.heads, sentence.relations, strict=True)
+            ]
+            found["sentence"][own] = number
+            found["starts"][row, low] = 1
+            low += len(sentence.words)
+    return {name: torch.tensor(value) for name, value in found.items()}
 
 
 def losses(net: Heads, scores: Scores, answers: dict[str, Tensor]) -> Tensor:

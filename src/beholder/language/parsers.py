@@ -185,7 +185,9 @@ def _language(parser: Parser) -> tuple[Language, str]:
         nlp, name = _named(parser), parser
     else:
         nlp, name = parser, f"spacy:{parser.meta.get('name', 'unnamed')}"
-    if "parser" not in nlp.pipe_names or not {"tagger", "morphologizer"} & set(nlp.pipe_names):
+    names = set(nlp.pipe_names)
+    complete = "parser" in names and names & {"tagger", "morphologizer"}
+    if not complete and model.COMPONENT not in names:
         raise ConfigError(
             f"parser {name!r} has the components {nlp.pipe_names}; a tagger and a dependency "
             "parser are needed"
