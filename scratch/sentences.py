@@ -1,0 +1,1 @@
+from training.english.examples import Sentence, bare
