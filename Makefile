@@ -39,9 +39,10 @@ bench: .venv-bench/.ready
 	$(BENCH) benchmarks/perplexity.py
 	if [ -d $(DATA) ]; then \
 	    $(BENCH) -m benchmarks.language --data $(DATA) && \
-	    $(BENCH) benchmarks/agreement_vcs.py && \
-	    $(BENCH) benchmarks/perturb_vcs.py && \
-	    $(BENCH) -m benchmarks.agreement --data $(DATA)/human_judgments && \
+	    $(BENCH) benchmarks/agreement_vcs.py --data $(DATA)/human_judgments/vatex_eval.jsonl.gz && \
+	    $(BENCH) benchmarks/perturb_vcs.py --data $(DATA)/oracle_facts.jsonl && \
+	    $(BENCH) -m benchmarks.agreement --data $(DATA)/human_judgments --jobs $$(nproc) && \
+	    $(BENCH) benchmarks/accord.py $(DATA) --texts 60 && \
 	    $(BENCH) benchmarks/granular.py && \
 	    $(BENCH) -m benchmarks.dcscore; \
 	fi
@@ -52,9 +53,12 @@ SEED ?= 1
 mutate: $(VENV)/.dev
 	$(BIN)/python -m tools.mutate --n $(N) --seed $(SEED) $(if $(PACKAGE),--package $(PACKAGE))
 
-# Every engine over a server of odd answers; some minutes (docs/reliability.md tells the figures).
+# Odd answers to every engine, mutated data files, spec strings at random; half an hour on two cores
+# (docs/reliability.md tells the figures).
 chaos: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python benchmarks/chaos.py --alone
+	$(BIN)/python -m benchmarks.hostile_files
+	$(BIN)/python -m benchmarks.hostile_specs
 
 # What the built-in judge's answers hang on, as signatures name it; a test fails when it is stale.
 identity: $(VENV)/.dev
@@ -64,13 +68,23 @@ identity: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make_metrics_page.py
 
-# The lock files pin every package by version and hash; run after changing dependencies.
+# The lock files pin every package by version and hash; run after changing dependencies. Each extra
+# has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
+EXTRAS := hf datasets sat narratives umap graph coref pandas
+COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header -q
 lock: $(VENV)/.dev
 	$(BIN)/pip install -q uv
-	$(BIN)/uv pip compile pyproject.toml --group build --universal --generate-hashes \
-	    --no-annotate --no-header -q -o requirements/base.txt
-	$(BIN)/uv pip compile pyproject.toml --group build --group dev --universal --generate-hashes \
-	    --no-annotate --no-header -q -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --group build -o requirements/base.txt
+	$(COMPILE) pyproject.toml --group build --group dev -o requirements/dev.txt
+	for extra in $(EXTRAS); do \
+	    $(COMPILE) pyproject.toml --group build --extra $$extra -c requirements/dev.txt \
+	        -c requirements/tested.in -o requirements/$$extra.txt || exit 1; \
+	done
+	$(COMPILE) pyproject.toml --group build --extra vllm -o requirements/vllm.txt
+	$(COMPILE) pyproject.toml --group build --extra hf -c requirements/dev.txt \
+	    -c requirements/tested.in --override requirements/without-torch.in -o requirements/test-hf.txt
+	$(COMPILE) requirements/bench.in --python-version 3.11 -c requirements/dev.txt \
+	    -c requirements/tested.in -o requirements/bench.txt
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "beholder needs Python 3.11 or later; try make PYTHON=python3.11")'
@@ -85,17 +99,19 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	$(BIN)/pip install -q --require-hashes -r requirements/dev.txt
 	touch $@
 
-.venv-hf/.ready: requirements/dev.txt requirements/hf.txt pyproject.toml
+# hf.txt would bring torch with CUDA, some gigabytes: its tests take the CPU build where one is offered.
+.venv-hf/.ready: requirements/dev.txt requirements/test-hf.txt pyproject.toml
 	$(PYTHON) -m venv .venv-hf
 	.venv-hf/bin/pip install -q --require-hashes -r requirements/dev.txt
-	.venv-hf/bin/pip install -q -r requirements/hf.txt
+	.venv-hf/bin/pip install -q torch==2.13.0
+	.venv-hf/bin/pip install -q --no-deps --require-hashes -r requirements/test-hf.txt
 	.venv-hf/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
 .venv-bench/.ready: requirements/dev.txt requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install -q --require-hashes -r requirements/dev.txt
-	.venv-bench/bin/pip install -q -r requirements/bench.txt
+	.venv-bench/bin/pip install -q --require-hashes -r requirements/bench.txt
 	.venv-bench/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 

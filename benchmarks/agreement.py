@@ -72,7 +72,8 @@ async def _values(item: Item) -> dict[str, float]:
     alone = PoSh(lexical_weight=0.0, references="best").score_answers(plan, grades).values
     mean = PoSh(lexical_weight=0.0, references="mean").score_answers(plan, grades).values
     near = align_words(item.candidate, item.references)
-    worded = WORDED.score_answers(replace(plan, lexical_alignment=near), grades).values
+    aligned = replace(plan, lexical_alignment=near, peers=near.peers)
+    worded = WORDED.score_answers(aligned, grades).values
     wording = compare_words(evidence.candidate, evidence.references)
     own = evidence.candidate.whole.astype(np.float64)
     others = np.stack([text.whole for text in evidence.references]).astype(np.float64)
@@ -90,7 +91,7 @@ async def _values(item: Item) -> dict[str, float]:
         "omission": alone["omission_rate"],
         "words precision": wording.precision,
         "words recall": wording.recall,
-        "words peers": wording.peers,
+        "words peers": plan.peers,
         "word alignment": f1(near.precision, recall),
         "alignment precision": near.precision,
         "alignment recall": float(np.mean(near.recalls)),
@@ -138,7 +139,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--sets", nargs="+", choices=judged.SETS, default=list(judged.SETS))
     parser.add_argument("--resamples", type=int, default=200)
-    parser.add_argument("--scorers", nargs="+", help="only these of the rows", default=SHOWN)
+    parser.add_argument("--scorers", nargs="+", choices=SHOWN, default=SHOWN, metavar="NAME")
     parser.add_argument("--share", type=float, default=1.0, help="share of the pictures")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--kept", type=Path, help="all values by set, read and added to")

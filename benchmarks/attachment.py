@@ -53,6 +53,8 @@ _DOING = (
     "holding|carrying|sitting|standing|walking|looking|playing|reading|riding|leaning|kneeling|"
     "running|pointing|drinking|eating|pushing|touching|writing|pulling|lying|climbing|gazing"
 )
+_AFTER_NOUN = "on|in|with|of|at|and|or|to|from|for|that|which|is|are|as|over|under|along|going"
+"""Words that end what is denied."""
 _COUNTS = ("two", "three", "four", "five", "six", "seven")
 _LOOKS = (("tall", "short"), ("young", "elderly"))
 _DOES = ("hugs", "pushes", "leads", "chases", "follows", "carries", "photographs", "kicks")
@@ -151,7 +153,10 @@ def _count(
 def _negation(
     texts: Sequence[Sequence[str]], order: Sequence[int], rng: random.Random
 ) -> Iterator[Case]:
-    pattern = re.compile(r"\b(?:is|are) ([a-z]+ing)\b|\b(?:has|have) (an?) ([a-z]+)\b")
+    pattern = re.compile(
+        r"\b(?:is|are) (being [a-z]+|[a-z]+ing)\b|"
+        rf"\b(?:has|have) (an?) ((?:(?!\b(?:{_AFTER_NOUN})\b)[a-z-]+ ?)+)"
+    )
     for origin in order:
         for place, sentence in enumerate(texts[origin]):
             hits = list(pattern.finditer(sentence))
@@ -160,11 +165,11 @@ def _negation(
             hit = hits[0]
             span, new = (hit.span(1), f"not {hit[1]}") if hit[1] else (hit.span(2), "no")
             case = _in_place("negation", texts, origin, place, [span], [new])
-            if not hit[1]:  # what is denied is what follows, too
+            if not hit[1]:  # what is denied is the noun that follows, too
                 (start, end) = case.marks[0]
                 case = Case(
                     case.kind, origin, case.reference, case.candidate,
-                    ((start, end + 1 + len(hit[3])),),
+                    ((start, end + 1 + len(hit[3].rstrip())),),
                 )  # fmt: skip
             yield case
             break

@@ -36,10 +36,11 @@ from beholder.language import graph_statements, parse, scene_graph
 from beholder.metrics import Metric, Tools
 from beholder.records import ItemFailure
 from beholder.text import words
-from benchmarks import agreement, oracle_statements
+from benchmarks import judged, oracle_statements
 from benchmarks.granular import SWAPS
 
 ORACLE = Path(__file__).parents[1] / "../shared/data/oracle_facts.jsonl"
+JUDGED = ORACLE.with_name("human_judgments")
 PARTS = ("facts", "verify", "match", "people", "speed")
 SHOWN = 12
 
@@ -132,11 +133,11 @@ def match(limit: int, rng: random.Random) -> Iterator[str]:
 def people(resamples: int) -> Iterator[str]:
     """Agreement on long descriptions, DCScore and PoSh side by side."""
     for name in ("iiw400_sxs", "docci_test_sxs"):
-        rows = agreement.load(name, 1.0)
-        items = agreement.items_of(rows)
+        rows = judged.load(JUDGED, name, 1.0)
+        items = judged.items_of(name, rows)
         labels = {k: np.array([r["judgments"][k] for r in rows]) for k in rows[0]["judgments"]}
-        ratio = agreement.length(items) / np.array(
-            [len(words(item.references[0])) for item in items]
+        ratio = np.array(
+            [len(words(item.candidate)) / len(words(item.references[0])) for item in items]
         )
         told = labels["comprehensiveness"] + labels["specificity"]
         metrics: Sequence[Metric[Any]] = (DCScore(), DCScore(rules="eq2_distinct"), PoSh())
@@ -156,7 +157,7 @@ def people(resamples: int) -> Iterator[str]:
                 beyond = stats.partial(x, people_say, ratio, "spearman", n_resamples=resamples)
                 yield (
                     f"{name:15} {metric.name:30} {value:9} with {label:13}"
-                    f" {agreement.show(raw)}   length out {agreement.show(beyond)}"
+                    f" {judged.show(raw)}   length out {judged.show(beyond)}"
                 )
 
 

@@ -1,9 +1,10 @@
-"""Speed and memory of PoSh with the built-in judge on long descriptions, one core.
+"""Speed and memory of PoSh and of the headline metric with the built-in judge, one core.
 
-    python benchmarks/posh_builtin.py [--pairs 40] [--long 10000]
+    python benchmarks/posh_builtin.py [--pairs 40] [--words 115] [--long 10000]
 
-Prints pairs a second on texts cut or joined to 200 words, how much faster a repeated reference is,
-and memory after a tenth and after all of many pairs. The texts are those that ship as a sample.
+Prints pairs a second on texts cut or joined to so many words, the milliseconds of each stage, how
+much faster a repeated reference is, and memory after a tenth and after all of many pairs. The texts
+are those that ship as a sample. Times are processor time with one BLAS thread, as in runs.
 """
 
 from __future__ import annotations
@@ -12,19 +13,25 @@ import argparse
 import json
 import resource
 import time
+from collections.abc import Callable
+from functools import partial
 from importlib import resources
 
-from beholder import PoSh
+from threadpoolctl import threadpool_limits
+
+from beholder import PoSh, metric
+from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.reading import analysed
+from beholder.language import Document, SceneGraph, parse, scene_graph
+from beholder.language.reading import english_graphs
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.text import words
 
-WORDS = 200
 
-
-def texts(n: int) -> list[str]:
-    """Texts of 200 words, each different: sentences of the sample in rotating order."""
+def texts(n: int, n_words: int) -> list[str]:
+    """Texts of so many words, each different: sentences of the sample in rotating order."""
     sample = resources.files("beholder.samples").joinpath("descriptions.jsonl")
     rows = [json.loads(line) for line in sample.read_text(encoding="utf-8").splitlines()]
     parts = [part for row in rows for part in (row["candidate"], *row["references"])]
@@ -33,14 +40,31 @@ def texts(n: int) -> list[str]:
         rotated = parts[start % len(parts) :] + parts[: start % len(parts)]
         text = f"There are {start + 2} cups. " + " ".join(rotated)
         spans = words(text)
-        found.append(text[: spans[min(WORDS, len(spans)) - 1][1]] + ".")
+        found.append(text[: spans[min(n_words, len(spans)) - 1][1]] + ".")
     return found
 
 
-def seconds(metric: PoSh, items: list[Item], tools: Tools) -> float:
+def seconds(work: Callable[[], object]) -> float:
     start = time.process_time()
-    metric.score(items, tools=tools)
+    work()
     return time.process_time() - start
+
+
+def forget() -> None:
+    english_graphs.clear()
+    analysed.clear()
+
+
+def stages(made: list[str]) -> dict[str, float]:
+    """Seconds of each stage of PoSh on pairs of texts."""
+    documents: list[Document] = []
+    taken = {"parsing": seconds(lambda: documents.extend(parse(made)))}
+    graphs: list[SceneGraph] = []
+    taken["graphs"] = seconds(lambda: graphs.extend(map(scene_graph, documents)))
+    read = [AnalysedText(graph) for graph in graphs]
+    pairs = list(zip(read[::2], read[1::2], strict=True))
+    taken["judging"] = seconds(lambda: [(find(a, b), find(b, a)) for a, b in pairs])
+    return taken
 
 
 def megabytes() -> float:
@@ -50,23 +74,32 @@ def megabytes() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=40)
+    parser.add_argument("--words", type=int, default=115, help="words of a text")
     parser.add_argument("--long", type=int, default=0, help="pairs for the memory run")
     given = parser.parse_args()
-    metric, tools = PoSh(), Tools()
-    metric.score_text("There is a dog and another dog.", "There is a dog.", tools=tools)
-    made = texts(2 * given.pairs)
-    pairs = [Item(str(i), made[2 * i], (made[2 * i + 1],)) for i in range(given.pairs)]
-    taken = seconds(metric, pairs, tools)
-    print(f"{given.pairs} pairs of {WORDS} words: {given.pairs / taken:.1f} pairs/s on one core")
-    analysed.clear()
-    same = [Item(str(i), made[i], (made[-1],)) for i in range(given.pairs)]
-    repeated = seconds(metric, same, tools)
-    print(f"one reference for all: {given.pairs / repeated:.1f} pairs/s")
-    print(f"texts read: {analysed.n_read} for {given.pairs} candidates and 1 reference")
+    posh, tools = PoSh(), Tools()
+    headline = metric("headline")
+    n, made = given.pairs, texts(2 * given.pairs + 10, given.words)
+    warm, made = made[2 * n :], made[: 2 * n]
+    headline.score([Item(text, text, (warm[0],)) for text in warm], tools=tools)
+    pairs = [Item(str(i), made[2 * i], (made[2 * i + 1],)) for i in range(n)]
+    for scored in (posh, headline):
+        forget()
+        taken = seconds(partial(scored.score, pairs, tools=tools))
+        name = scored.registered_name
+        print(f"{name}: {n} pairs of {2 * given.words} words, {n / taken:.1f} pairs/s on one core")
+    with threadpool_limits(1):
+        parts = stages(made)
+    print(", ".join(f"{name} {1e3 * part / n:.1f} ms a pair" for name, part in parts.items()))
+    forget()
+    same = [Item(str(i), made[i], (made[-1],)) for i in range(n)]
+    repeated = seconds(partial(posh.score, same, tools=tools))
+    print(f"one reference for all: {n / repeated:.1f} pairs/s")
+    print(f"texts read: {analysed.n_read} for {n} candidates and 1 reference")
     if given.long:
         for done in range(0, given.long, 500):
-            block = texts(20)
-            metric.score(
+            block = texts(20, given.words)
+            posh.score(
                 [
                     Item(str(i), block[i % 10], (f"{done + i} dogs run. A cat sleeps.",))
                     for i in range(500)

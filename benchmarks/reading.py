@@ -85,7 +85,8 @@ def chosen(
 
 def draw(texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int) -> list[Drawn]:
     """The units of some pairs that are to be read."""
-    tools, found = Tools(), []
+    tools = Tools()
+    found: list[Drawn] = []
     for name in names:
         rng = random.Random(f"{seed} {name}")
         candidate, reference = texts[name]
@@ -111,7 +112,7 @@ def draw(texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int) -> 
                         len(found) + 1,
                         name,
                         drawn_as,
-                        unit.verdict,
+                        str(unit.verdict),
                         unit.kind,
                         said,
                         str(unit.detail.get("contradiction", "")),

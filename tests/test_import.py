@@ -11,7 +11,7 @@ import pytest
 
 import beholder
 
-HEAVY = ["numpy", "scipy", "pyarrow", "matplotlib", "model2vec", "tokenizers", "openai", "rich"]
+HEAVY = ["numpy", "scipy", "pyarrow", "matplotlib", "model2vec", "tokenizers", "httpx2", "rich"]
 
 
 def _printed_by(code: str) -> str:
@@ -29,7 +29,7 @@ def test_import_beholder_loads_no_heavy_module() -> None:
 
 def test_building_a_metric_loads_no_model_and_no_plotting() -> None:
     loaded = _loaded_after("import beholder; beholder.VCS()")
-    assert not loaded & {"scipy", "pyarrow", "matplotlib", "model2vec", "openai", "torch"}
+    assert not loaded & {"scipy", "pyarrow", "matplotlib", "model2vec", "httpx2", "torch"}
 
 
 def test_a_score_draws_itself_in_a_notebook() -> None:

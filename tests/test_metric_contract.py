@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from beholder.backends import BACKENDS
+from beholder.embed import minilm
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, metric, params
 from beholder.metrics.params import choices
@@ -192,3 +193,20 @@ class TestScores:
         for candidate, reference in ((text, TEXT), (TEXT, text), (text, text)):
             (outcome,) = metric(spec).score([Item("a", candidate, (reference,))])
             assert isinstance(outcome, ItemScore) or "bug" not in outcome.message
+
+
+EMBEDDING = [name for name in TABLE if any(p.name == "embedder" for p in params(METRICS.get(name)))]
+
+
+@pytest.mark.parametrize("name", EMBEDDING)
+def test_the_encoder_in_the_package_can_stand_for_every_embedder(name: str) -> None:
+    built = metric(name, embedder="minilm")
+    first = built.values[0].name
+    copy = built.score_text(TEXT, TEXT)
+    assert copy.values[first] == pytest.approx(TABLE[name]["identical"], abs=1e-6)
+    assert f"|embedder:{minilm.identity()}|" in copy.signature
+    others = [
+        metric(name, embedder=kind).score_text("A dog sleeps beside lemons.", TEXT).values
+        for kind in ("minilm", "static")
+    ]
+    assert others[0] != others[1]  # and it is what the texts were compared by

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import string
 
 import pytest
+from benchmarks.hostile_specs import Tried, hostile_spec, try_all
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from beholder import judges
 from beholder.errors import ConfigError
 from beholder.spec import MAX_DEPTH, MAX_LENGTH, Spec, parse, tool, with_label, with_value
 
@@ -15,7 +18,7 @@ NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}(/[a-z][a-z.-]{0,3})?", fullmatch=Tru
     lambda name: name not in ("True", "False", "None")
 )
 KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
-TEXTS = st.text(max_size=8)
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 LITERALS = (
     st.none()
     | st.booleans()
@@ -41,6 +44,31 @@ VALUES: st.SearchStrategy[object] = st.recursive(
     ),
     max_leaves=6,
 )
+
+
+def test_specs_at_random_are_taken_or_refused_in_words() -> None:
+    found = Tried()
+    for number in range(120):
+        try_all(hostile_spec(random.Random(f"1 {number}")), found)
+    assert not found.tracebacks
+    assert found.taken > 50
+    assert found.refused > 500
+
+
+@pytest.mark.parametrize(
+    "text", ["replay:\0", r"replay('\x00')", "vcs:\ud83d", r"vcs(a=['\ud83d'])"]
+)
+def test_what_no_file_can_be_named_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="a NUL or half a surrogate pair"):
+        parse(text)
+
+
+@pytest.mark.parametrize("option", ["name='x'", "model=5"])
+def test_an_option_that_is_an_argument_already_is_refused(option: str) -> None:
+    with pytest.raises(ConfigError, match="replay:file"):
+        judges.judge(f"replay('file', {option})")
+
+
 A, B = Spec("openai", "a"), Spec("hf", "b", {"x": 1})
 
 
@@ -134,7 +162,7 @@ def test_parse_refuses_and_says_why(text: str, message: str) -> None:
 
 
 @given(_specs(VALUES))
-@example(Spec("a", "b", {"c": Spec("d", "\udc80'\"\x00")}))
+@example(Spec("a", "b", {"c": Spec("d", "'\"")}))
 def test_what_is_printed_is_read_as_it_was(spec: Spec) -> None:
     assert parse(str(spec)) == spec
 

@@ -1,15 +1,73 @@
-"""How weights of others are loaded, by the source: the packages themselves are not needed."""
+"""What of others comes in: packages by locks, weights by the source that loads them."""
 
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
 from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import beholder
 
 SOURCE = Path(beholder.__file__).parent
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
+GROUPS: dict[str, list[str]] = PROJECT["dependency-groups"]
+NEEDED = {
+    "base": GROUPS["build"],
+    "dev": [*GROUPS["build"], *GROUPS["dev"]],
+    **{name: [*GROUPS["build"], *needed] for name, needed in EXTRAS.items()},
+}
+"""What each lock holds beside what beholder always needs."""
 CODE = {"AutoConfig", "AutoTokenizer", "AutoProcessor", "CLIPImageProcessor"}
 """Loaders of what holds no weights."""
+
+
+def lock(name: str) -> dict[str, set[str]]:
+    """The versions of each package in a lock; every one of them with a hash."""
+    found: dict[str, set[str]] = {}
+    text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8").replace("\\\n", " ")
+    for line in text.splitlines():
+        pinned = re.fullmatch(
+            r"([\w.-]+)(?:\[[\w,-]+\])?==([^ ;]+)(?: ; [^\\]*?)?((?:\s+--hash=sha256:[0-9a-f]{64})+)\s*",
+            line,
+        )
+        assert pinned, f"{name}.txt: not one package at one version by its hashes: {line[:80]}"
+        found.setdefault(canonicalize_name(pinned[1]), set()).add(pinned[2])
+    return found
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_every_extra_has_a_lock_of_all_that_it_needs(name: str) -> None:
+    locked = lock(name)
+    for needed in map(Requirement, [*PROJECT["project"]["dependencies"], *NEEDED[name]]):
+        versions = locked.get(canonicalize_name(needed.name), set())
+        assert versions, f"{name}.txt lacks {needed}; run `make lock`"
+        assert all(needed.specifier.contains(version) for version in versions), needed
+
+
+@pytest.mark.parametrize("name", sorted(set(NEEDED) - {"dev", "vllm"}))
+def test_locks_agree_so_that_extras_fit_together(name: str) -> None:
+    ours = lock("dev")
+    shared = {package: v for package, v in lock(name).items() if package in ours}
+    assert len(shared) > 50
+    assert all(versions <= ours[package] for package, versions in shared.items())
+
+
+def test_the_lock_for_tests_of_models_is_that_of_the_extra_but_for_torch() -> None:
+    whole, tested = lock("hf"), lock("test-hf")
+    assert {"transformers", "sentence-transformers"} <= set(tested)
+    assert all(versions <= whole[package] for package, versions in tested.items())
+    assert not any(package.startswith(("nvidia", "cuda")) for package in tested)
+
+
+def test_the_peers_that_we_measure_are_locked_too() -> None:
+    assert {"pycocoevalcap", "pulp", "torch"} <= set(lock("bench"))
 
 
 def loaders() -> list[tuple[str, ast.Call]]:

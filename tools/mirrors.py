@@ -15,6 +15,7 @@ PACKAGES = (
     "stats",
     "narratives",
     "judges",
+    "judges/builtin",
     "backends",
     "run",
     "language",
@@ -59,6 +60,10 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "judges/test_reading.py judges/test_grades.py judges/test_panel.py",
         f"judges/test_answers.py judges/test_dry.py judges/test_checkup.py "
         f"judges/test_injection.py judges/test_templates.py judges/test_batch.py {JUDGED}",
+    ),
+    "judges/builtin": (
+        "judges/builtin -k not:manifest",
+        "metrics/posh metrics/dcscore metrics/accord",
     ),
     "judges/answers.py": ("judges/test_answers.py", "run/test_run_answers.py run/test_judged.py"),
     "judges/checkup.py": ("judges/test_checkup.py", "cli/test_judge_commands.py"),

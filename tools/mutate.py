@@ -226,7 +226,14 @@ def draw(packages: Sequence[str], n: int, seed: int, only: str = "") -> list[Mut
     drawn: list[list[Mutant]] = []
     for package in packages:
         files = sorted((SOURCE / "beholder" / package).rglob("*.py"))
-        files = [f for f in files if "builtin" not in f.parts and only in f.as_posix()]
+        inner = [
+            SOURCE / "beholder" / other for other in PACKAGES if other.startswith(f"{package}/")
+        ]
+        files = [
+            f
+            for f in files
+            if only in f.as_posix() and not any(f.is_relative_to(folder) for folder in inner)
+        ]
         all_of_it = [
             mutant
             for file in files

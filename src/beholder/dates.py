@@ -46,6 +46,8 @@ class PartialDate:
     def __post_init__(self) -> None:
         if self.day is not None and self.month is None:
             raise ValueError("a date with a day needs its month")
+        if not dt.MINYEAR <= self.year <= dt.MAXYEAR:
+            raise ValueError(f"a date has a year from {dt.MINYEAR} to {dt.MAXYEAR}")
         dt.date(self.year, self.month or 1, self.day or 1)
 
     def __str__(self) -> str:

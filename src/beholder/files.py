@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from beholder.errors import RunError
 
+MOST_JSON = 500_000_000
+"""Bytes of the largest JSON file of a run that is read."""
+
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
@@ -29,13 +35,39 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     unfinished = path.with_name(f".{path.name}.part")
     try:
-        yield unfinished
-        _sync(unfinished)
-        unfinished.replace(path)
+        with told(path):
+            yield unfinished
+            _sync(unfinished)
+            unfinished.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """What hinders writing within, in words.
+
+    Raises:
+        RunError: No permission, no room, something else of that name.
+    """
+    try:
+        yield
     except OSError as error:
         raise RunError(
             f"{path} cannot be written: {error.strerror or error}; choose another place with -o"
         ) from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder with those above it; it may be there.
+
+    Raises:
+        RunError: It cannot be made.
+    """
+    with told(path):
+        path.mkdir(parents=True, exist_ok=True)
 
 
 def _sync(path: Path) -> None:
@@ -48,9 +80,15 @@ def _sync(path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text; its folder is made if it is not there."""
+    make_folder(path.parent)
     with replacing(path) as unfinished:
-        path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes; the folder is there."""
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(data)
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -89,7 +127,7 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
         RunError: There is none, it is damaged, or it has another format.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(_regular(path, MOST_JSON).decode("utf-8"))
     except FileNotFoundError:
         raise RunError(missing) from None
     except (OSError, ValueError, RecursionError) as error:
@@ -100,6 +138,17 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
     if not isinstance(found, dict) or found.get("format") != form:
         raise RunError(f"{path} is no {kind} of format {form}")
     return found
+
+
+def _regular(path: Path, most: int) -> bytes:
+    """The bytes of a regular file: a pipe would be waited for, and a device has no end."""
+    with io.FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING)) as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError("it is no regular file")
+        if found.st_size > most:
+            raise OSError(f"{found.st_size} bytes are more than the {most} that are read")
+        return file.readall()
 
 
 def _cell(value: Any) -> Any:

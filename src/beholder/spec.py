@@ -99,6 +99,7 @@ def parse(text: str) -> Spec:
             f"{text[:40]!r}... is not a spec: it has {len(text)} characters, at most {MAX_LENGTH}"
             " are read"
         )
+    _check_text(text)
     bare = text.strip()
     name = _NAME.match(bare)
     if name is None:
@@ -179,6 +180,18 @@ def _check_no_secrets(name: str, value: object, key: str = "") -> None:
             " written into every result; give the address beside it (--base-url), or the key by"
             " key_env='NAME'"
         )
+
+
+def _check_text(text: str) -> None:
+    """Refuse what can be neither the name of a file nor written into a result."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        pass
+    else:
+        if "\0" not in text:
+            return
+    raise ConfigError(f"{text[:80]!r} is not a spec: it holds a NUL or half a surrogate pair")
 
 
 def with_value(text: str) -> tuple[Spec, str | None]:
@@ -326,7 +339,12 @@ class _Reader:
 
     def _literal(self, found: str) -> Any:
         try:
-            return ast.literal_eval(found)
+            value = ast.literal_eval(found)
+            if isinstance(value, str):
+                _check_text(value)  # what an escape stands for
+            return value
+        except ConfigError:
+            raise
         except (SyntaxError, ValueError) as error:
             raise self._error(f"{found[:80]} is not a literal") from error
 

@@ -173,7 +173,7 @@ def test_help_and_version_wait_for_no_package_of_the_work(argument: str) -> None
     )
     loaded = done.stdout.splitlines()[-1]
     assert "'cyclopts'" in loaded
-    for package in ("numpy", "scipy", "spacy", "pyarrow", "PIL", "matplotlib", "openai"):
+    for package in ("numpy", "scipy", "spacy", "pyarrow", "PIL", "matplotlib", "httpx2"):
         assert f"'{package}'" not in loaded
 
 

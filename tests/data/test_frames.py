@@ -133,6 +133,15 @@ def test_exif_dates_stand_in_where_no_picture_is_dated(tmp_path: Path) -> None:
     assert [frame.date for frame in frames] == [PartialDate(2015, 6, 1), None, None]
 
 
+def test_no_exif_date_is_read_through_a_link_out_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    _photo(tmp_path / "private.jpg", "1928:03:04 10:00:00")
+    (tmp_path / "data" / "a.jpg").symlink_to(tmp_path / "private.jpg")
+    frames = [Frame("a", "a.jpg")]
+    assert with_exif_dates(frames, tmp_path / "data") == frames
+    assert with_exif_dates([Frame("a", "data/a.jpg")], tmp_path)[0].date == PartialDate(1928, 3, 4)
+
+
 def test_exif_dates_of_scans_do_not_mix_with_given_dates(tmp_path: Path) -> None:
     _photo(tmp_path / "a.jpg", "2015:06:01 12:00:00")
     frames = [Frame("a", "a.jpg"), Frame("b", date=PartialDate(1928))]

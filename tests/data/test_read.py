@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beholder.data import from_row, item_from_row, read_items, records, to_row
-from beholder.data.read import MAX_ROW_BYTES
+from beholder.data.packed import MAX_ROW_BYTES
 from beholder.data.row import RowError
 from beholder.errors import DataError, MissingExtraError
 from beholder.records import Item
@@ -113,6 +113,28 @@ def test_media_root_allows_absolute_paths_inside_it_only(tmp_path: Path) -> None
         from_row({**row, "images": outside}, media_root=tmp_path)
     with pytest.raises(RowError, match="leaves"):
         from_row({**row, "images": f"{tmp_path}/../a.jpg"}, media_root=tmp_path)
+
+
+def test_links_below_media_root_must_not_lead_out_of_it(tmp_path: Path) -> None:
+    root, elsewhere = tmp_path / "root", tmp_path / "elsewhere"
+    root.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "a.png").write_text("")
+    (root / "folder").symlink_to(elsewhere)
+    (root / "file.png").symlink_to(elsewhere / "a.png")
+    (root / "good.png").symlink_to(root / "b.png")
+    (tmp_path / "same").symlink_to(root)
+    row = {"id": "1", "candidate": "x"}
+    for name in ("folder/a.png", "file.png"):
+        with pytest.raises(RowError, match=r"leaves .* after all links"):
+            from_row({**row, "images": str(root / name)}, media_root=root)
+        assert from_row({**row, "images": str(root / name)}, media_root=tmp_path)
+    with pytest.raises(RowError, match="is no path"):
+        from_row({**row, "images": str(root / "a\0")}, media_root=root)
+    assert from_row({**row, "images": str(root / "good.png")}, media_root=root)
+    assert from_row(
+        {**row, "images": str(tmp_path / "same" / "b.png")}, media_root=tmp_path / "same"
+    )
 
 
 @given(

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from beholder.backends.openai_http import NotThere
 from beholder.embed import embedder
-from beholder.errors import BeholderError, ConfigError, ItemError, TransientError
+from beholder.errors import BeholderError, ConfigError, ItemError, RunError, TransientError
 
 Reply = tuple[int, str, str]
 """Status, content type, body."""
@@ -114,13 +115,17 @@ def test_one_embedder_serves_several_event_loops_and_many_calls(server: Server) 
 @pytest.mark.parametrize(
     ("reply", "error", "message"),
     [
-        ((500, "application/json", '{"error": {"message": "boom"}}'), TransientError, "status 500"),
-        ((429, "application/json", "{}"), TransientError, "status 429"),
-        ((503, "text/html", "<h1>busy</h1>"), TransientError, "status 503"),
+        (
+            (500, "application/json", '{"error": {"message": "boom"}}'),
+            TransientError,
+            "HTTP 500: boom",
+        ),
+        ((429, "application/json", "{}"), TransientError, "HTTP 429"),
+        ((503, "text/html", "<h1>busy</h1>"), TransientError, "HTTP 503"),
         ((400, "application/json", '{"error": {"message": "too long"}}'), ItemError, "too long"),
-        ((401, "application/json", "{}"), ConfigError, "status 401.*check the model"),
-        ((404, "application/json", "{}"), ConfigError, "status 404"),
-        ((200, "text/html", "<h1>hi</h1>"), TransientError, "no list of embeddings in '<h1>hi"),
+        ((401, "application/json", "{}"), ConfigError, "refused the key in OPENAI_API_KEY"),
+        ((404, "application/json", "{}"), NotThere, "is not there"),
+        ((200, "text/html", "<h1>hi</h1>"), TransientError, "not JSON"),
         ((200, "application/json", "{"), TransientError, "not JSON"),
         ((200, "application/json", "{}"), TransientError, "no list of embeddings"),
         (answer([[1.0, 2.0]]), ItemError, "asked for 2 embeddings, got 1"),
@@ -129,6 +134,10 @@ def test_one_embedder_serves_several_event_loops_and_many_calls(server: Server) 
         (answer([["x"], ["y"]]), ItemError, "no equal lists"),
         (answer([[float("nan")], [1.0]]), ItemError, "finite"),
         (answer([[], []]), ItemError, "finite"),
+        (answer([[10**400], [1]]), ItemError, "no equal lists"),
+        ((200, "application/json", '{"data": [{"index": [0]}, 7]}'), ItemError, "asked for 2"),
+        ((200, "application/json", "[" * 100_000), TransientError, "not JSON"),
+        ((402, "application/json", '{"error": "paid"}'), RunError, "no quota left: paid"),
     ],
 )
 def test_a_bad_answer_is_one_clear_error_after_one_attempt(
@@ -156,11 +165,30 @@ def test_a_server_that_ignores_the_dimensions_is_refused(server: Server) -> None
         asyncio.run(made.embed(["a"]))
 
 
-def test_no_connection_is_transient() -> None:
+def test_no_connection_at_all_is_told_before_any_work() -> None:
     server = Server()
     server.close()
-    with pytest.raises(TransientError, match=r"'m' at 127\.0\.0\.1"):
+    with pytest.raises(ConfigError, match=r"'m' at 127\.0\.0\.1:\d+ cannot be reached"):
         asyncio.run(embedder("openai:m", base_url=server.url).embed(["a"]))
+
+
+def test_an_answer_has_a_most_of_bytes(server: Server) -> None:
+    status, kind, body = vectors(["a", "b"])
+    made = embedder("openai:m", base_url=server.url)
+    server.reply = lambda texts: (status, kind, body + " " * (664_000 - len(body)))
+    asyncio.run(made.embed(["a", "b"]))
+    server.reply = lambda texts: (status, kind, body + " " * (664_001 - len(body)))
+    with pytest.raises(TransientError, match="more than 664000 bytes"):
+        asyncio.run(made.embed(["a", "b"]))
+
+
+def test_a_key_that_a_server_repeats_is_told_to_nobody(server: Server) -> None:
+    key = "sk-planted-0123456789"
+    server.reply = lambda texts: (400, "application/json", f'{{"error": "no {key}"}}')
+    with pytest.raises(ItemError) as caught:
+        asyncio.run(embedder("openai:m", base_url=server.url, api_key=key).embed(["a"]))
+    assert "no [key]" in str(caught.value)
+    assert key not in repr(caught.value) + str(caught.value.__cause__)
 
 
 def test_a_slow_server_is_transient(server: Server) -> None:
@@ -171,7 +199,7 @@ def test_a_slow_server_is_transient(server: Server) -> None:
         return vectors(texts)
 
     server.reply = wait
-    with pytest.raises(TransientError, match="timed out"):
+    with pytest.raises(TransientError, match="took too long"):
         asyncio.run(embedder("openai:m", base_url=server.url, timeout=0.2).embed(["a"]))
     release.set()
 
@@ -188,7 +216,7 @@ def test_a_missing_key_is_reported_before_any_work(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_address_that_is_none_is_reported() -> None:
-    with pytest.raises(ConfigError, match="base_url 'localhost:8000'"):
+    with pytest.raises(ConfigError, match="base_url: 'localhost:8000'"):
         embedder("openai:m", base_url="localhost:8000")
 
 
@@ -196,7 +224,7 @@ def test_a_redirect_carries_no_text_to_another_address(server: Server) -> None:
     elsewhere = Server()
     try:
         server.reply = lambda texts: (307, "text/plain", f"{elsewhere.url}/embeddings")
-        with pytest.raises(BeholderError, match="status 307"):
+        with pytest.raises(BeholderError, match="sends everything on to"):
             asyncio.run(embedder("openai:m", base_url=server.url).embed(["a private text"]))
         assert len(server.requests) == 1
         assert elsewhere.requests == []

@@ -98,7 +98,7 @@ def test_the_model_is_small_and_carries_its_licence() -> None:
 
 @pytest.mark.parametrize("module", ["beholder.embed", "beholder.embed.service"])
 def test_import_is_light(module: str) -> None:
-    heavy = ("tokenizers", "safetensors", "model2vec", "openai", "scipy", "torch")
+    heavy = ("tokenizers", "safetensors", "model2vec", "httpx2", "scipy", "torch")
     script = f"import sys, {module}; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert out.stdout.decode().strip() == "[]"

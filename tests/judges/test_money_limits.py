@@ -89,6 +89,7 @@ def test_what_the_server_charges_never_passes_the_limit(
         with pytest.raises(BudgetError, match="--max-cost 2"):
             run_beside(server, many(judge))
     assert 0.1 < charged <= limit + 1e-9
+    assert limit - 0.07 < budget.spent <= limit + 1e-9, "up to the most of one call, 0.0682"
     assert charged <= budget.spent + 1e-9, "nothing that the server charged is missing"
     assert file.cost() == pytest.approx(budget.spent), "and the next start knows it"
     file.close()

@@ -20,6 +20,7 @@ from beholder.judges.operations import (
     OPERATIONS,
     AlignWords,
     Assess,
+    Contradict,
     GradeDescription,
     JudgedFrame,
     MatchStatements,
@@ -205,6 +206,13 @@ MERGED = {
         lambda found: found,
         [1],
         (),
+    ),
+    "contradict": Merged(
+        Contradict([Question("entity", "dog")], "A cat sleeps."),
+        ({"rows": [{"id": 0, "instead": "a cat"}]}, {"rows": [{"id": 0, "instead": None}]}),
+        lambda found: found,
+        [None],
+        (0.0, 1.0),
     ),
     "verify": Merged(
         Verify(["a"], reference="R"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import pytest
 
-from beholder.language.dialects import Node, is_clear, to_clear, to_ud
+from beholder.language.dialects import Node, _trees, is_clear, to_clear, to_ud
 
 # word/pos/relation/head, heads from 1, 0 for the root.
 CASES = {
@@ -107,6 +109,31 @@ def links(tree: list[Node]) -> str:
 def test_clear_tree_becomes_ud_tree(name: str) -> None:
     text, expected = CASES[name]
     assert links(to_ud(nodes(text))) == expected
+
+
+def test_each_tree_of_a_text_is_changed_by_itself() -> None:
+    trees = [nodes(text) for text, _ in CASES.values()]
+    ends = list(accumulate(map(len, trees), initial=0))
+    whole = [
+        Node(n.text, n.pos, n.dep, n.head + end)
+        for tree, end in zip(trees, ends, strict=False)
+        for n in tree
+    ]
+    changed = to_ud(whole)
+    for (_, expected), first, last in zip(CASES.values(), ends, ends[1:], strict=False):
+        own = [Node(n.text, n.pos, n.dep, n.head - first) for n in changed[first:last]]
+        assert links(own) == expected
+
+
+def test_trees_end_where_no_head_leads_across() -> None:
+    heads = [1, 1, 2, 5, 3, 5, 3, 7]  # the fourth word's subtree is torn apart
+    assert list(_trees([Node("a", "X", "dep", head) for head in heads])) == [
+        (0, 2),
+        (2, 3),
+        (3, 7),
+        (7, 8),
+    ]
+    assert list(_trees([])) == []
 
 
 def test_dialect_is_told_by_its_labels() -> None:

@@ -9,7 +9,13 @@ import pytest
 
 from beholder.embed.contextual import TokenVectors
 from beholder.errors import ConfigError
-from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read
+from beholder.metrics.wording import (
+    Reading,
+    compare_words,
+    peer_adjusted_recall,
+    read,
+    recalled_by_peers,
+)
 from beholder.text import weight
 from toy.words import reading
 
@@ -18,22 +24,22 @@ def test_words_are_weighed_by_what_they_say() -> None:
     # Of qa (weight 1) and qb (3) the reference has qb alone: 3 / 4. It has nothing else: recall 1.
     found = compare_words(reading("qa qb", [1.0, 3.0]), [reading("qb")])
     assert found.precision == pytest.approx(0.75)
-    assert (found.recall, found.peers) == (1.0, 1.0)
+    assert found.recall == 1.0
 
 
 def test_each_word_counts_at_its_best_reference_and_recall_is_the_mean() -> None:
     # qa is in the first, qb in the second, qc in none: 2 / 3. They recall 1 / 2 and 1 of theirs:
-    # 3 / 4. Of one another: qa qd has none of qb, and qb none of qa qd.
+    # 3 / 4.
     found = compare_words(reading("qa qb qc"), [reading("qa qd"), reading("qb")])
     assert found.precision == pytest.approx(2 / 3)
     assert found.recall == pytest.approx(0.75)
-    assert found.peers == 0.0
 
 
 def test_peers_are_the_mean_over_all_ordered_pairs() -> None:
     # qa in "qa qb": 1, back 1/2; qa in "qc": 0 and 0; "qa qb" in "qc": 0 and 0. Mean 1.5 / 6.
-    found = compare_words(reading("qd"), [reading("qa"), reading("qa qb"), reading("qc")])
-    assert found.peers == pytest.approx(0.25)
+    found = recalled_by_peers([reading("qa"), reading("qa qb"), reading("qc")])
+    assert found == pytest.approx(0.25)
+    assert recalled_by_peers([reading("qa")]) == 1.0
 
 
 def test_words_that_point_away_from_all_others_count_0_and_not_less() -> None:

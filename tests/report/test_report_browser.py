@@ -112,6 +112,15 @@ def test_a_verdict_can_be_switched_off(page: Page) -> None:
     assert page.evaluate("document.querySelector('.notable').hidden") is True
 
 
+def test_a_chip_of_the_item_shown_before_changes_nothing(page: Page) -> None:
+    page.evaluate(
+        "const old = document.querySelector('.chip');"
+        "document.querySelector('[aria-label=\"Next item\"]').click(); old.click();"
+    )
+    assert title(page) == "table-1"
+    assert page.evaluate("document.querySelectorAll('#item .mark.off').length") == 0
+
+
 def test_keys_move_between_marks_with_one_tab_stop_a_text(page: Page) -> None:
     page.evaluate("document.querySelector('#item .mark').focus()")
     page.press("ArrowRight")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sqlite3
 import zlib
@@ -53,6 +54,22 @@ def _folder(name: str) -> Callable[[Path], None]:
     return damage
 
 
+def _pipe(name: str) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        (run / name).unlink(missing_ok=True)
+        os.mkfifo(run / name)
+
+    return damage
+
+
+def _endless(name: str) -> Callable[[Path], None]:
+    def damage(run: Path) -> None:
+        with (run / name).open("r+b") as file:
+            file.truncate(40 << 30)  # takes no room on the disk
+
+    return damage
+
+
 def _log(**changed: object) -> Callable[[Path], None]:
     def damage(run: Path) -> None:
         log = json.loads((run / "run.json").read_text("utf-8"))
@@ -90,6 +107,12 @@ DAMAGES = {
     "the log has odd metrics": _log(metrics=[7]),
     "the log has an odd summary": _log(summary=[{"metric": "word_count"}]),
     "the log has an odd kind": _log(kind=["scores"]),
+    "the log is a pipe": _pipe("run.json"),
+    "the log is endless": _endless("run.json"),
+    "the store is a pipe": _pipe(FILE_NAME),
+    "the table is a pipe": _pipe("scores.parquet"),
+    "the table is a folder": _folder("units.parquet"),
+    "the lock is a pipe": _pipe(".lock"),
     "the lock is a folder": _folder(".lock"),
     "the page is a folder": _folder("report.html"),
 }

@@ -53,7 +53,7 @@ BACKENDS: Registry[Backend] = Registry(
 )
 
 
-def backend(name: str, model: str, **options: Any) -> Backend:
+def backend(name: str, model: str, /, **options: Any) -> Backend:
     """Build a backend.
 
     Args:

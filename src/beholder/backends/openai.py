@@ -193,8 +193,10 @@ class OpenAI(Backend):
         """Exact perplexities where the server tells ``prompt_logprobs`` (vLLM)."""
 
         async def ask(request: Request, dialect: Dialect) -> list[float | None]:
-            found, used = await self._post(request, dialect, read_logprobs, fields(request))
-            self.account.lose(self._cost(used))  # a surprisal is kept without its cost
+            def pay(_: object, used: Usage) -> None:
+                self.account.lose(self._cost(used))  # a surprisal is kept without its cost
+
+            found, _ = await self._post(request, dialect, read_logprobs, pay, fields(request))
             return found
 
         try:
@@ -213,17 +215,19 @@ class OpenAI(Backend):
 
     async def _ask(self, request: Request, dialect: Dialect) -> tuple[Completion, Usage]:
         """The answers to a request, which are paid for, and what they took."""
+
+        def pay(_: object, used: Usage) -> None:
+            self.account.pay(self._cost(used, self._factor))
+
         try:
             if not self.batch:
-                found, used = await self._post(request, dialect, read_completion, {})
-            else:
-                most = request.most_usage(dialect.thinking)
-                async with self.account.hold(self._cost(most, self._factor), self.name):
-                    body = {**to_body(self.model, request, dialect), **self.extra}
-                    found, told = await (await self._batches.get()).ask(body)
-                    used = told or most
-            self.account.pay(self._cost(used, self._factor))
-            return found, used
+                return await self._post(request, dialect, read_completion, pay, {})
+            most = request.most_usage(dialect.thinking)
+            async with self.account.hold(self._cost(most, self._factor), self.name):
+                body = {**to_body(self.model, request, dialect), **self.extra}
+                found, told = await (await self._batches.get()).ask(body)
+                pay(found, told or most)
+            return found, told or most
         except Refused as refusal:
             if SAYS_TOO_LONG.search(str(refusal)):
                 tokens = f"about {_tokens(request)}"
@@ -233,9 +237,12 @@ class OpenAI(Backend):
 
     async def _ask_now(self, request: Request, dialect: Dialect) -> Completion:
         """An answer that says what the server can do, and is not kept."""
-        found, used = await self._post(request, dialect, read_completion, {}, known=False)
-        price = price_of(found.model or self.model, self._prices) or self.price()
-        self.account.lose(None if price is None else price.cost(used))
+
+        def pay(found: Completion, used: Usage) -> None:
+            price = price_of(found.model or self.model, self._prices) or self.price()
+            self.account.lose(None if price is None else price.cost(used))
+
+        found, _ = await self._post(request, dialect, read_completion, pay, {}, known=False)
         return found
 
     async def _post(
@@ -243,6 +250,7 @@ class OpenAI(Backend):
         request: Request,
         dialect: Dialect,
         read: Callable[[object], T],
+        pay: Callable[[T, Usage], None],
         further: Mapping[str, Any],
         *,
         known: bool = True,
@@ -253,6 +261,7 @@ class OpenAI(Backend):
             request: What to ask.
             dialect: What the server understands.
             read: Reads the response, or raises ``CallFailed``.
+            pay: Pays for it, while what it could cost is still held: nobody else gets that before.
             further: Fields of the body beyond those of a chat.
             known: Whether the model is known, and so its price must be where there is a limit.
         """
@@ -265,9 +274,11 @@ class OpenAI(Backend):
             sent = True
             data = await self._http.post("/chat/completions", body)
             try:
-                return read(data), read_usage(data) or most
+                found, used = read(data), read_usage(data) or most
             except CallFailed as failure:
                 raise CallFailed(str(failure), charged=True, usage=read_usage(data)) from failure
+            pay(found, used)
+            return found, used
 
         @asynccontextmanager
         async def hold() -> AsyncIterator[None]:

@@ -6,15 +6,16 @@ for a call (``benchmarks/judge_throughput.py``).
 
 from __future__ import annotations
 
+import base64
 import email.utils
 import json
 import math
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx2
 
@@ -48,9 +49,13 @@ class Connection:
         base_url: Address up to ``/v1``.
         key_env: Environment variable that holds the key.
         timeout: Seconds for one request.
+        key: The key itself, where a program gives it; None takes the variable's.
     """
 
-    def __init__(self, name: str, base_url: str, key_env: str, timeout: float) -> None:
+    def __init__(
+        self, name: str, base_url: str, key_env: str, timeout: float, key: str | None = None
+    ) -> None:
+        self._given_key = key
         self.name = name
         self.base_url = base_url.rstrip("/")
         self.key_env = key_env
@@ -58,11 +63,11 @@ class Connection:
         self._reached = False
         self._clients = PerLoop(self._open)
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """The JSON answer to a JSON body; errors as in ``request``."""
+    async def post(self, path: str, body: Mapping[str, Any], *, most: int = MOST_BYTES) -> Any:
+        """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
         headers = {"content-type": "application/json"}
-        return await self.read("POST", path, content=content, headers=headers)
+        return await self.read("POST", path, most=most, content=content, headers=headers)
 
     async def read(self, method: str, path: str, **parts: Any) -> Any:
         """The JSON answer to a request; errors as in ``request``."""
@@ -76,8 +81,8 @@ class Connection:
         """
         try:
             value = json.loads(body)
-            key = os.environ.get(self.key_env, "")
-            return _masked(value, key) if len(key) >= _KEY_LENGTH else value
+            told = [secret for secret in self._secrets() if len(secret) >= _KEY_LENGTH]
+            return _masked(value, told) if told else value
         except (ValueError, RecursionError) as error:
             raise CallFailed("the server's answer is broken (not JSON)", charged=True) from error
 
@@ -154,11 +159,21 @@ class Connection:
         return Refused(reason)
 
     def _redacted(self, text: str) -> str:
-        key = os.environ.get(self.key_env)
-        return (text.replace(key, "[key]") if key else text)[:500]
+        return _masked(text, self._secrets())[:500]  # type: ignore[no-any-return]
+
+    def _secrets(self) -> list[str]:
+        """What must not be repeated: the key, and what stands before the host in the address."""
+        parts = urlsplit(self.base_url)
+        named = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        sent = base64.b64encode(named.encode()).decode() if parts.password else ""
+        known = (self._key(), unquote(parts.password or ""), sent)
+        return [secret for secret in known if secret]
+
+    def _key(self) -> str:
+        return self._given_key or os.environ.get(self.key_env, "")
 
     async def _open(self) -> AsyncGenerator[httpx2.AsyncClient, None]:
-        key = os.environ.get(self.key_env)
+        key = self._key()
         if key and not _KEY.fullmatch(key):
             raise ConfigError(
                 f"{self.name}: the key in the environment variable {self.key_env} holds a blank, a"
@@ -215,14 +230,16 @@ async def _read(response: httpx2.Response, most: int) -> bytes:
     return bytes(body)
 
 
-def _masked(value: Any, key: str) -> Any:
-    """A JSON value in which the key is nowhere told."""
+def _masked(value: Any, secrets: Sequence[str]) -> Any:
+    """A JSON value in which no secret is told."""
     if isinstance(value, str):
-        return value.replace(key, "[key]")
+        for secret in secrets:
+            value = value.replace(secret, "[key]")
+        return value
     if isinstance(value, list):
-        return [_masked(each, key) for each in value]
+        return [_masked(each, secrets) for each in value]
     if isinstance(value, dict):
-        return {_masked(name, key): _masked(each, key) for name, each in value.items()}
+        return {_masked(name, secrets): _masked(each, secrets) for name, each in value.items()}
     return value
 
 

@@ -31,13 +31,14 @@ def graph(
         coref: builtin, none or fastcoref.
         svg: Also draw it into this SVG file.
     """
+    from beholder.files import write_text
     from beholder.language import parse, scene_graph
     from beholder.report import graph_svg, graph_text
 
     document = parse(sys.stdin.read() if text == "-" else text, parser=parser)
     found = scene_graph(document, rules=rules, coref=coref)
     if svg is not None:
-        svg.write_text(graph_svg(found), encoding="utf-8")
+        write_text(svg, graph_svg(found))
     if as_json:
         tell_json(found.to_dict())
     else:

@@ -93,9 +93,12 @@ def main() -> None:
     except (BeholderError, CycloptsError) as error:
         say(f"beholder: {error}")
         sys.exit(2)
-    except KeyboardInterrupt:
-        say("beholder: interrupted; run the same command again to go on")
-        sys.exit(130)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # the disk, or rights: no bug, and nobody needs the place in our code
+        say(f"beholder: {error.filename or 'a file'}: {error.strerror or error}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        say("beholder: interrupted; run the same command again to go on")
+        sys.exit(130)

@@ -33,6 +33,7 @@ def review(
         images: Folder that image paths are relative to, where it is another than that of the data.
     """
     from beholder.cli.progress import TerminalProgress
+    from beholder.files import write_text
     from beholder.report.rank import annotation_instructions
     from beholder.report.rank.instructions import INSTRUCTIONS
     from beholder.run.rows.reviews import KINDS, ReviewsConfig, plan_reviews, run_reviews
@@ -55,7 +56,7 @@ def review(
         written = run_reviews(config, progress)
     for code in INSTRUCTIONS:
         page = annotation_instructions(len(KINDS), code)
-        (config.out / f"instructions-{code}.html").write_text(page, encoding="utf-8")
+        write_text(config.out / f"instructions-{code}.html", page)
     announce = say if run.finish.as_json else tell
     announce(f"{written.n_written} sets of {len(KINDS)} reviews: {written.path}")
     say(f"instructions for annotators: {config.out}/instructions-en.html, -ja.html")

@@ -13,7 +13,7 @@ from beholder.data.row import RowError, identifier, labels, media_path, plain_te
 from beholder.dates import PartialDate
 from beholder.errors import DataError, ItemError
 from beholder.files import write_jsonl
-from beholder.media import check_image
+from beholder.media import check_image, inside
 from beholder.records import Frame, Storyline
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
@@ -107,7 +107,7 @@ def _exif_date(frame: Frame, root: Path) -> PartialDate | None:
     if frame.image is None:
         return None
     try:
-        written = check_image(root / frame.image).date
+        written = check_image(inside(root, frame.image)).date
         return None if written is None else PartialDate.parse(written)
     except (ItemError, ValueError):  # no picture, or cameras that never had their clock set
         return None

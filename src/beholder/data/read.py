@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
-import lzma
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, TypeAlias, TypeVar, cast
+from typing import IO, Any, Self, TypeAlias, TypeVar
 
 from beholder import spec
+from beholder.data.packed import MAX_ROW_BYTES, PACKED, check_unpacking, opened
 from beholder.data.row import ALIASES, RowError, from_row
 from beholder.errors import DataError
 from beholder.optional import require
@@ -26,8 +23,8 @@ T = TypeVar("T")
 
 MAX_ROWS_SHOWN = 20
 
-MAX_ROW_BYTES = 16 * 2**20
-"""Longest row that is read: a longer one is a broken file, and would only fill the memory."""
+MAX_BAD_ROWS = 100_000
+"""Wrong rows that are left out: where more are wrong, it is not their data."""
 
 Row: TypeAlias = tuple[int, Any]
 """Row number, and the parsed row or the DataError that stands for it."""
@@ -35,7 +32,12 @@ Row: TypeAlias = tuple[int, Any]
 MAX_BLANK_LINES = 1_000_000
 """Blank lines in a row that are passed over: more are a broken file, or a bomb."""
 
-_PACKED = (".gz", ".xz")
+MAX_COLUMNS = 10_000
+"""Columns of a table."""
+
+_PARQUET_ROWS = 64
+"""Rows of a Parquet file that are unpacked at once."""
+
 _OUTER = ("group", "judgments")
 _HUB = "hf:"
 
@@ -132,6 +134,10 @@ def good_rows(
     for row in rows:
         if isinstance(row, DataError):
             bad.append(row)
+            if len(bad) > MAX_BAD_ROWS:
+                raise DataError(
+                    name, f"has more than {MAX_BAD_ROWS:,} wrong rows; the last one: {row.reason}"
+                )
             if not taken.skip_bad_rows and len(bad) > MAX_ROWS_SHOWN:
                 break
             continue
@@ -171,12 +177,12 @@ def read_rows(source: str | Path, name: str) -> Iterator[Row]:
         return
     path = Path(source)
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = suffixes.pop() if suffixes and suffixes[-1] in _PACKED else None
+    packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else None
     kind = suffixes[-1] if suffixes else ""
     if kind == ".parquet" and packed is None:
         yield from _parquet(path, name)
     elif kind in _TEXT_FORMATS:
-        with _opened(path, name, packed) as stream:
+        with opened(path, name, packed) as stream:
             yield from _TEXT_FORMATS[kind](stream, name)
     else:
         raise DataError(
@@ -205,23 +211,6 @@ def _hub(name: str) -> Iterator[Row]:
     yield from enumerate(rows.remove_columns(media), start=1)
 
 
-@contextmanager
-def _opened(path: Path, name: str, packed: str | None) -> Iterator[IO[bytes]]:
-    try:
-        with path.open("rb") as plain, _unpacked(plain, packed) as stream:
-            yield stream
-    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError) as error:
-        raise DataError(name, f"is damaged or not a {packed} file ({error})") from error
-    except OSError as error:
-        raise DataError(name, f"cannot be read: {error.strerror or error}") from error
-
-
-def _unpacked(stream: IO[bytes], packed: str | None) -> IO[bytes]:
-    if packed == ".gz":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
-    return lzma.LZMAFile(stream) if packed == ".xz" else stream
-
-
 def _jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
     for number, line in _lines(stream, name):
         if isinstance(line, DataError):
@@ -245,7 +234,7 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]
         if len(raw) > MAX_ROW_BYTES:
             while raw and not raw.endswith(b"\n"):  # go on behind the line without keeping it
                 raw = stream.readline(2**20)
-            yield number, DataError(name, f"is longer than {MAX_ROW_BYTES >> 20} MiB", line=number)
+            yield number, _too_long(name, number)
             continue
         if number == 1:
             if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -257,19 +246,25 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]
             yield number, DataError(name, f"is not UTF-8 at byte {error.start + 1}", line=number)
 
 
+def _too_long(name: str, number: int) -> DataError:
+    return DataError(name, f"is longer than {MAX_ROW_BYTES >> 20} MiB", line=number)
+
+
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON number")
 
 
 def _csv(stream: IO[bytes], name: str, delimiter: str = ",") -> Iterator[Row]:
     csv.field_size_limit(MAX_ROW_BYTES)
-    reader = csv.reader(_text_lines(stream, name), delimiter=delimiter, strict=True)
+    lines = _RowLines(stream, name)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         header = next(reader, None)
         if header is None:
             return
         _check_header(header, name)
         for cells in reader:
+            lines.n_characters = 0
             if not cells:
                 continue
             if len(cells) != len(header):
@@ -282,9 +277,7 @@ def _csv(stream: IO[bytes], name: str, delimiter: str = ",") -> Iterator[Row]:
 
 
 def _check_header(header: list[str], name: str) -> None:
-    for column, count in Counter(header).most_common(1):
-        if count > 1:
-            raise DataError(name, f"two columns are called {column!r}", line=1)
+    _check_columns(header, name)
     for outer in _OUTER:
         inner = next((one for one in header if one.startswith(f"{outer}.")), None)
         if inner is not None and outer in header:
@@ -293,11 +286,36 @@ def _check_header(header: list[str], name: str) -> None:
             )
 
 
-def _text_lines(stream: IO[bytes], name: str) -> Iterator[str]:
-    for _, line in _lines(stream, name):
+def _check_columns(header: list[str], name: str) -> None:
+    if len(header) > MAX_COLUMNS:
+        raise DataError(name, f"has {len(header):,} columns; at most {MAX_COLUMNS:,} are read")
+    for column, count in Counter(header).most_common(1):
+        if count > 1:
+            raise DataError(name, f"two columns are called {column!r}", line=1)
+
+
+class _RowLines:
+    """Lines of a table; as many as a row may have, where quoted cells span them.
+
+    Attributes:
+        n_characters: Characters since this was last set to 0, which is done after each row.
+    """
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._lines, self._name = _lines(stream, name), name
+        self.n_characters = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        number, line = next(self._lines)
         if isinstance(line, DataError):
             raise line  # a quoted cell may span lines, so what follows cannot be trusted
-        yield line
+        self.n_characters += len(line)
+        if self.n_characters > MAX_ROW_BYTES:
+            raise _too_long(self._name, number)
+        return line
 
 
 def _from_cells(cells: dict[str, str]) -> dict[str, Any]:
@@ -340,13 +358,37 @@ def _parquet(path: Path, name: str) -> Iterator[Row]:
     number = 0
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=1024):
-                for row in batch.to_pylist():
+            _check_columns(file.schema_arrow.names, name)
+            _check_parquet(file.metadata, path.stat().st_size, name)
+            for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
+                for row in _rows_of(batch):
                     number += 1
-                    yield number, row
+                    yield number, _too_long(name, number) if row is None else row
+    except DataError:
+        raise
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
         # ValueError: a text that is not UTF-8, times in nanoseconds; OverflowError: the year 300000
         raise DataError(name, f"cannot be read as Parquet: {error}") from error
+
+
+def _check_parquet(file: Any, size: int, name: str) -> None:
+    """Refuse what is small as a file and large in memory, as far as it says so itself.
+
+    What a row group says of its columns is not asked: where that is damaged, the library ends the
+    process.
+    """
+    whole = sum(file.row_group(number).total_byte_size for number in range(file.num_row_groups))
+    check_unpacking(whole, size, name)
+
+
+def _rows_of(batch: Any) -> Iterator[dict[str, Any] | None]:
+    """Rows of a batch; None for one that is too long."""
+    if batch.nbytes <= MAX_ROW_BYTES:
+        yield from batch.to_pylist()
+        return
+    for number in range(batch.num_rows):
+        row = batch.slice(number, 1)
+        yield row.to_pylist()[0] if row.nbytes <= MAX_ROW_BYTES else None
 
 
 _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {

@@ -19,6 +19,7 @@ from typing import Any
 from beholder.data.read import read_rows, records
 from beholder.data.row import RowError, identifier, media_path, plain_text, shorten
 from beholder.errors import DataError
+from beholder.files import make_folder, write_bytes
 from beholder.records import Reviews
 
 _SENTENCE = re.compile(r"sentence_([1-9][0-9]*)")
@@ -171,8 +172,8 @@ def _with_picture(row: object, unpack: Path | None) -> object:
             return {**row, "image": None}
         ending = "jpg" if data.startswith(b"\xff\xd8") else "png"
         name = f"{hashlib.sha256(data).hexdigest()[:24]}.{ending}"
-        unpack.mkdir(parents=True, exist_ok=True)
-        (unpack / name).write_bytes(data)
+        make_folder(unpack)
+        write_bytes(unpack / name, data)
         return {**row, "image": name}
     return row
 

@@ -162,20 +162,33 @@ def _is_list_as_text(value: str) -> bool:
 
 
 def media_path(value: object, media_root: Path | None) -> str:
-    """A URL, or a path that stays in its folder or in ``media_root``; RowError otherwise."""
+    """A URL, or a path that stays in its folder or in ``media_root``; RowError otherwise.
+
+    Links of an absolute path are followed here, those of a relative one where it is opened
+    (``media.inside``): only then its folder is known.
+    """
     text = _filled(value)
     if "://" in text or text.startswith("data:"):
         return text
-    inside = media_root is not None and Path(text).is_absolute() and ".." not in Path(text).parts
-    if inside and media_root is not None and Path(text).is_relative_to(media_root.absolute()):
+    if media_root is not None and Path(text).is_absolute() and _leads_into(media_root, text):
         return text
     for kind in (PurePosixPath, PureWindowsPath):
         path = kind(text)
         if path.is_absolute() or path.drive or ".." in path.parts:
             raise RowError(
-                f"{text!r} leaves the folder of the data file; allow that with --media-root DIR"
+                f"{text!r} leaves the folder of the data file; allow that with --media-root DIR, of"
+                " the folder in which the file lies after all links"
             )
     return text
+
+
+def _leads_into(folder: Path, text: str) -> bool:
+    if ".." in Path(text).parts or not Path(text).is_relative_to(folder.absolute()):
+        return False
+    try:
+        return Path(text).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a NUL in the name
+        raise RowError(f"{text!r} is no path ({error})") from error
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -40,6 +40,9 @@ CREATE TABLE IF NOT EXISTS claims (
     name TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 """
 
+_COLUMNS = "request, operation, template, backend, model, replicate, cost, answer, key, created"
+_WAY_OUT = "if it is the cache, take another with --cache FOLDER (or off), or delete it"
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -113,8 +116,11 @@ class AnswerFile:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_SCHEMA)
+            self._db.execute(f"SELECT {_COLUMNS} FROM answers LIMIT 0")  # noqa: S608  # is it ours?
+            # Damaged text is found where it is read, and costs that answer.
+            self._db.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         except (sqlite3.Error, OSError) as error:
-            raise RunError(f"{path} cannot be used to keep answers: {error}") from error
+            raise RunError(f"{path} cannot be used to keep answers: {error}; {_WAY_OUT}") from error
 
     def close(self) -> None:
         """Close the file."""
@@ -219,10 +225,11 @@ class AnswerFile:
                       sum(json_extract(answer, '$.usage.prompt')),
                       sum(json_extract(answer, '$.usage.completion'))
                FROM answers WHERE json_valid(answer)
+               AND typeof(model) = 'text' AND typeof(operation) = 'text'
                GROUP BY model, operation ORDER BY model, operation"""
         )
         names = ("model", "operation", "n_answers", "cost", "prompt_tokens", "completion_tokens")
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        return [dict(zip(names, map(_shown, row), strict=True)) for row in rows]
 
     def prune(self, *, older_than: float) -> int:
         """Remove answers that are older than some seconds; gives how many."""
@@ -238,26 +245,30 @@ class AnswerFile:
         """Answers; those that cannot be read are put aside at the end, to be asked for again."""
         names = ("request", "operation", "template", "backend", "model", "replicate", "cost")
         broken = []
-        for key, answer, *values in self._rows(
-            f"SELECT key, answer, {', '.join(names)} FROM answers {clause}",  # noqa: S608
+        for place, key, answer, *values in self._rows(
+            f"SELECT rowid, key, answer, {', '.join(names)} FROM answers {clause}",  # noqa: S608
             arguments,
         ):
             kept: dict[str, Any] = dict(zip(names, values, strict=True))
             try:
-                yield Record(answer=Answer.from_json(answer), **kept)
-            except ValueError:
-                broken.append(key)
-        for key in broken:
-            self._put_aside(key)
+                record = Record(answer=Answer.from_json(answer), **kept)
+                if record.key != key or not isinstance(record.cost, float | None):
+                    raise ValueError("the key is that of another question")
+            except (ValueError, TypeError):
+                broken.append(place)
+            else:
+                yield record
+        for place in broken:
+            self._put_aside(place)
 
-    def _put_aside(self, key: str) -> None:
+    def _put_aside(self, place: int) -> None:
         """Remove an answer; what it cost stays counted."""
         self._execute(
             "INSERT INTO charges SELECT cost, created FROM answers"
-            " WHERE key = ? AND typeof(cost) = 'real'",
-            (key,),
+            " WHERE rowid = ? AND typeof(cost) = 'real'",
+            (place,),
         )
-        self._execute("DELETE FROM answers WHERE key = ?", (key,))
+        self._execute("DELETE FROM answers WHERE rowid = ?", (place,))
 
     def _rows(
         self, statement: str, arguments: tuple[object, ...] = ()
@@ -277,8 +288,13 @@ class AnswerFile:
         except sqlite3.Error as error:
             raise RunError(
                 f"{self.path} cannot be used to keep answers: {error}; what was kept before is"
-                " kept, so start the same command again when that is mended"
+                f" kept, so start the same command again when that is mended; {_WAY_OUT}"
             ) from error
+
+
+def _shown(value: Any) -> Any:
+    """A value as it can be printed, also where its bytes are damaged."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)

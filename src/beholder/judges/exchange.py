@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from beholder.files import replacing
 from beholder.judges.answers import AnswerFile
 
 
@@ -15,7 +16,10 @@ def export_answers(file: AnswerFile, path: Path) -> int:
     ``replicate``, ``cost`` and ``answer``. ``replay:PATH`` reads the file.
     """
     n_rows = 0
-    with path.open("w", encoding="utf-8") as lines:
+    with (
+        replacing(path) as unfinished,
+        unfinished.open("w", encoding="utf-8", newline="\n") as lines,
+    ):
         for record in file.records():
             row = {
                 "request": record.request.partition("/")[0],

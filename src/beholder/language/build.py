@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from beholder.language.document import Document, Word
@@ -157,30 +157,37 @@ class Builder:
         used = {a.entity for a in self.attributes.values()}
         used |= {i for r in self.relations.values() for i in (r.subject, r.object)}
         kept = [e for e in self.entities if e.kind == "thing" or e.index in used]
-        place = {entity.index: new for new, entity in enumerate(kept)}
+        if len(kept) < len(self.entities):
+            self._renumber(kept)
         # The same words can be read in two ways ("stylized" as adjective and verb): once is enough.
         attributes = {(a.entity, a.spans): a for a in reversed(self.attributes.values())}
         return SceneGraph(
             text=self.document.text,
-            entities=tuple(
-                replace(
-                    e,
-                    index=place[e.index],
-                    member_of=None if e.member_of is None else place.get(e.member_of),
-                )
-                for e in kept
-            ),
-            attributes=tuple(
-                replace(a, entity=place[a.entity])
-                for a in sorted(attributes.values(), key=lambda a: a.spans)
-            ),
-            relations=tuple(
-                replace(r, subject=place[r.subject], object=place[r.object])
-                for r in sorted(self.relations.values(), key=lambda r: r.spans)
-            ),
+            entities=tuple(self.entities),
+            attributes=tuple(sorted(attributes.values(), key=lambda a: a.spans)),
+            relations=tuple(sorted(self.relations.values(), key=lambda r: r.spans)),
             rules=rules,
             parser=self.document.parser,
         )
+
+    def _renumber(self, kept: Sequence[Entity]) -> None:
+        """Leave out all other entities."""
+        place = {entity.index: new for new, entity in enumerate(kept)}
+        self.entities = [
+            replace(
+                entity,
+                index=new,
+                member_of=None if entity.member_of is None else place.get(entity.member_of),
+            )
+            for new, entity in enumerate(kept)
+        ]
+        self.attributes = {
+            key: replace(a, entity=place[a.entity]) for key, a in self.attributes.items()
+        }
+        self.relations = {
+            key: replace(r, subject=place[r.subject], object=place[r.object])
+            for key, r in self.relations.items()
+        }
 
 
 def _written(words: Iterable[Word]) -> str:

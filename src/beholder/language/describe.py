@@ -56,6 +56,8 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
 
 
 def _describes(document: Document, child: Word, noun: Word) -> bool:
+    if child.text[:1].isupper() and noun.pos == "PROPN" and child.index > 0:
+        return False  # "New York", "General Motors"
     if child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child):
         return False
     if child.lower in _NO_QUALITY or child.lower in NEGATIONS or not child.text[0].isalnum():

@@ -9,8 +9,11 @@ that it repeats were written for ClearNLP trees.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+
+from beholder.records import Span
 
 CLEAR_ONLY = frozenset(
     [
@@ -63,8 +66,35 @@ def is_clear(deps: Sequence[str]) -> bool:
 
 
 def to_ud(nodes: Sequence[Node]) -> list[Node]:
-    """A ClearNLP tree as a UD tree."""
-    tree = [Node(n.text, n.pos, n.dep, n.head) for n in nodes]
+    """ClearNLP trees as UD trees."""
+    return _changed(nodes, _make_ud)
+
+
+def _changed(nodes: Sequence[Node], change: Callable[[list[Node]], None]) -> list[Node]:
+    """Copies of trees, each changed by itself: changing one takes time with the square of it."""
+    found: list[Node] = []
+    for first, last in _trees(nodes):
+        tree = [Node(n.text, n.pos, n.dep, n.head - first) for n in nodes[first:last]]
+        change(tree)
+        for node in tree:
+            node.head += first
+        found += tree
+    return found
+
+
+def _trees(nodes: Sequence[Node]) -> Iterator[Span]:
+    """First and one-past-last word of the shortest stretches from which no head leads out."""
+    heads = [node.head for node in nodes]
+    farthest = list(accumulate(heads, max))
+    nearest = [*list(accumulate(heads[::-1], min))[::-1], len(heads)]
+    first = 0
+    for last in range(1, len(heads) + 1):
+        if farthest[last - 1] < last <= nearest[last]:
+            yield first, last
+            first = last
+
+
+def _make_ud(tree: list[Node]) -> None:
     _raise_predicates(tree)
     _turn_prepositions(tree)
     _flatten_conjuncts(tree)
@@ -74,7 +104,6 @@ def to_ud(nodes: Sequence[Node]) -> list[Node]:
             node.dep = "xcomp"
         elif node.dep in ("attr", "dative"):
             node.dep = "iobj" if node.dep == "dative" else "xcomp"
-    return tree
 
 
 def _below(tree: Sequence[Node], head: int, *deps: str) -> list[int]:
@@ -179,8 +208,11 @@ _CLEAR_NAMES = {
 
 
 def to_clear(nodes: Sequence[Node]) -> list[Node]:
-    """A UD tree as a ClearNLP tree: copulas and prepositions become heads again."""
-    tree = [Node(n.text, n.pos, n.dep, n.head) for n in nodes]
+    """UD trees as ClearNLP trees: copulas and prepositions become heads again."""
+    return _changed(nodes, _make_clear)
+
+
+def _make_clear(tree: list[Node]) -> None:
     for node in tree:
         if node.text.lower() in _BE and node.pos == "VERB":
             node.pos = "AUX"
@@ -188,7 +220,6 @@ def to_clear(nodes: Sequence[Node]) -> list[Node]:
     _lower_predicates(tree)
     for node in tree:
         node.dep = _CLEAR_NAMES.get(node.dep, node.dep)
-    return tree
 
 
 def _lower_prepositions(tree: list[Node]) -> None:

@@ -24,6 +24,8 @@ Parser: TypeAlias = "str | Language"
 
 WINDOW = 64
 """How many texts are parsed before the first document is given out."""
+_BATCH = 16
+"""Texts that pass through the network at once; more leave the processor's cache."""
 WORDS_KEPT = 10_000
 """Words that a parser's vocabulary keeps, and a window's more; some 10 MB."""
 
@@ -71,7 +73,7 @@ def _parse_window(nlp: Language, name: str, texts: Sequence[str]) -> list[Docume
     paragraphs = [normalise.paragraphs(text) for text in texts]
     flat = (paragraph.text for some in paragraphs for paragraph in some)
     with _vocabulary_bounded(nlp):
-        docs = nlp.pipe(flat, batch_size=32)
+        docs = nlp.pipe(flat, batch_size=_BATCH)
         return [
             _document(text, [(p, next(docs)) for p in some], name)
             for text, some in zip(texts, paragraphs, strict=True)

@@ -172,19 +172,24 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
         kind = "picture" if word.lower in ("i", "we", "you", "us", "me") else "pronoun"
     elif word.lemma in PICTURE_FRAMES and _is_picture(document, word):
         kind = "picture"
-    phrase = Phrase(
-        word=word,
-        name=_name(document, word),
-        quantity=quantity(document, word),
-        plural=_is_plural(document, word),
-        kind=kind,
-        polarity=not _is_denied(document, word),
-    )
+    phrase = plain_phrase(document, word)
+    phrase.kind = kind
     if (not word.is_noun and word.pos != "PRON") or word.lower in ("both", "all", "each", "others"):
         phrase.rule = "selector"
         below = [n for n in document.children(word, "nmod") if _preposition(document, n) == "of"]
         phrase.selects = below[0].index if below else None
     found.by_word[word.index] = phrase
+
+
+def plain_phrase(document: Document, word: Word) -> Phrase:
+    """The phrase of a noun that stands for a thing."""
+    return Phrase(
+        word=word,
+        name=_name(document, word),
+        quantity=quantity(document, word),
+        plural=_is_plural(document, word),
+        polarity=not _is_denied(document, word),
+    )
 
 
 def _is_picture(document: Document, word: Word) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
 from beholder.errors import ItemError
 from beholder.language.graph import SceneGraph
-from beholder.language.parsers import parse
+from beholder.language.parsers import check_script, parse
 from beholder.language.scene import scene_graph
 from beholder.text import frequency, words
 
@@ -18,6 +20,8 @@ T = TypeVar("T")
 
 KEPT = 512
 """Descriptions that are kept, read."""
+_TOGETHER = 16
+"""Texts of several readers that are read at once; more are no faster."""
 _KNOWN_SHARE = 0.4
 _ENOUGH_WORDS = 8
 
@@ -49,6 +53,8 @@ class TextCache(Generic[T]):
         self._read = read
         self._kept: LRUCache[str, T] = LRUCache(most)
         self._reading = threading.Lock()
+        self._wanted: dict[str, None] = {}
+        self._listing = threading.Lock()
 
     def __call__(self, text: str) -> T:
         """What one text is read as."""
@@ -66,6 +72,22 @@ class TextCache(Generic[T]):
                 found.update(made)
         return [found[text] for text in texts]
 
+    async def together(self, texts: Sequence[str]) -> list[T]:
+        """Like ``of``, but with texts that other coroutines ask for meanwhile, which is faster.
+
+        ``read`` must refuse none of the texts: the error would reach another coroutine.
+        """
+        with self._listing:
+            self._wanted.update(dict.fromkeys(texts))
+        await asyncio.sleep(0)  # until all others that are ready have asked, too
+        with self._listing:
+            own = [text for text in texts if text in self._wanted]
+            batch = dict.fromkeys((*own, *islice(self._wanted, _TOGETHER))) if own else {}
+            for text in batch:
+                self._wanted.pop(text, None)
+        self.of(tuple(batch))
+        return self.of(texts)
+
     def clear(self) -> None:
         """Forget all texts."""
         self.n_read = 0
@@ -76,8 +98,19 @@ english_graphs = TextCache(KEPT, read_english)
 """Shared by all who read whole descriptions, so that each is parsed once."""
 
 
+async def english_graphs_together(texts: Sequence[str]) -> list[SceneGraph]:
+    """Graphs of texts, read together with those that other coroutines ask for meanwhile.
+
+    Raises:
+        ItemError: A text is not English.
+    """
+    for text in texts:
+        check_english(text)
+    return await english_graphs.together(texts)
+
+
 def check_english(text: str) -> None:
-    """Refuse a text of some length that hardly has a known English word.
+    """Refuse a text in another script, or of some length with hardly a known English word.
 
     Raises:
         ItemError: Names the share and the way out.
@@ -90,3 +123,4 @@ def check_english(text: str) -> None:
             f"that begins {text.strip()[:30]!r} are known English words; use an LLM judge "
             "(judge='openai:MODEL') or the metric vcs"
         )
+    check_script(text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from beholder.language.graph import APART, Attribute, Entity, Relation, SceneGraph
-from beholder.language.lexicon import GROUP_NOUNS, NUMBER_WORDS
+from beholder.language.lexicon import GROUP_NOUNS, NUMBER_WORDS, SELECTORS
 from beholder.language.unseen import EFFECT_VERBS, EMPTY_QUALITIES, GENERIC, MOOD, OPINIONS
 from beholder.records import Span
 
@@ -20,6 +20,9 @@ _AMOUNTS = (
     GROUP_NOUNS | set(NUMBER_WORDS) | {"several", "many", "few", "multiple", "numerous", "dozens"}
 )
 """Words that say how many, and do not only cut a piece off."""
+_DENIAL = re.compile(r"\b(?:no|not|never|neither|nor|without)\b|n't\b", re.IGNORECASE)
+_DENIED_WITHIN = 40
+"""How far before a denied unit its negation is looked for, in characters."""
 _OWNERS = frozenset(("its", "his", "her", "their", "whose"))
 
 
@@ -31,7 +34,8 @@ class GraphUnit:
         kind: ``entity``, ``attribute`` or ``relation``.
         text: The unit as written.
         value: In base form, to compare with.
-        spans: Its characters in the original text; empty where nothing is written.
+        spans: Its characters in the original text, last those of the word that denies it; empty
+            where nothing is written.
         subject: The entity, the entity that has the attribute, or the relation's first end.
         object: The relation's other end, or None.
         polarity: False if the text denies it.
@@ -72,7 +76,7 @@ def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
     is never named is no entity to look for, but what is said of it counts. A relation said of a
     pair twice counts once.
     """
-    found = [_entity(e) for e in graph.entities if e.kind in ("thing", "place")]
+    found = [_entity(graph, e) for e in graph.entities if e.kind in ("thing", "place")]
     seen: set[tuple[object, ...]] = set()
     for attribute in graph.attributes:
         key: tuple[object, ...] = (attribute.entity, attribute.value, attribute.polarity)
@@ -91,12 +95,23 @@ def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
     return tuple(found)
 
 
-def _entity(entity: Entity) -> GraphUnit:
+def _with_denial(text: str, spans: tuple[Span, ...], polarity: bool) -> tuple[Span, ...]:
+    """The characters of a unit, and those of the word before it that denies it."""
+    if polarity or not spans:
+        return spans
+    end = spans[0][0]
+    start = max(0, end - _DENIED_WITHIN)
+    found = list(_DENIAL.finditer(text, start, end))
+    return (*spans, found[-1].span()) if found else spans
+
+
+def _entity(graph: SceneGraph, entity: Entity) -> GraphUnit:
+    spans = tuple(mention.span for mention in entity.mentions)
     return GraphUnit(
         "entity",
         entity.name,
         entity.name,
-        tuple(mention.span for mention in entity.mentions),
+        _with_denial(graph.text, spans, entity.polarity),
         entity.index,
         polarity=entity.polarity,
         asked=entity.kind == "thing" and entity.rule != "selector" and entity.name not in GENERIC,
@@ -105,28 +120,36 @@ def _entity(entity: Entity) -> GraphUnit:
 
 def _attribute(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     words = attribute.value.lower().split()
-    owned = graph.entities[attribute.entity].kind != "place"
+    path = attribute.kind == "position" and words[0] == "from"
+    effect = attribute.kind == "state" and words[0] in EFFECT_VERBS
+    owner = graph.entities[attribute.entity]
+    owned = owner.kind != "place" and owner.name not in SELECTORS
     return GraphUnit(
         "attribute",
         attribute.text,
         attribute.value,
-        attribute.spans,
+        _with_denial(graph.text, attribute.spans, attribute.polarity),
         attribute.entity,
         polarity=attribute.polarity,
-        asked=owned and not _SAYS_NOTHING.issuperset(words),
+        asked=(owned and not (path or effect) and not _says_nothing(words))
+        or not attribute.polarity,
     )
+
+
+def _says_nothing(words: list[str]) -> bool:
+    return _SAYS_NOTHING.issuperset(words) or "_".join(words) in _SAYS_NOTHING
 
 
 def _relation(graph: SceneGraph, relation: Relation) -> GraphUnit:
     written = {graph.text[start:end].lower() for start, end in relation.spans}
     effect = relation.kind == "verb" and relation.predicate.split()[0] in EFFECT_VERBS
     ends = (graph.entities[relation.subject], graph.entities[relation.object])
-    placed = any(end.kind == "place" for end in ends)
+    placed = any(end.kind == "place" or end.name in GENERIC for end in ends)
     return GraphUnit(
         "relation",
         relation.text,
         relation.predicate,
-        relation.spans,
+        _with_denial(graph.text, relation.spans, relation.polarity),
         relation.subject,
         relation.object,
         relation.polarity,

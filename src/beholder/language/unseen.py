@@ -9,8 +9,8 @@ from functools import partial
 
 from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
-from beholder.language.lexicon import COLOURS, PICTURES, POSITIONS, SHADES
-from beholder.language.phrases import Phrase, Phrases
+from beholder.language.lexicon import COLOURS, MATERIALS, PICTURES, POSITIONS, SELECTORS, SHADES
+from beholder.language.phrases import Phrase, Phrases, plain_phrase
 from beholder.language.words import word_set
 from beholder.text.kinds import parts_of_speech
 
@@ -27,6 +27,7 @@ _PHRASES = _words("phrases")
 _ANOTHER = _words("meaning another")
 _ALONE_NOTHING = _words("alone nothing")
 _TRACES = _words("traces")
+_BARE_PLACES = _words("bare places")
 _MEASURES = _words("measures")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
 GENERIC = _words("generic")
@@ -48,6 +49,22 @@ def settle(document: Document, phrases: Phrases) -> None:
             del phrases.by_word[index]
         else:
             phrase.kind = _kind(document, phrase)
+    _free_predicates(document, phrases)
+
+
+def _free_predicates(document: Document, phrases: Phrases) -> None:
+    """Give back the dog of "The focal point is a dog", which says what no thing is."""
+    for index, target in list(phrases.stands_for.items()):
+        known = phrases.by_word.get(target)
+        predicate = document.words[target].dep.startswith("nsubj")
+        if known is not None and known.kind == "unseen" and predicate:
+            phrase = plain_phrase(document, document.words[index])
+            phrase.kind = _kind(document, phrase)
+            del phrases.stands_for[index]
+            phrases.by_word[index] = phrase
+    in_order = sorted(phrases.by_word.items())
+    phrases.by_word.clear()
+    phrases.by_word.update(in_order)
 
 
 def names_nothing(word: Word) -> bool:
@@ -83,7 +100,7 @@ def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
     for below in document.children(word, "nmod", "nmod:poss"):
         owned = below.dep == "nmod:poss"
         of = any(case.lower == "of" for case in document.children(below, "case"))
-        if owned and word.lemma in PROPERTIES:
+        if owned:
             return below
         if of and phrases.entity(below.index) is not None and word.lemma != "shade":
             return below
@@ -91,26 +108,37 @@ def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
 
 
 def _kind(document: Document, phrase: Phrase) -> EntityKind:
-    word = phrase.word
-    lemma = word.lemma.lower()
-    whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
+    lemma = phrase.word.lemma.lower()
     if lemma in _SHOTS:
         return "picture"
+    if lemma in SELECTORS:
+        return "pronoun"
+    if _names_nothing(document, phrase, lemma):
+        return "unseen"
+    bare = len(phrase.name) == 1 and lemma in POSITIONS | _BARE_PLACES
+    return "place" if bare else "thing"
+
+
+def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
+    word = phrase.word
+    described = document.children(word, "amod", "compound")
+    plain = not any(w.lower in COLOURS or w.lower in MATERIALS for w in described)
+    whole = "_".join([*(w.lower for w in phrase.name[:-1]), lemma])
+    if not _PHRASES.isdisjoint({whole, *(f"{w.lower}_{lemma}" for w in described)}):
+        return True
+    if lemma in _NOTHING or _is_quality(lemma) or is_colour(document, word):
+        return True
+    if lemma in _ALONE_NOTHING:
+        return plain  # "a yellow backdrop" is to be seen
     if lemma in _MEASURES and document.child(word, "nummod"):
-        return "unseen"
-    nothing = lemma in _NOTHING | _ALONE_NOTHING or whole in _PHRASES or _is_quality(lemma)
-    misread = len(phrase.name) == 1 and _is_no_noun(word)
-    if nothing or misread or is_colour(document, word) or _is_shade(document, word):
-        return "unseen"
-    if lemma in _TRACES and _of_nothing(document, word):
-        return "unseen"
-    if (
-        lemma in PROPERTIES
-        and lemma != "shape"
-        and (lemma != "shade" or colours_of(document, word))
-    ):
-        return "unseen"
-    return "place" if lemma in POSITIONS and len(phrase.name) == 1 else "thing"
+        return True
+    if lemma in _TRACES:
+        return _of_nothing(document, word)
+    if lemma == "shape":  # "many shapes" say what things are like, "a pink shape" is one
+        return plain and not document.child(word, "nummod")
+    if lemma in PROPERTIES:
+        return lemma != "shade" or bool(colours_of(document, word))
+    return _is_shade(document, word) or (len(phrase.name) == 1 and _is_no_noun(word))
 
 
 def _is_quality(lemma: str) -> bool:

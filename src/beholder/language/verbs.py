@@ -76,14 +76,18 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
         at_places = list(_at_places(act, subject))
         yield from at_places
         related = any(_holds_verb(fact, act) for fact in (*relations, *at_places))
-        if not related and not _means_another_verb(document, word):
+        told = not act.objects or not act.polarity  # "fills the view" tells nothing to be seen
+        if not related and told and not _means_another_verb(document, word):
             yield _state(act, subject)
     yield from _placed_objects(act)
 
 
 def _holds_verb(fact: Fact, act: _Act) -> bool:
     """Whether a fact tells what the verb does: "painted white", "runs to the left"."""
-    return isinstance(fact, RelationFact) or fact.kind == "quality" or act.verb in fact.words
+    if isinstance(fact, AttributeFact):
+        return fact.kind == "quality" or act.verb in fact.words
+    meant = act.phrases.entity(fact.object)
+    return meant is None or act.phrases.by_word[meant].kind != "unseen"
 
 
 def verb_words(document: Document, word: Word) -> tuple[Word, ...]:

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from beholder.aio import bounded, run_sync
 from beholder.errors import ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemFailure, ItemScore
 
@@ -34,9 +35,11 @@ class Metric(Asker[Item], Generic[E]):
 
     Class attributes beyond those of ``Asker``:
         required_fields: Fields of an item it cannot do without.
+        bounds: How large an item may be.
     """
 
     required_fields: ClassVar[frozenset[str]] = frozenset({"references"})
+    bounds: ClassVar[Bounds] = Bounds()
 
     @abstractmethod
     async def gather(self, item: Item, tools: Tools) -> E:
@@ -106,7 +109,12 @@ class Metric(Asker[Item], Generic[E]):
             return run_sync(each())
 
     def check(self, subject: Item) -> None:
-        """See ``check_item``."""
+        """Refuse an item that is too large, or lacks what is needed (see ``check_item``).
+
+        Raises:
+            ItemError: Says what is too much, or missing.
+        """
+        self.bounds.check(subject, self.registered_name)
         self.check_item(subject)
 
     async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
@@ -126,5 +134,5 @@ class Metric(Asker[Item], Generic[E]):
 
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
         """Check, gather and score one item."""
-        self.check_item(subject)
+        self.check(subject)
         return self.score_item(subject, await self.gather(subject, tools))

@@ -21,6 +21,7 @@ def describe(cls: type[Metric[Any]]) -> str:
         f"Needs of each item: {', '.join(['candidate', *sorted(cls.required_fields)])}.",
         "",
     ]
+    lines += [f"Takes of each item: {cls.bounds}.", ""]
     if cls.operations:
         named = ", ".join(f"`{name}`" for name in cls.operations)
         lines += [f"Asks a judge: {named} (`beholder show OPERATION` prints the prompt).", ""]

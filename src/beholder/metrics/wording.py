@@ -70,12 +70,10 @@ class Wording:
     Attributes:
         precision: Of the candidate's words in the references, each at the one where it comes best.
         recall: Of a reference's words in the candidate, mean over references.
-        peers: Of the references' words in one another; 1 for a single reference.
     """
 
     precision: float
     recall: float
-    peers: float
 
 
 def compare_words(candidate: Reading, references: Sequence[Reading]) -> Wording:
@@ -83,7 +81,7 @@ def compare_words(candidate: Reading, references: Sequence[Reading]) -> Wording:
     pairs = [_nearest(candidate, reference) for reference in references]
     best = np.max([forward for forward, _ in pairs], axis=0)
     recalls = [_mean(back, own) for (_, back), own in zip(pairs, references, strict=True)]
-    return Wording(_mean(best, candidate), float(np.mean(recalls)), recalled_by_peers(references))
+    return Wording(_mean(best, candidate), float(np.mean(recalls)))
 
 
 def recalled_by_peers(references: Sequence[Reading]) -> float:

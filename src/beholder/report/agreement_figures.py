@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from beholder.benchmarks.agree import Report
+from beholder.files import make_folder
 from beholder.report.figures import safe_name, save
 
 
@@ -24,7 +25,7 @@ def write_agreement_figures(
     """
     from beholder.plots.agreement import category_figure, scatter_figure  # loads slowly
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     written: list[Path] = []
     for number, section in enumerate(report.sections, start=1):
         stem = f"{number}-{safe_name(section.data.name)}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beholder.files import make_folder, replacing
 from beholder.records import ItemScore, Side
 from beholder.report.load import load
 from beholder.report.sample import choose
@@ -46,7 +47,7 @@ def write_figures(
     from beholder.plots.distribution import distribution_figure
 
     manifest.check_kind(run_folder, manifest.SCORES)
-    figures_dir.mkdir(parents=True, exist_ok=True)
+    make_folder(figures_dir)
     written: list[Path] = []
     with Store.read(run_folder) as store:
         run = load(store)
@@ -92,7 +93,8 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
     for ending in formats:
         path = stem.with_name(f"{stem.name}.{ending}")
         metadata = {"Date": None} if ending == "svg" else {"Software": None}
-        with rc_context({"svg.hashsalt": "beholder"}):  # else ids in the file are random
-            figure.savefig(path, dpi=160, metadata=metadata)
+        # Without the salt, ids in the file are random.
+        with rc_context({"svg.hashsalt": "beholder"}), replacing(path) as unfinished:
+            figure.savefig(unfinished, format=ending, dpi=160, metadata=metadata)
         paths.append(path)
     return paths

@@ -76,9 +76,11 @@ def export(store: Store, asked: Sequence[Asked]) -> None:
 def tables_stand(folder: Path) -> bool:
     """Whether both tables of a run are there and whole enough to be opened."""
     for name in (SCORES, UNITS):
+        if not (folder / name).is_file():  # a pipe would be waited for
+            return False
         try:
             pq.read_metadata(folder / name)
-        except (OSError, pa.ArrowException):  # deleted, cut, junk: it is written again
+        except (OSError, pa.ArrowException):  # cut, junk: it is written again
             return False
     return True
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from beholder.errors import ItemError
-from beholder.files import replacing
+from beholder.files import make_folder, write_bytes
 from beholder.media import encode_jpeg, inside, load_image
 
 FOLDER = "thumbs"
@@ -31,7 +31,7 @@ def write_thumbs(
     Returns:
         Why some could not be read, each with its id.
     """
-    (run / FOLDER).mkdir(exist_ok=True)
+    make_folder(run / FOLDER)
     unreadable = []
     for number, (name, file) in enumerate(pictures):
         path = thumb(run, number)
@@ -42,6 +42,5 @@ def write_thumbs(
         except ItemError as error:
             unreadable.append(f"{name}: {error}")
             continue
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(encode_jpeg(picture))
+        write_bytes(path, encode_jpeg(picture))
     return unreadable

@@ -68,6 +68,11 @@ def senses(word: str, part: str) -> frozenset[int]:
     return frozenset().union(*found)
 
 
+def parents(sense: int) -> frozenset[int]:
+    """The senses right above one."""
+    return frozenset(_load().above.get(sense, ()))
+
+
 @lru_cache(maxsize=1 << 15)
 def parts_of_speech(word: str) -> frozenset[str]:
     """As what a lower-case word is known in the very form it has: n, v, a; empty if not at all."""
@@ -100,14 +105,13 @@ def covered(word: str) -> frozenset[int]:
     return meanings(word).union(*(general(word, part) for part in "nva"))
 
 
-@lru_cache(maxsize=1 << 16)
 def derived(a: str, b: str) -> bool:
     """Whether two lower-case words are forms of one word or derive from each other."""
-    return not _relatives(a).isdisjoint(bases(b))
+    return not relatives(a).isdisjoint(bases(b))
 
 
 @lru_cache(maxsize=1 << 15)
-def _relatives(word: str) -> frozenset[str]:
+def relatives(word: str) -> frozenset[str]:
     """The bases of a word and what derives from them."""
     own, table = bases(word), _load().derived
     return own.union(*(table.get(base, frozenset()) for base in own))

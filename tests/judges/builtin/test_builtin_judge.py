@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cachetools import LRUCache
 
 from beholder import PoSh
 from beholder.aio import run_sync
 from beholder.backends import Image
-from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import judge
 from beholder.judges.builtin import claims, vectors
@@ -309,14 +307,43 @@ def test_a_name_that_says_more_than_the_text_is_there_but_less_surely() -> None:
     assert narrow.score < plain.score
 
 
-def test_vectors_outlive_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_outlive_what_is_kept() -> None:
     phrases = ["dog", "", "red car", "dog", "window"]
     whole = vectors.vectors(phrases)
-    small: LRUCache[str, FloatArray] = LRUCache(2)
-    monkeypatch.setattr(vectors, "_kept", small)
-    assert vectors.vectors(phrases).tolist() == whole.tolist()
-    assert vectors.vectors(["window", "dog"]).tolist() == whole[[4, 0]].tolist()
-    assert len(small) == 2
-    assert all(row.base is None for row in small.values())
+    small = vectors.VectorTable(3)
+    assert small(["dog", "red car"]).tolist() == whole[[0, 2]].tolist()
+    assert small(["window"]).tolist() == whole[[4]].tolist()
+    assert len(small) == 2  # with the empty phrase
+    assert small(phrases).tolist() == whole.tolist()  # more than are kept
+    assert small(["window", "dog"]).tolist() == whole[[4, 0]].tolist()
+    assert small([]).shape == (0, whole.shape[1])
     assert not whole[1].any()
     assert np.linalg.norm(whole[[0, 2, 4]], axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("said", "verb", "as_if"),
+    [
+        ("mount to", True, "on"),
+        ("hang from", True, "on"),
+        ("perch on", True, "on"),
+        ("stretch along", True, "along"),
+        ("construct from", True, "of"),
+        ("adorn with", True, "with"),
+        ("cover in", True, "with"),
+        ("beyond", False, "behind"),
+    ],
+)
+def test_a_verb_that_says_no_more_than_its_place_is_the_place(
+    said: str, verb: bool, as_if: str
+) -> None:
+    assert normal(said, verb) == normal(as_if, False)
+
+
+@pytest.mark.parametrize("said", ["ride on", "construct on", "adorn on", "hang"])
+def test_other_verbs_stay(said: str) -> None:
+    assert normal(said, True).verb == said.split()[0]
+
+
+def test_a_shower_holds_what_it_shows() -> None:
+    assert normal("depict", True) == normal("contain", True)

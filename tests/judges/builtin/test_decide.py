@@ -89,6 +89,10 @@ def relation(**given: object) -> Evidence:
         (attribute(coverage=0.4, stated=0.6, elsewhere=True, named=0.4), 0.55),
         (attribute(coverage=0.4, stated=0.6, elsewhere=True, on_alike=0.7), 0.7),
         (attribute(coverage=0.4, stated=0.6, elsewhere=True, order=0.6), 0.6),
+        # said of a part or the whole
+        (attribute(stated=0.2, on_kin=0.8), 0.5),
+        (attribute(stated=0.2, on_kin=0.7), 0.15),
+        (attribute(stated=0.2, on_kin=0.8, excluded=True), 0.15),
         # a quarter of the coverage, the rest of the likest relation
         (relation(coverage=0.8, stated=0.4), 0.5),
         (relation(coverage=0.0, stated=0.9), 0.9),
@@ -104,6 +108,12 @@ def relation(**given: object) -> Evidence:
         (relation(coverage=0.8, stated=0.48, between=0.8), 0.56),
         (relation(coverage=0.8, stated=0.4, between=0.7), 0.5),
         (relation(coverage=0.8, stated=0.4, between=0.8, order=0.3), 0.5),
+        # bare places of things that are both named, about which the target is silent
+        (relation(stated=0.4, bare=True, ends=0.8), 0.5),
+        (relation(stated=0.4, bare=True, ends=0.7), 0.3),
+        (relation(stated=0.4, bare=False, ends=0.8), 0.3),
+        (relation(stated=0.4, bare=True, ends=0.8, between=0.8), 0.0),
+        (relation(stated=0.4, bare=True, ends=0.8, affirmed=False), 0.3),
         # what belongs to a wrong thing, what is quoted, what is another one's
         (attribute(stated=0.4, spared=True), 0.5),
         (attribute(stated=0.4, spared=True, excluded=True), 0.2),
@@ -133,7 +143,8 @@ def test_values_by_hand(found: Evidence, expected: float) -> None:
         (Evidence("amount", named=0.5), False),
         (attribute(), False),
         (attribute(excluded=True), True),
-        (attribute(excluded=True, named=0.4), False),
+        (attribute(excluded=True, named=0.7), False),
+        (attribute(excluded=True, on_alike=0.8), False),
         (attribute(excluded=True, affirmed=False), False),
         (attribute(excluded=True, order=0.9), False),
         (attribute(excluded=True, on_counterpart=0.8), False),
@@ -155,7 +166,7 @@ def test_contradictions(found: Evidence, expected: bool) -> None:
 
 STEPS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
 SUPPORT = {
-    "attribute": ("coverage", "stated", "on_counterpart", "on_alike", "order"),
+    "attribute": ("coverage", "stated", "on_counterpart", "on_alike", "on_kin", "order"),
     "relation": ("coverage", "stated", "order"),
     "entity": ("coverage",),
 }

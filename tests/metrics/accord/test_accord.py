@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 from beholder import PoSh, metric
 from beholder.embed import minilm
 from beholder.errors import ConfigError, ItemError
-from beholder.metrics import METRICS
+from beholder.metrics import METRICS, Tools
 from beholder.metrics.accord import Accord
 from beholder.metrics.accord.scoring import compare_wholes, in_order
+from beholder.metrics.wording import compare_words, read_all
 from beholder.records import Item, ItemFailure
 from toy.words import reading
 
@@ -83,12 +85,29 @@ def test_the_value_is_the_mean_of_its_three_parts() -> None:
     assert values["sentence"] == pytest.approx(cosine, abs=0.01)
 
 
+def test_words_of_several_references_are_set_beside_what_these_recall_of_one_another() -> None:
+    texts = (TEXT, OTHER, "Someone drinks.")
+    evidence = asyncio.run(Accord().gather(Item("i", TEXT, texts[1:]), Tools()))
+    own, *others = asyncio.run(read_all(texts, Tools().encoder("minilm")))
+    near = compare_words(own, others)
+    (there, back), (a, b) = (
+        (compare_words(*pair).precision, compare_words(*pair).recall)
+        for pair in ((others[0], others[1:]), (others[1], others[:1]))
+    )
+    peers = (there + back) / 2  # of one another: each in the other
+    assert (a, b) == (back, there)
+    assert evidence.units.plan.peers == pytest.approx(peers)
+    recall = near.recall / (near.recall + peers * (1 - near.recall))
+    found = Accord().score_item(Item("i", TEXT, texts[1:]), evidence).values["words"]
+    assert found == pytest.approx(2 * near.precision * recall / (near.precision + recall))
+
+
 def test_units_and_their_places_are_those_of_posh() -> None:
     several = (OTHER, "Someone drinks.")
     ours, theirs = Accord().score_text(TEXT, several), PoSh().score_text(TEXT, several)
     assert ours.units == theirs.units
     assert ours.detail == theirs.detail
-    for name in ("f1", "precision", "recall"):
+    for name in theirs.values:
         assert ours.values[name] == theirs.values[name]
 
 

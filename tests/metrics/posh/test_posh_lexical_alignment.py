@@ -12,13 +12,15 @@ import pytest
 
 from beholder import PoSh
 from beholder.embed.base import FloatArray
+from beholder.judges import Grade
 from beholder.judges.builtin import lexical_alignment as module
 from beholder.judges.builtin.reading import analysed
 from beholder.judges.builtin.vectors import vectors
 from beholder.judges.grades import rule_grade
 from beholder.judges.operations import LexicalAlignment
+from beholder.language import parse, scene_graph
 from beholder.metrics import Tools
-from beholder.metrics.posh.plan import Plan, fixed_asks
+from beholder.metrics.posh.plan import Ask, Plan, fixed_asks
 from beholder.metrics.wording import read_all, recalled_by_peers
 from beholder.records import Item
 from beholder.report import show, to_html
@@ -137,6 +139,19 @@ def test_units_alone_are_the_default_and_are_set_beside_peers(rule: Rule, recall
     assert PoSh(references=rule).score_answers(PLAN, GRADES).values == values
 
 
+@pytest.mark.parametrize(("rule", "recall"), [("peers", 1.0), ("best", 1.0), ("mean", 0.6)])
+def test_under_the_published_rules_peers_is_the_best_reference(rule: Rule, recall: float) -> None:
+    # The first reference is found whole (5 / 5), of the second nothing (1 / 5).
+    dog, cat = (scene_graph(parse(text), "reference") for text in ("A dog.", "A cat."))
+    metric, plan = PoSh(rules="reference", references=rule), Plan(dog, (dog, cat), peers=0.5)
+    grades: dict[Ask, Grade] = {}
+    while asks := metric.open_asks(plan, grades):
+        grades |= {ask: rule_grade(1.0 if ask.reference else 5.0) for ask in asks}
+    values = metric.score_answers(plan, grades).values
+    assert values["precision"] == 1.0
+    assert values["recall"] == pytest.approx(recall)
+
+
 async def plan_of(metric: PoSh, item: Item) -> Plan:
     return (await metric.gather(item, Tools())).plan
 
@@ -155,6 +170,7 @@ def test_peers_are_the_same_whoever_judges(tmp_path: Path) -> None:
             PoSh(lexical_weight=0.8),
         )
     )
+    assert asyncio.run(plan_of(PoSh(rules="reference"), item)).peers == 1.0
     assert own == model == asyncio.run(of_words_in_context(texts))
     assert alone == 1.0
     assert words == module.align_words("", texts).peers != own

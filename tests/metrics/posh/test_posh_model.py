@@ -140,7 +140,7 @@ def test_a_model_tells_what_the_reference_says_instead() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["a dwarf", "shor", "A short man stands. " * 6, "", "."], ids=repr
+    "words", ["a dwarf", "shor", "A short man stands. " * 6, "", " \n", ".", "None"], ids=repr
 )
 def test_words_that_do_not_stand_in_the_reference_are_not_believed(words: str) -> None:
     assert witnessed({"man: tall": words}, "A short man stands.")["tall"].verdict == "unstated"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
+from beholder.judges.builtin.verbs import verb_similarity
 
 _Ends: TypeAlias = dict[int, list[tuple[int, int, bool]]]
 """Per entity its relations: the relation, the other end, and whether it is the subject."""
@@ -35,7 +36,7 @@ def relation_agreement(
     if not groups:
         return found
     asked, said = _ends(source), _ends(target)
-    verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
+    verbs = verb_similarity(source, target)
     for rows, columns in groups:
         for row in rows.tolist():
             own = asked.get(row, ())

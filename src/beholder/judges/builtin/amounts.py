@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from beholder.language.graph import Entity
 from beholder.language.lexicon import NUMBER_WORDS
 
@@ -23,12 +25,33 @@ def amount(entity: Entity) -> int | None:
     return None if entity.plural else 1
 
 
+def amounts_value(source: Entity, targets: Sequence[Entity]) -> tuple[float, bool]:
+    """How well the amount of one entity fits that of several of one name.
+
+    Amounts that are written decide, the best of them; where none is, "a dog ... another dog" are
+    two.
+
+    Returns:
+        As ``amount_value``.
+    """
+    written = [target for target in targets if target.quantity is not None]
+    fits = [amount_value(source, target) for target in written or targets]
+    best = max(fits, key=lambda fit: fit[0])
+    if not best[1] or written:
+        return best
+    asked = number(source.quantity or "")
+    total = sum(said for target in targets if (said := amount(target)) is not None)
+    return (0.9, False) if (total > 1 if asked is None else total == asked) else best
+
+
 def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
     """How well the amount of one entity fits another.
 
     Returns:
         Value 0..1, and whether the two amounts contradict each other.
     """
+    if source.quantity == target.quantity:
+        return 1.0, False
     asked, said = number(source.quantity or ""), amount(target)
     if asked is not None and said is not None:
         return (1.0, False) if asked == said else (0.0, True)

@@ -26,6 +26,8 @@ from beholder.text import words as word_spans
 Ints = npt.NDArray[np.intp]
 _FLOOR = 1e-9
 _JOINING = frozenset(("and", "or"))
+_PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
+_PLACES = frozenset(("depth", "place", "side", "vertical"))
 _SENTENCE_END = re.compile(r"[.!?\n]")
 
 
@@ -39,6 +41,7 @@ class Property:
         value: In base form.
         spans: Its characters.
         polarity: False if the text denies it.
+        derived: Whether it follows from a relation, and so excludes nothing.
     """
 
     entity: int
@@ -46,6 +49,7 @@ class Property:
     value: str
     spans: tuple[Span, ...]
     polarity: bool = True
+    derived: bool = False
 
 
 class AnalysedText:
@@ -218,6 +222,13 @@ class AnalysedText:
             if unit.kind == "relation" and unit.verb:
                 verb = unit.value.split()[0]
                 found.append(Property(unit.subject, unit.text, verb, unit.spans, unit.polarity))
+        for _, unit, said in self.relations:
+            if said.place == "in front of" and unit.polarity and unit.object is not None:
+                first, last = ("background", "foreground")[:: -1 if not said.place_turned else 1]
+                found += [
+                    Property(end, unit.text, f"in the {where}", unit.spans, derived=True)
+                    for end, where in ((unit.subject, first), (unit.object, last))
+                ]
         for entity in self.graph.entities:
             span = entity.mentions[0].span
             name = entity.name.lower()
@@ -237,9 +248,14 @@ class AnalysedText:
     @cached_property
     def property_values(self) -> list[tuple[int, Values]]:
         """The properties that stand in a class, by their place."""
-        # Where something runs from is no place that excludes where it is, or runs to.
-        said = [found.value.lower() for found in self.properties]
-        return _classed(["" if value.startswith("from ") else value for value in said])
+        said = ["" if found.derived else found.value.lower() for found in self.properties]
+        # Where something comes from or turns to is no place that excludes where it is.
+        said = ["" if value.startswith(("from ", "toward")) else value for value in said]
+        return [
+            (place, found)
+            for place, classes in _classed(said)
+            if (found := _of_place(classes) if _PLACED.match(said[place]) else classes)
+        ]
 
     def sentences_of(self, entity: int) -> frozenset[int]:
         """The parsed sentences that name an entity."""
@@ -270,6 +286,16 @@ class AnalysedText:
         )
 
     @cached_property
+    def kin(self) -> dict[int, set[int]]:
+        """What each entity is a part of, or has as a part."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for _, unit, said in self.relations:
+            if said.place == "of" and not said.verb and unit.object is not None:
+                found[unit.subject].add(unit.object)
+                found[unit.object].add(unit.subject)
+        return found
+
+    @cached_property
     def relation_ends(self) -> tuple[list[int], Ints, Ints]:
         """Relations between two entities by their place, with subject and object of each."""
         found = [
@@ -282,8 +308,16 @@ class AnalysedText:
 
     @cached_property
     def verb_vectors(self) -> FloatArray:
-        """(relations, D), of verbs; zero where a relation has none."""
+        """(relations, D), of verbs in base form; zero where a relation has none."""
         return vectors([predicate.verb for _, _, predicate in self.relations])
+
+    @cached_property
+    def verbs_written(self) -> list[str]:
+        """(relations,), verbs in the form they stand in; empty where a relation has none."""
+        return [
+            unit.text.lower().split()[0] if predicate.verb else ""
+            for _, unit, predicate in self.relations
+        ]
 
 
 def lower_excluded(
@@ -314,6 +348,11 @@ def _undergoes(unit: GraphUnit) -> bool:
 def _words(value: str) -> list[str]:
     lower = value.lower()
     return [lower[a:b] for a, b in word_spans(lower)] or re.findall(r"\S+", lower)
+
+
+def _of_place(classes: Values) -> Values:
+    """Of a place only where it is: "on an orange background" colours nothing."""
+    return frozenset((name, line) for name, line in classes if name in _PLACES)
 
 
 def _classed(texts: Sequence[str]) -> list[tuple[int, Values]]:

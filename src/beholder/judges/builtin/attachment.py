@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from beholder.judges.builtin.analysed import AnalysedText
-from beholder.judges.builtin.lexis import content, says, tie
+from beholder.judges.builtin.lexis import content, saying, tie
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate
 from beholder.language.units import GraphUnit
@@ -45,7 +45,7 @@ def in_order(
         text: The text in which it is looked for.
     """
     words = [predicate.verb] if predicate.verb else content(unit.value)
-    places = [p for word in words for w, at in text.places.items() if says(word, w) for p in at]
+    places = [p for word in words for w in saying(word, text.places) for p in text.places[w]]
     owning = not predicate.verb and predicate.place in _OWNING
     subjects = [m for entity in _called(claim, unit.subject, text) for m in text.mentions[entity]]
     objects = [m for entity in _called(claim, unit.object, text) for m in text.mentions[entity]]

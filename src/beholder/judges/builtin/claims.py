@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
@@ -18,6 +19,7 @@ from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexis import says
 from beholder.judges.builtin.numbers import PRESENT, number, table, whole
 from beholder.judges.builtin.reading import analysed, analysed_claims
+from beholder.judges.builtin.rivals import ClaimWording, unrivalled
 from beholder.judges.builtin.spelling import respelt
 from beholder.judges.builtin.vectors import vectors
 from beholder.language import graph_statements
@@ -75,6 +77,20 @@ class Source:
         return [slice(*np.searchsorted(starts, (part.start, part.end))) for part in parts]
 
     @cached_property
+    def wordings(self) -> list[npt.NDArray[np.intp]]:
+        """The words of each sentence, with the names of the things that it tells of ("it")."""
+        text = self.text
+        named = [(end, first) for end, spans in enumerate(text.mentions) for first, _ in spans]
+        for unit in text.units:
+            named += [(end, text.at(span)[0]) for span in unit.spans for end in _ends(unit)]
+        found = []
+        for part in self.sentences:
+            told = {end for end, place in named if part.start <= place < part.stop}
+            words = {p for end in told for p in range(*next(iter(text.mentions[end]), (0, 0)))}
+            found.append(np.array(sorted({*range(part.start, part.stop), *words}), np.intp))
+        return found
+
+    @cached_property
     def said(self) -> set[str]:
         """Its own statements, without case and punctuation."""
         return {_plain(statement.text) for statement in graph_statements(self.text.graph)}
@@ -102,6 +118,7 @@ class StatementEvidence:
     worded: float
     consistent: float
     unowned: float
+    unrivalled: float
 
 
 def statement_evidence(claim: AnalysedText, source: Source) -> StatementEvidence:
@@ -113,6 +130,7 @@ def statement_evidence(claim: AnalysedText, source: Source) -> StatementEvidence
         for finding, unit in zip(found, claim.units, strict=True)
         if unit.kind == "attribute"
     )
+    wording = ClaimWording(claim, source.text, _UNSAID)
     return StatementEvidence(
         grade=(looked.grade - 1.0) / 4.0,
         attribute=min(attributes, default=1.0),
@@ -121,6 +139,7 @@ def statement_evidence(claim: AnalysedText, source: Source) -> StatementEvidence
         worded=looked.worded,
         consistent=float(not any(finding.contradiction for finding in found)),
         unowned=float(not looked.of_others),
+        unrivalled=unrivalled(wording),
     )
 
 
@@ -270,9 +289,7 @@ def _worded(claim: AnalysedText, source: Source) -> float:
         [0.0 if word in _SHOWING else frequency.weight(word) for word in claim.words]
     )
     best = [
-        float(similarity[:, part].max(axis=1) @ weights)
-        for part in source.sentences
-        if part.start < part.stop
+        float(similarity[:, part].max(axis=1) @ weights) for part in source.wordings if len(part)
     ]
     return max(best, default=0.0) / max(float(weights.sum()), 1e-9)
 
@@ -304,6 +321,8 @@ def _together(claim: AnalysedText, text: AnalysedText) -> float:
 def _of_others(claim: AnalysedText, text: AnalysedText) -> bool:
     """Whether the text says a colour, side or relation of the claim only of other things."""
     for place, _ in claim.word_values:
+        if place in claim.named_at:  # "man" names the thing itself
+            continue
         word = claim.words[place]
         owners = {p.entity for p in text.properties if word in _words(f"{p.value} {p.text}")}
         for unit in _related(text, [word]):

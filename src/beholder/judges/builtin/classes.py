@@ -22,10 +22,18 @@ def values(text: str) -> Values:
     found: set[tuple[str, int]] = set()
     for word in text.split():
         if word in table or "-" not in word:
-            found |= table.get(word, frozenset())
+            found |= _of_word(word)
         else:  # "purple-black" has both colours, "upper-right" both sides
-            found.update(*(table.get(part, frozenset()) for part in word.split("-")))
+            found.update(*map(_of_word, word.split("-")))
     return frozenset(found)
+
+
+def _of_word(word: str) -> Values:
+    table = _table()
+    if word not in table and word.endswith("ish"):  # greyish, reddish, bluish
+        stem = word.removesuffix("ish")
+        word = next((base for base in (stem, stem[:-1], f"{stem}e") if base in table), word)
+    return table.get(word, frozenset())
 
 
 @lru_cache(maxsize=1 << 15)

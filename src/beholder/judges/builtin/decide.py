@@ -9,8 +9,9 @@ from beholder.judges.builtin.numbers import Numbers
 def value(found: Evidence, n: Numbers) -> float:
     """How far the target says a unit, 0 (nothing like it) .. 1 (says so).
 
-    What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``order``,
-    ``quoted``, ``spared``) never lowers the value; what speaks against it never raises it.
+    What speaks for it (``coverage``, ``stated``, ``on_counterpart``, ``on_alike``, ``on_kin``,
+    ``order``, ``ends``, ``quoted``, ``spared``) never lowers the value; what speaks
+    against it never raises it.
     """
     if found.kind == "amount":
         return found.stated * found.named
@@ -38,10 +39,10 @@ def contradicted(found: Evidence, n: Numbers) -> bool:
         return found.excluded and found.named >= n.known
     if found.kind == "relation":
         return _reversed(found, n) or (found.denied and found.stated >= n.ends)
-    if found.named < n.known:
-        return False
     if found.on_counterpart >= n.same:
-        return found.denied
+        return found.denied and found.named >= n.known
+    if found.named < n.same or found.on_alike >= n.same:
+        return False  # another thing, or another of that name
     return found.excluded and found.affirmed and found.order < n.attached
 
 
@@ -70,13 +71,13 @@ def _attribute(found: Evidence, n: Numbers) -> float:
     if contradicted(found, n):
         return min(made, n.contradicted)
     on_own = found.named >= n.known and found.on_counterpart >= n.same
-    if on_own or found.order >= n.attached:
-        return max(made, found.order, found.on_alike)
-    if not found.affirmed:  # "not red" holds where nothing says red
-        return 1.0 - n.anywhere * found.on_counterpart
-    if found.elsewhere and found.named >= n.known:
-        made *= n.elsewhere
-    return max(made, found.order, found.on_alike)
+    if not on_own and found.order < n.attached:
+        if not found.affirmed:  # "not red" holds where nothing says red
+            return 1.0 - n.anywhere * found.on_counterpart
+        if found.elsewhere and found.named >= n.known:
+            made *= n.elsewhere
+    made = max(made, found.order, found.on_alike)
+    return max(made, n.present) if found.on_kin >= n.same else made
 
 
 def _relation(found: Evidence, n: Numbers) -> float:
@@ -88,6 +89,8 @@ def _relation(found: Evidence, n: Numbers) -> float:
         return min(made, n.contradicted)
     if found.affirmed:
         made = max(made, found.order)
+        if found.bare and found.ends >= n.same and found.between < n.related:
+            made = max(made, n.present)  # texts seldom say where all things are to each other
     if (
         found.between >= n.related
         and found.stated < n.other_verb

@@ -139,28 +139,34 @@ def _assign(
 
 def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArray) -> None:
     """Set what is known of heads against what vectors make of them, in place."""
-    columns = [(head.lower(), name, at) for (head, name), at in _by_name(target).items()]
-    for (asked, name), rows in _by_name(source).items():
-        head = asked.lower()
-        for other, full, places in columns:
+    (asked, rows), (said, columns) = _names(source), _names(target)
+    least = np.zeros((len(asked), len(said)), similarity.dtype)
+    most, factor = np.full_like(least, np.inf), np.ones_like(least)
+    for row, (head, name) in enumerate(asked):
+        for column, (other, full) in enumerate(said):
             known = tie(head, other)
-            if not known:
-                continue
-            block = np.ix_(rows, places)
             if known in ("same", "more") and _named_apart(name, full):
-                similarity[block] = np.minimum(similarity[block], _SAME_HEAD)
+                most[row, column] = _SAME_HEAD
             elif known in _LEAST:
-                similarity[block] = np.maximum(similarity[block], _LEAST[known])
+                least[row, column] = _LEAST[known]
             elif known == "other":
-                similarity[block] *= _OTHER
+                factor[row, column] = _OTHER
+    pairs = np.ix_(rows, columns)
+    np.clip(similarity, least[pairs], most[pairs], out=similarity)
+    similarity *= factor[pairs]
 
 
-def _by_name(text: AnalysedText) -> dict[tuple[str, str], list[int]]:
-    """The entities under each head and name: a long text names few things many times."""
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for entity in text.graph.entities:
-        found[entity.head, entity.name].append(entity.index)
-    return found
+def _names(text: AnalysedText) -> tuple[list[tuple[str, str]], list[int]]:
+    """The heads, lower case, and names of a text's entities, and for each entity which it has.
+
+    A long text names few things many times.
+    """
+    numbers: dict[tuple[str, str], int] = {}
+    places = [
+        numbers.setdefault((entity.head.lower(), entity.name), len(numbers))
+        for entity in text.graph.entities
+    ]
+    return list(numbers), places
 
 
 def _resolve(

@@ -14,6 +14,7 @@ from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import alike_predicates
+from beholder.judges.builtin.verbs import verb_similarity
 
 _SAME = number("decide.same")
 _NAMED = number("exchanges.named")
@@ -116,7 +117,7 @@ def _relation_owners(
 ) -> Iterable[tuple[int, set[int]]]:
     """For each relation the entities of the target that stand so to its object."""
     columns, subjects, objects = target.relation_ends
-    verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
+    verbs = verb_similarity(source, target)
     for row, (place, unit, predicate) in enumerate(source.relations):
         if unit.object is None or not unit.polarity:
             continue

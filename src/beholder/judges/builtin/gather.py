@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.amounts import amount_value, told_amount
+from beholder.judges.builtin.amounts import amount, amount_value, amounts_value, told_amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
@@ -75,8 +75,14 @@ class _Gathering:
         for place, unit in enumerate(units):
             if unit.kind != "entity":
                 known = found[place]
-                against = bool(known.told) or known.excluded or known.denied
-                found[place] = replace(known, quoted=self._nearby.quoted(unit, against))
+                against = (
+                    bool(known.told)
+                    or known.excluded
+                    or known.denied
+                    or (known.kind == "relation" and known.elsewhere)
+                )
+                if self._nearby.quoted(unit, against):
+                    found[place] = replace(known, quoted=True)
         for place, owner in exchanged(
             self._source,
             self._target,
@@ -95,9 +101,9 @@ class _Gathering:
     def _entity(self, place: int, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
         other = int(pairs.best[index])
-        made = Evidence("entity", unit.polarity, coverage=float(self._coverage[place]))
+        coverage = float(self._coverage[place])
         if other < 0:
-            return replace(made, counterpart=False)
+            return Evidence("entity", unit.polarity, counterpart=False, coverage=coverage)
         named, twin = float(pairs.similarity[index, other]), self._target.graph.entities[other]
         same = self._numbers.same
         said, where = twin.mentions[0].text, (twin.mentions[0].span,)
@@ -111,8 +117,10 @@ class _Gathering:
         elif not twin.polarity:
             said = f"no {said}"
         shown = named >= (self._numbers.known if unit.polarity else same)
-        return replace(
-            made,
+        return Evidence(
+            "entity",
+            unit.polarity,
+            coverage=coverage,
             named=named,
             stated=named,
             narrower=named >= same
@@ -130,7 +138,13 @@ class _Gathering:
         if other < 0:
             return Evidence("amount", counterpart=False)
         twin = self._target.graph.entities[other]
-        fit, excluded = amount_value(self._source.graph.entities[index], twin)
+        called_so = np.flatnonzero(pairs.similarity[index] >= self._numbers.same)
+        entities = self._target.graph.entities
+        counted = [i for i in called_so.tolist() if amount(entities[i]) is not None]
+        alike = sorted({other, *counted})
+        fit, excluded = amounts_value(
+            self._source.graph.entities[index], [entities[place] for place in alike]
+        )
         return Evidence(
             "amount",
             named=float(pairs.similarity[index, other]),
@@ -143,9 +157,9 @@ class _Gathering:
     def _attribute(self, row: int, unit: GraphUnit, place: int, wrong: set[int]) -> Evidence:
         pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
         index, other = unit.subject, int(pairs.best[unit.subject])
-        made = Evidence("attribute", unit.polarity, coverage=float(self._coverage[place]))
+        coverage = float(self._coverage[place])
         if other < 0:
-            return replace(made, counterpart=False)
+            return Evidence("attribute", unit.polarity, counterpart=False, coverage=coverage)
         similarity, owners = agreement.similarity[row], target.property_owners
         stated = float(np.max(pairs.strength[index] * agreement.best[row]))
         own = np.flatnonzero(owners == other)
@@ -159,12 +173,15 @@ class _Gathering:
             told = said.text if said.polarity else f"not {said.text}"
         elif on_own < n.same and against:
             told, where = target.properties[against[0]].text, target.properties[against[0]].spans
-        return replace(
-            made,
+        return Evidence(
+            "attribute",
+            unit.polarity,
+            coverage=coverage,
             named=float(pairs.similarity[index, other]),
             stated=stated,
             on_counterpart=on_own,
             on_alike=float(similarity[pairs.alike[index, owners]].max(initial=0.0)),
+            on_kin=float(similarity[np.isin(owners, self._kin(index, other))].max(initial=0.0)),
             order=self._nearby.attribute(unit) if unit.polarity else 0.0,
             spared=index in wrong and on_own >= n.same,
             denied=denied,
@@ -174,9 +191,24 @@ class _Gathering:
             where=where,
         )
 
+    def _named(self, index: int) -> float:
+        """How surely the target names an entity."""
+        other = int(self._pairs.best[index])
+        return 0.0 if other < 0 else float(self._pairs.similarity[index, other])
+
+    def _kin(self, index: int, other: int) -> list[int]:
+        """What in the target an entity is a part of, or has as a part, by either text."""
+        pairs, same = self._pairs, self._numbers.same
+        best = {k: int(pairs.best[k]) for k in self._source.kin.get(index, ())}
+        found = {other for k, other in best.items() if pairs.similarity[k, other] >= same}
+        if pairs.similarity[index, other] >= same:
+            found |= self._target.kin.get(other, set())
+        return sorted(found)
+
     def _relation(self, unit: GraphUnit, place: int, seen: UnitSeen) -> Evidence:
         pairs = self._pairs
         other = int(pairs.best[unit.subject])
+        ends = [i for i in (unit.subject, unit.object) if i is not None]
         return Evidence(
             "relation",
             unit.polarity,
@@ -187,7 +219,10 @@ class _Gathering:
             order=seen.order,
             between=seen.between,
             turned=seen.turned,
+            ends=min(self._named(i) for i in ends),
+            bare=seen.bare,
             spared=seen.spared,
+            elsewhere=seen.elsewhere,
             denied=seen.denied,
             told=seen.told,
             where=seen.where,

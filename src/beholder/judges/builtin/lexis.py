@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -12,22 +12,43 @@ from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
+from beholder.language.unseen import OPINIONS
 from beholder.language.words import word_set
-from beholder.text.kinds import covered, derived, general, meanings, senses
+from beholder.text.kinds import (
+    bases,
+    covered,
+    derived,
+    general,
+    meanings,
+    parents,
+    parts_of_speech,
+    relatives,
+    senses,
+)
 
 Tie: TypeAlias = Literal["same", "more", "less", "other", ""]
 """How what is said stands to what is asked: the same; more ("dog" for "animal"); less ("animal" for
 "dog"); another of its kind ("cat" for "dog"); or nothing is known."""
 Part: TypeAlias = Literal["n", "v", "a"]
 
-_FUNCTION_WORDS = "a an the and off at by from in into of on onto over to toward towards with"
-_LIGHT = word_set("lexicon.txt", "degrees") | frozenset((*_FUNCTION_WORDS.split(), "side"))
+_FUNCTION_WORDS = (
+    "a an the and across along around at by from in into near of off on onto over throughout to"
+    " toward towards with"
+)
+_ZONES = frozenset(("area", "corner", "edge", "half", "part", "portion", "section", "side"))
+"""Nouns that say no more than the word of direction before them: "the left side"."""
+_LIGHT = word_set("lexicon.txt", "degrees") | _ZONES.union(_FUNCTION_WORDS.split())
 """Words that an attribute may have or lack: "on the left side", "very dark"."""
 _SHADES = word_set("lexicon.txt", "shades")
 """Words that make another value finer: "light brown"."""
+_WRITTEN = word_set("lexicon.txt", "written")
+"""Nouns for what is written: each may name what another does."""
+_ON = ("front", "side", "top")
+"""Last parts of words that name a thing by a place on it: "tabletop"."""
 _LEAST_COSINE = number("lexis.least_cosine")
 _OUT_OF_CLASS = number("lexis.out_of_class")
 _PARTS: tuple[Part, ...] = ("n", "v", "a")
+_SYNONYM = number("lexis.synonym")
 
 
 @lru_cache(maxsize=1 << 17)
@@ -37,21 +58,67 @@ def tie(asked: str, said: str) -> Tie:
         return "same"
     if exclude(values(asked), values(said)):
         return "other"
-    return "same" if derived(asked, said) else _by_senses(asked, said, "n")
+    if derived(asked, said) or _whole(asked) == _whole(said):
+        return "same"
+    if asked in _WRITTEN and said in _WRITTEN:
+        return "more"
+    return _noun_tie(asked, said)
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 14)
+def _whole(noun: str) -> str:
+    """The thing of which a noun names a place: "table" for "tabletop"."""
+    for part in _ON:
+        whole = noun.removesuffix(part)
+        if whole != noun and "n" in parts_of_speech(whole):
+            return whole
+    return noun
+
+
 def says(asked: str, said: str) -> bool:
     """Whether a word says at least what is asked, as whatever part of speech."""
-    if asked == said or derived(asked, said):
-        return True
-    own = values(asked)
-    if own:  # words of a class mean what the class says: "left" is no side, "black" no darkness
-        return not own.isdisjoint(values(said))
-    if meanings(asked).isdisjoint(covered(said)):  # as most are
-        return False
+    return bool(saying(asked, (said,)))
+
+
+def saying(asked: str, words: Iterable[str]) -> list[str]:
+    """Those of some words that say at least what is asked, as whatever part of speech."""
+    forms, own, meant = relatives(asked), values(asked), meanings(asked)
+    found = []
+    for said in words:
+        if not forms.isdisjoint(bases(said)):
+            found.append(said)
+        elif own:  # words of a class mean what it says: "left" is no side, "black" no darkness
+            if not own.isdisjoint(values(said)):
+                found.append(said)
+        elif not meant.isdisjoint(covered(said)) and _means(asked, said):
+            found.append(said)
+    return found
+
+
+def _means(asked: str, said: str) -> bool:
     ties = {_by_senses(asked, said, part) for part in _PARTS}
     return "same" in ties or ("more" in ties and "other" not in ties)
+
+
+def _noun_tie(asked: str, said: str) -> Tie:
+    """As by senses; near ones that stand in like contexts mean the same: boat, ship; lady, woman.
+
+    An animal is no dog, however like the contexts: a kind must be right below the other.
+    """
+    known = _by_senses(asked, said, "n")
+    if known == "other" or (known in ("more", "less") and _next(asked, said)):
+        near = float((vectors([asked]) @ vectors([said]).T)[0, 0])
+        return "same" if near >= _SYNONYM else known
+    return known
+
+
+def _next(a: str, b: str) -> bool:
+    """Whether one noun stands right above the other."""
+    first, second = senses(a, "n"), senses(b, "n")
+    above_first, above_second = (
+        {above for sense in some for above in parents(sense)} for some in (first, second)
+    )
+    return not (second.isdisjoint(above_first) and first.isdisjoint(above_second))
 
 
 def _by_senses(asked: str, said: str, part: Part) -> Tie:
@@ -73,14 +140,16 @@ def content(value: str) -> list[str]:
     """The lower-case words of a value that bear its meaning; all where none seems to."""
     words = value.lower().replace("-", " ").split() or [value]
     bearing = [word for word in words if word not in _LIGHT] or words
-    return [word for word in bearing if word not in _SHADES] or bearing
+    return [word for word in bearing if word not in _SHADES | OPINIONS] or bearing
 
 
 @lru_cache(maxsize=1 << 15)
 def named_further(asked: str, said: str) -> bool:
     """Whether a name has a word of which another says nothing: "vanilla cake" beside "cake"."""
     others = said.lower().split()
-    return not all(any(says(a, b) for b in others) for a in asked.lower().split())
+    return not all(
+        any(says(a, b) or tie(a, b) == "same" for b in others) for a in asked.lower().split()
+    )
 
 
 def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import values
-from beholder.judges.builtin.lexis import content, says
+from beholder.judges.builtin.lexis import content, saying, says
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate
 from beholder.judges.builtin.quotes import Quotes
@@ -146,6 +146,29 @@ class Nearby:
                 return LOOSE
         return 0.0
 
+    def of_another(self, unit: GraphUnit, predicate: Predicate) -> bool:
+        """Whether the target says of another thing, and not of this one, what it does to the other.
+
+        Args:
+            unit: A relation.
+            predicate: Its normal form.
+        """
+        if unit.object is None or not predicate.verb:
+            return False
+        ends = (unit.subject, unit.object)
+        doer, done = ends[::-1] if predicate.verb_turned else ends
+        found = False
+        for _, there, said in self._target.relations:
+            if there.object is None or not says(predicate.verb, said.verb):
+                continue
+            ends = (there.subject, there.object)
+            other, same = ends[::-1] if said.verb_turned else ends
+            if self._alike[done, same]:
+                if self._alike[doer, other]:
+                    return False
+                found = True
+        return found
+
     def _sentences(self, word: str) -> set[int]:
         """The sentences of the target that have a word."""
         return {self._target.sentences[place] for place in self._places(word)}
@@ -154,7 +177,8 @@ class Nearby:
         """Whether the target says that either end belongs to something else."""
         ends = (self._alike[unit.subject], self._alike[unit.object or 0])
         for _, there, said in self._target.relations:
-            if said.verb or said.place not in ("of", "on", "in") or there.object is None:
+            owning = ("of",) if there.verb else ("of", "on", "in")
+            if said.verb or said.place not in owning or there.object is None:
                 continue
             part, whole = there.subject, there.object
             if said.place_turned:
@@ -180,7 +204,7 @@ class Nearby:
         """Where the target has a word that says what this one says."""
         if word not in self._like:
             places = self._target.places
-            self._like[word] = [p for other, at in places.items() if says(word, other) for p in at]
+            self._like[word] = [p for other in saying(word, places) for p in places[other]]
         return self._like[word]
 
     def _taken(self, place: int, unit: GraphUnit, mates: set[int]) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
 
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.numbers import akin, number
+from beholder.language.words import parse
 
 _SAME = {
     "over": "above",
@@ -32,6 +34,7 @@ _SAME = {
     "to right of": "right of",
     "on right of": "right of",
     "at right of": "right of",
+    "beyond": "behind",
     "below": "under",
     "beneath": "under",
     "underneath": "under",
@@ -40,6 +43,7 @@ _SAME = {
     "in middle of": "in center of",
     "at center of": "in center of",
     "'s": "with",
+    "have": "with",
 }
 _SIDE = re.compile(r"^(?:on|at|in|to) (left|right)(?:-hand)? side of$")
 _INVERSE = {
@@ -57,11 +61,37 @@ _AS_PLACE = {
     "own": ("of", True),
     "possess": ("of", True),
     "feature": ("of", True),
+    "bear": ("of", True),
+    "boast": ("of", True),
+    "cast": ("of", True),
+    "comprise": ("of", True),
+    "depict": ("in", True),
+    "display": ("in", True),
+    "frame": ("in", True),
+    "house": ("in", True),
+    "portray": ("in", True),
+    "reveal": ("in", True),
+    "show": ("in", True),
+    "showcase": ("in", True),
+    "consist of": ("of", True),
+    "contain in": ("in", False),
+    "exhibit": ("of", True),
+    "include": ("of", True),
+    "sport": ("of", True),
     "belong to": ("of", False),
     "flank": ("next to", False),
     "surround": ("around", False),
 }
 """Verbs that say the same as a place, and whether with the ends exchanged."""
+
+
+def _verbs(section: str) -> frozenset[str]:
+    text = resources.files(__package__).joinpath("predicates.txt").read_text(encoding="utf-8")
+    return frozenset(" ".join(parse(text)[section]).split())
+
+
+_STAYING, _LEADING = _verbs("staying"), _verbs("leading")
+_FASTENED, _MADE, _BEARING = _verbs("fastened"), _verbs("made"), _verbs("bearing")
 _WEAR = frozenset(("dress in", "clothe in", "have on", "clad in"))
 _NO_DIRECTION = frozenset(
     ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
@@ -119,8 +149,22 @@ def normal(predicate: str, verb: bool, passive: bool = False) -> Predicate:
         place, exchanged = _AS_PLACE[name]
         return Predicate("", False, place, exchanged != turned)
     head, _, rest = name.partition(" ") if verb else ("", "", name)
+    head, rest = _bare(head, rest)
     place, exchanged = _place(rest)
-    return Predicate(head, turned, place, exchanged)
+    return Predicate(head, turned and bool(head), place, exchanged)
+
+
+def _bare(verb: str, place: str) -> tuple[str, str]:
+    """A verb with its place, or the place alone where the verb says no more than it."""
+    if verb in _MADE and place in ("of", "from", "out of"):
+        return "", "of"
+    if verb in _BEARING and place in ("with", "in", "by"):
+        return "", "with"
+    if verb in _FASTENED and place in ("to", "from", "in", "at"):
+        return "", "on"
+    if (verb in _STAYING or verb in _LEADING) and place:
+        return "", place
+    return verb, place
 
 
 def place_similarity(a: str, b: str) -> float:

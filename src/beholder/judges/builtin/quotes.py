@@ -21,12 +21,20 @@ class Quotes:
         numbers = {word: place for place, word in enumerate(dict.fromkeys((*source, *target)))}
         a = np.array([numbers[word] for word in source], np.intp)
         b = np.array([numbers[word] for word in target], np.intp)
-        self._before: npt.NDArray[np.int32] = np.zeros((n + 1, m + 1), np.int32)
-        self._after: npt.NDArray[np.int32] = np.zeros((n + 1, m + 1), np.int32)
-        for i in range(n):
-            self._before[i + 1, 1:] = (self._before[i, :-1] + 1) * (b == a[i])
-        for i in range(n - 1, -1, -1):
-            self._after[i, :-1] = (self._after[i + 1, 1:] + 1) * (b == a[i])
+        # Rows that are one longer than they are read shift by one each: what stands in one column
+        # goes on word by word in both texts (the target is turned round).
+        width = n + m
+        equal = np.zeros((n, width + 1), np.bool_)
+        equal[:, :m] = a[:, None] == b[::-1]
+        lines = equal.ravel()[: n * width].reshape(n, width)
+        places = np.arange(n, dtype=np.int32)[:, None]
+        begins = np.maximum.accumulate(np.where(lines, 0, places + 1), axis=0)
+        ends = np.minimum.accumulate(np.where(lines, n, places)[::-1], axis=0)[::-1]
+        # (n + 1, n + m), words of the shared run that ends before a word, and that begins with it.
+        self._before: npt.NDArray[np.int32] = np.zeros((n + 1, width), np.int32)
+        self._after: npt.NDArray[np.int32] = np.zeros((n + 1, width), np.int32)
+        self._before[1:] = places + 1 - begins
+        self._after[:-1] = ends - places
 
     def run(self, first: int, last: int) -> int:
         """Words of the longest shared run over the source's words first..last, 0 if there is none.

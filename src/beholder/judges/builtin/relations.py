@@ -13,6 +13,7 @@ from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
+from beholder.judges.builtin.verbs import verb_similarity
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
@@ -50,8 +51,10 @@ class UnitSeen:
     stated: float
     between: float
     turned: float
+    bare: bool
     order: float
     spared: bool
+    elsewhere: bool
     denied: bool
     told: str
     where: tuple[Span, ...]
@@ -73,11 +76,12 @@ def related(
         strength = pairs.strength.copy()
         strength[list(wrong)] = 1.0
         spared = replace(pairs, strength=strength)
-    verbs = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
+    verbs = verb_similarity(source, target)
     found: dict[int, UnitSeen] = {}
     for row, (place, unit, predicate) in enumerate(source.relations):
         seen = _look(unit, predicate, verbs[row], target, pairs)
         order, excused, denied, told, at = 0.0, False, False, "", seen.best_at
+        elsewhere = seen.best < _ENDS and nearby.of_another(unit, predicate)
         if seen.reverse >= _ENDS > seen.best:
             at = seen.reverse_at
             told = _told(target, at)
@@ -85,7 +89,7 @@ def related(
             denied = target.relations[at][1].polarity != unit.polarity
             told = _told(target, at) if denied else ""
         else:
-            if unit.polarity:
+            if unit.polarity and not elsewhere:
                 order = nearby.relation(unit, predicate, seen.ends >= _SAME)
             excused = (
                 not order
@@ -98,7 +102,16 @@ def related(
         shown = at >= 0 and (told or seen.best >= _SHOWN)
         where = target.relations[at][1].spans if shown else ()
         found[place] = UnitSeen(
-            seen.best, seen.ends, seen.reverse, order, excused, denied, told, where
+            seen.best,
+            seen.ends,
+            seen.reverse,
+            not predicate.verb and not predicate.verb_turned,
+            order,
+            excused,
+            elsewhere,
+            denied,
+            told,
+            where,
         )
     return found
 

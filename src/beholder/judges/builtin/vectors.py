@@ -3,38 +3,61 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
-from cachetools import LRUCache
 
 from beholder.embed.base import FloatArray
 from beholder.embed.static import StaticEmbedder
 
 _MOST = 50_000
-"""Phrases kept; about 50 MB."""
+"""Phrases kept; about 40 MB."""
 _EMBEDDER = StaticEmbedder()
-_kept: LRUCache[str, FloatArray] = LRUCache(_MOST)
-_lock = threading.Lock()
 
 
-def vectors(phrases: Sequence[str]) -> FloatArray:
-    """Vectors of length one, (n, D), zero for an empty phrase and for unknown scripts."""
-    asked = dict.fromkeys(("", *phrases))
-    with _lock:
-        rows = {phrase: _kept[phrase] for phrase in asked if phrase in _kept}
-        new = [phrase for phrase in asked if phrase not in rows]
-        if new:
-            # Copies: a row that is kept must not keep its whole batch alive.
-            made = {phrase: row.copy() for phrase, row in zip(new, _embed(new), strict=True)}
-            _kept.update(made)
-            rows.update(made)
-    if not phrases:
-        return np.zeros((0, len(rows[""])), dtype=np.float32)
-    return np.stack([rows[phrase] for phrase in phrases])
+class VectorTable:
+    """Vectors by phrase, in one matrix: those of many phrases are one look-up. Safe in threads.
+
+    Args:
+        most: Phrases kept; when more come, it begins anew.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._rows: dict[str, int] = {}
+        self._table: FloatArray = np.zeros((0, 0), dtype=np.float32)
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __call__(self, phrases: Sequence[str]) -> FloatArray:
+        """Vectors of length one, (n, D), zero for an empty phrase and for unknown scripts."""
+        asked = dict.fromkeys(("", *phrases))
+        with self._lock:
+            if new := [phrase for phrase in asked if phrase not in self._rows]:
+                self._add(new, asked)
+            rows = [self._rows[phrase] for phrase in phrases]
+            found: FloatArray = self._table[np.array(rows, np.intp)]
+        return found
+
+    def _add(self, new: Sequence[str], asked: Collection[str]) -> None:
+        if len(self._rows) + len(new) > len(self._table):
+            self._rows.clear()
+            new = list(asked)
+        made = _embed(new)
+        if not self._rows:  # pages that are not written to take no memory
+            self._table = np.zeros((max(self.most, len(new)), made.shape[1]), dtype=np.float32)
+        first = len(self._rows)
+        self._table[first : first + len(new)] = made
+        self._rows.update(zip(new, range(first, first + len(new)), strict=True))
 
 
-def _embed(phrases: list[str]) -> FloatArray:
+vectors = VectorTable(_MOST)
+"""The vectors of words and short phrases that all texts share."""
+
+
+def _embed(phrases: Sequence[str]) -> FloatArray:
     # This embedder never waits: its coroutine ends at the first step, and no event loop is needed,
     # which would cost more than the vectors.
     try:

@@ -17,7 +17,7 @@ _WORDS_AT_MOST = 16
 """A contradiction is told in some words, not by a paragraph."""
 
 _NOTHING = ("", "none", "null")
-_AROUND = " .,;:\"'"
+_AROUND = " \n\t.,;:\"'"
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
 
     def _place(self, value: Any, name: str) -> Span | None:
         """Where the copied words stand, whatever the blanks and the case of letters."""
-        if value is None or value in _NOTHING:
-            return None
+        if value is None or (isinstance(value, str) and value.strip(_AROUND).lower() in _NOTHING):
+            return None  # every way to say nothing
         words = string().read(value, name).strip(_AROUND).split()
-        if not 0 < len(words) <= _WORDS_AT_MOST:
+        if len(words) > _WORDS_AT_MOST:
             return None
         pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
         copied = re.search(pattern, self.target, re.IGNORECASE)

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from beholder.metrics.accord.scoring import compare_wholes, in_order
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
-from beholder.metrics.posh import PoSh, PoShEvidence
+from beholder.metrics.posh.metric import RATES, PoSh, PoShEvidence
 from beholder.metrics.posh.scoring import f1
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
@@ -62,6 +63,7 @@ class Accord(Metric[AccordEvidence]):
     encoder: str = param("minilm", "encoder of words in context: minilm, hf:NAME", tool="encoder")
 
     registered_name: ClassVar[str] = "accord"
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("accord", "mean of f1, words and sentence, times in_order"),
         ValueInfo("f1", "of PoSh: harmonic mean of precision and recall of units"),
@@ -70,6 +72,7 @@ class Accord(Metric[AccordEvidence]):
         ValueInfo("words", "how near the words come in their contexts"),
         ValueInfo("sentence", "cosine of the whole texts"),
         ValueInfo("in_order", "1, down to 0.2 where a reference's words stand in no order", 0.2),
+        *RATES,
     )
 
     @property
@@ -83,9 +86,10 @@ class Accord(Metric[AccordEvidence]):
         Raises:
             ItemError: A text is not English.
         """
+        texts = (item.candidate, *item.references)
+        self.bounds.check_words(texts, self.registered_name)
         # Units first: a text that is refused is not encoded.
         units = await self.units.gather(item, tools)
-        texts = (item.candidate, *item.references)
         own, *others = await read_all(texts, tools.encoder(self.encoder))
         return AccordEvidence(
             units, own, tuple(others), order(item.candidate), self.identities(tools)
@@ -101,7 +105,8 @@ class Accord(Metric[AccordEvidence]):
         units = found.values["f1"]
         own, others = evidence.candidate, evidence.references
         wording = compare_words(own, others)
-        words = f1(wording.precision, peer_adjusted_recall(wording.recall, wording.peers))
+        peers = evidence.units.plan.peers
+        words = f1(wording.precision, peer_adjusted_recall(wording.recall, peers))
         sentence = compare_wholes(own, others)
         kept = in_order(evidence.order, own, others)
         values = {
@@ -112,5 +117,6 @@ class Accord(Metric[AccordEvidence]):
             "words": words,
             "sentence": sentence,
             "in_order": kept,
+            **{info.name: found.values[info.name] for info in RATES},
         }
         return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)

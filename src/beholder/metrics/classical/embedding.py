@@ -11,6 +11,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.classical.matching import greedy_match
 from beholder.metrics.classical.rouge import f_beta
 from beholder.metrics.classical.tokens import (
@@ -103,6 +104,7 @@ class TokenF1(Metric[Vectors]):
     )
 
     registered_name: ClassVar[str] = "token_f1"
+    bounds: ClassVar[Bounds] = Bounds(compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("f1", "harmonic mean of both"),
         ValueInfo("precision", "how well the reference covers the candidate's words"),
@@ -120,6 +122,7 @@ class TokenF1(Metric[Vectors]):
         """Embed every distinct word."""
         texts = item_words(item, self.tokenizer)
         sides = (texts.candidate, *texts.references)
+        self.bounds.check_pairs(len(sides[0]), list(map(len, sides[1:])), self.registered_name)
         distinct = list(dict.fromkeys(word for side in sides for word in side))
         places = {word: place for place, word in enumerate(distinct)}
         vectors = await tools.embed(self.embedder, distinct)

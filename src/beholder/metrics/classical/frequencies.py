@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from beholder.errors import ConfigError, DataError
+from beholder.files import write_bytes
 from beholder.metrics.classical.tokens import WordMetric, Words, tokenize
 from beholder.metrics.params import param
 from beholder.records import Item
@@ -85,7 +86,7 @@ class Frequencies:
             "counts": dict(sorted(self.counts.items())),
         }
         text = json.dumps(table, ensure_ascii=False).encode("utf-8")
-        Path(path).write_bytes(gzip.compress(text, mtime=0))
+        write_bytes(Path(path), gzip.compress(text, mtime=0))
 
     @property
     def identity(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.classical.embedding import unit_range
 from beholder.metrics.classical.rouge import f_beta
 from beholder.metrics.params import param
@@ -62,6 +63,7 @@ class PartsMetric(Metric[EmbeddedParts]):
 
     embedder: str = param("static", "text embedder", tool="embedder")
 
+    bounds: ClassVar[Bounds] = Bounds(compares="parts")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("f1", "harmonic mean of both"),
         ValueInfo("precision", "mean over the candidate's parts"),
@@ -84,6 +86,7 @@ class PartsMetric(Metric[EmbeddedParts]):
         ):
             if not parts:
                 raise ItemError(f"{name} has nothing that {self.registered_name} could compare")
+        self.bounds.check_pairs(len(sides[0]), list(map(len, sides[1:])), self.registered_name)
         vectors = await tools.embed(self.embedder, [part.text for side in sides for part in side])
         return EmbeddedParts(sides[0], sides[1:], vectors, self.identities(tools))
 

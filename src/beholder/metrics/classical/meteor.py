@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError
 from beholder.metrics.base import ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.classical.alignment import Match, align
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words
 from beholder.metrics.params import param
@@ -64,6 +65,7 @@ class METEOR(WordMetric):
     )
 
     registered_name: ClassVar[str] = "meteor"
+    bounds: ClassVar[Bounds] = Bounds(compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("meteor", "METEOR, best reference"),)
     corpus_values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("corpus_meteor", "METEOR of summed counts"),

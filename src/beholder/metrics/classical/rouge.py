@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from beholder.errors import ConfigError
 from beholder.metrics.base import ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, clipped_matches
 from beholder.metrics.params import param
 from beholder.records import Item, ItemScore
@@ -31,6 +32,7 @@ class ROUGE(WordMetric):
     beta: float = param(1.2, "weight of recall in rouge_l")
 
     registered_name: ClassVar[str] = "rouge"
+    bounds: ClassVar[Bounds] = Bounds(compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("rouge_l", "F of the longest common subsequence, recall weighted by beta"),
         ValueInfo("rouge_l_f1", "F1 of the longest common subsequence"),

@@ -13,6 +13,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.classical.embedding import unit_range
 from beholder.metrics.classical.granular import Part, PartsMetric
 from beholder.metrics.classical.graphs import Fact, Facts, facts, graph, phrase
@@ -52,6 +53,7 @@ class FactMetric(Metric[FactEvidence]):
 
     parser: str = param("builtin", "English parser: builtin or spacy:NAME")
 
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="facts")
     values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
 
     async def gather(self, item: Item, tools: Tools) -> FactEvidence:
@@ -65,6 +67,7 @@ class FactMetric(Metric[FactEvidence]):
         for name, side in (("candidate", candidate), ("references", references)):
             if not side.all:
                 raise ItemError(f"no object was found in the {name}: there are no facts to compare")
+        self.bounds.check_pairs(len(candidate.all), [len(references.all)], self.registered_name)
         phrases = sorted({phrase(fact) for fact in candidate.all | references.all})
         vectors = await self.embed(phrases, tools)
         return FactEvidence(candidate, references, vectors, self.identities(tools))
@@ -234,6 +237,7 @@ class SGEmbed(PartsMetric):
     parser: str = param("builtin", "English parser: builtin or spacy:NAME")
 
     registered_name: ClassVar[str] = "sg_embed"
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="parts")
 
     def parts(self, text: str, tools: Tools) -> list[Part]:
         """The parts of a text's scene graph."""

@@ -87,7 +87,10 @@ class WordMetric(Metric[TokenizedTexts]):
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
         """Split all texts of an item into words."""
-        return item_words(item, self.tokenizer)
+        texts = item_words(item, self.tokenizer)
+        n_words = [len(words) for words in texts.references]
+        self.bounds.check_pairs(len(texts.candidate), n_words, self.registered_name)
+        return texts
 
 
 def ngrams(words: Sequence[str], order: int) -> list[tuple[str, ...]]:

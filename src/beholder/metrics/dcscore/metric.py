@@ -14,6 +14,7 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw, Judge
 from beholder.judges.operations import AtomicStatement, Decompose, MatchStatements, Verify
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
 from beholder.metrics.dcscore.places import without_marks
 from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
@@ -86,6 +87,7 @@ class DCScore(Metric[DCScoreEvidence]):
     pictured: bool = field(default=False, repr=False, compare=False)
 
     registered_name: ClassVar[str] = "dcscore"
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000)
     values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
     score_units = staticmethod(score_units)
 

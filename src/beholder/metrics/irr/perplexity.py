@@ -105,7 +105,7 @@ class Perplexity(Metric[Measured]):
     async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
         """All texts about one image in one call, so that the image is encoded once."""
         for item in items:
-            self.check_item(item)
+            self.check(item)
         found = await self._measure(items, tools)
         return [self.score_item(item, one) for item, one in zip(items, found, strict=True)]
 

@@ -29,13 +29,14 @@ def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, Any]:
 
 
 def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, Any]:
+    # A denied unit has a span more than its part of the graph, its last: the first ones tell.
     places: dict[tuple[str, str, tuple[Span, ...]], int] = {}
     for place, unit in enumerate(units):
         if unit is not None:
-            places.setdefault((unit.kind, unit.text, unit.spans), place)
+            places.setdefault((unit.kind, unit.text, unit.spans[:1]), place)
 
     def place_of(kind: str, text: str, spans: tuple[Span, ...]) -> int | None:
-        return places.get((kind, text, spans))
+        return places.get((kind, text, spans[:1]))
 
     nodes: list[dict[str, Any]] = [
         {

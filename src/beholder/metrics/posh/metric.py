@@ -16,8 +16,9 @@ from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence
 from beholder.language import parse, scene_graph
 from beholder.language.graph import SceneGraph
-from beholder.language.reading import check_english, english_graphs
+from beholder.language.reading import check_english, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.posh.drawing import graphs_detail
 from beholder.metrics.posh.instead import told_instead
@@ -37,6 +38,25 @@ from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by
 from beholder.records import Item, ItemScore, Side
 
 _GRAPHS_KEPT = 256
+
+RATES = (
+    ValueInfo(
+        "contradicted_rate",
+        "share of the candidate's units that the reference contradicts",
+        higher_is_better=False,
+    ),
+    ValueInfo(
+        "unstated_rate",
+        "share of the candidate's units that the reference does not state",
+        higher_is_better=False,
+    ),
+    ValueInfo(
+        "omission_rate",
+        "share of the references' units that the candidate does not state",
+        higher_is_better=False,
+    ),
+)
+"""The values that ``scoring.rates`` gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +118,12 @@ class PoSh(Metric[PoShEvidence]):
     )
 
     registered_name: ClassVar[str] = "posh"
+    bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
         ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
         ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
-        ValueInfo(
-            "contradicted_rate",
-            "share of the candidate's units that the reference contradicts",
-            higher_is_better=False,
-        ),
-        ValueInfo(
-            "unstated_rate",
-            "share of the candidate's units that the reference does not state",
-            higher_is_better=False,
-        ),
-        ValueInfo(
-            "omission_rate",
-            "share of the references' units that the candidate does not state",
-            higher_is_better=False,
-        ),
+        *RATES,
     )
 
     def __post_init__(self) -> None:
@@ -149,7 +156,9 @@ class PoSh(Metric[PoShEvidence]):
         Raises:
             ItemError: A text is not English.
         """
-        first, *others = _graphs((item.candidate, *item.references), self.rules)
+        texts = (item.candidate, *item.references)
+        self.bounds.check_words(texts, self.registered_name)
+        first, *others = await _graphs(texts, self.rules)
         judge = tools.judge(self.judge)
         words = None
         if self.rules == "fixed" and self.lexical_weight > 0 and judge.can(AlignWords):
@@ -227,6 +236,7 @@ class PoSh(Metric[PoShEvidence]):
         """
         if self.rules == "reference":
             precision, recall = self._published(plan, grades)
+            p, r = precision.value, recall.value
         else:
             weighing = Weighing(
                 {
@@ -236,16 +246,10 @@ class PoSh(Metric[PoShEvidence]):
                 },
                 self.weighting == "information",
             )
-            rule: Literal["best", "mean"] = "best" if self._takes_best else "mean"
+            rule: Literal["best", "mean"] = "best" if self.references == "best" else "mean"
             recall = fixed_recall(plan, grades, weighing, self.threshold, rule)
             precision = fixed_precision(plan, grades, weighing, self.threshold)
-        p, r = precision.value, recall.value
-        if plan.lexical_alignment is not None:
-            over = max if self._takes_best else np.mean
-            p += self.lexical_weight * (plan.lexical_alignment.precision - p)
-            r += self.lexical_weight * (float(over(plan.lexical_alignment.recalls)) - r)
-        if self.references == "peers" and self.rules == "fixed":
-            r = peer_adjusted_recall(r, plan.peers)
+            p, r = self._beside_words(plan, precision.value, recall.value)
         values = {
             "f1": f1(p, r),
             "precision": p,
@@ -255,11 +259,16 @@ class PoSh(Metric[PoShEvidence]):
         units = (*precision.units, *recall.units)
         return ItemScore(values, units, self.signature(), graphs_detail(plan, units))
 
-    @property
-    def _takes_best(self) -> bool:
-        return self.references == "best" or (
-            self.references == "peers" and self.rules == "reference"
-        )
+    def _beside_words(self, plan: Plan, p: float, r: float) -> tuple[float, float]:
+        """Precision and recall of units with the share of words, and beside the peers' recall."""
+        aligned = plan.lexical_alignment
+        if aligned is not None:
+            over = max if self.references == "best" else np.mean
+            p += self.lexical_weight * (aligned.precision - p)
+            r += self.lexical_weight * (float(over(aligned.recalls)) - r)
+        if self.references == "peers":
+            r = peer_adjusted_recall(r, plan.peers)
+        return p, r
 
     def _published(self, plan: Plan, grades: Grades) -> tuple[Judged, Judged]:
         """Both sides under the published rules, with the candidate's units of its best pair."""
@@ -268,7 +277,7 @@ class PoSh(Metric[PoShEvidence]):
         back = [published_side(plan, grades, "reference", i, self.threshold) for i in n]
         best = max(n, key=lambda i: forward[i][0])
         recalls = [value for value, _ in back]
-        recall = max(recalls) if self._takes_best else float(np.mean(recalls))
+        recall = float(np.mean(recalls)) if self.references == "mean" else max(recalls)
         units = tuple(unit for _, found in back for unit in found)
         return Judged(*forward[best]), Judged(recall, units)
 
@@ -277,10 +286,10 @@ def _known(grades: Grades, side: Side, reference: int) -> Known:
     return lambda question: grades.get(Ask(side, reference, question))
 
 
-def _graphs(texts: Sequence[str], rules: Rules) -> list[SceneGraph]:
+async def _graphs(texts: Sequence[str], rules: Rules) -> list[SceneGraph]:
     """The graphs of texts; references that many items share are parsed once."""
     if rules == "fixed":
-        return english_graphs.of(texts)
+        return await english_graphs_together(texts)
     return [_published_graph(text) for text in texts]
 
 

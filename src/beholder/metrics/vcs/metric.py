@@ -12,6 +12,7 @@ import numpy.typing as npt
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.metrics.vcs.drawing import score_figure
@@ -78,6 +79,7 @@ class VCS(Metric[VCSEvidence]):
     references: Literal["best", "mean"] = param("best", "several references")
 
     registered_name: ClassVar[str] = "vcs"
+    bounds: ClassVar[Bounds] = Bounds(compares="sentences")
     values: ClassVar[tuple[ValueInfo, ...]] = VALUES
 
     def __post_init__(self) -> None:
@@ -117,6 +119,8 @@ class VCS(Metric[VCSEvidence]):
             spans = [(group[0].start, group[-1].end) for group in groups]
             chunks = [" ".join(segment.of(text) for segment in group) for group in groups]
             parts.append(Parts(name, text, spans, chunks))
+        n_parts = [len(each.spans) for each in parts]
+        self.bounds.check_pairs(n_parts[0], n_parts[1:], self.registered_name)
         embedded = await embed_parts(tools, self.embedder, parts)
         return VCSEvidence(embedded[0], tuple(embedded[1:]), self.identities(tools))
 

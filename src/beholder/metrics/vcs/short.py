@@ -12,6 +12,7 @@ import numpy as np
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.metrics.base import Metric, ValueInfo
+from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.metrics.vcs.drawing import score_figure
@@ -84,6 +85,7 @@ class VCSShort(Metric[VCSEvidence]):
     references: Literal["union", "best", "mean"] = param("union", "several references")
 
     registered_name: ClassVar[str] = "vcs_short"
+    bounds: ClassVar[Bounds] = Bounds(compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = tuple(
         replace(info, help=_HELP.get(info.name, info.help.replace("chunks", "words")))
         for info in VALUES
@@ -124,6 +126,8 @@ class VCSShort(Metric[VCSEvidence]):
             if not found:
                 raise ItemError(f"the {name} has no word: VCS-short needs at least one")
             parts.append(Parts(name, text, spans, found))
+        n_parts = [len(each.spans) for each in parts]
+        self.bounds.check_pairs(n_parts[0], n_parts[1:], self.registered_name)
         embedded = await embed_parts(tools, self.embedder, parts)
         return VCSEvidence(embedded[0], tuple(embedded[1:]), self.identities(tools))
 

@@ -143,8 +143,8 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
     """
     from matplotlib import rc_context
 
-    (out / "tables").mkdir(parents=True, exist_ok=True)
-    (out / "figures").mkdir(exist_ok=True)
+    files.make_folder(out / "tables")
+    files.make_folder(out / "figures")
     for table in study.tables:
         write_csv(table, out / "tables" / f"{table.name}.csv")
     drawn: dict[str, Path] = {}

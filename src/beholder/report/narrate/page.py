@@ -51,7 +51,7 @@ def write_study_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     Raises:
         RunError: The folder holds no finished run over narratives.
     """
-    figures_dir.mkdir(parents=True, exist_ok=True)
+    files.make_folder(figures_dir)
     written: list[Path] = []
     for name, figure in figures(run_folder, results.read(run_folder)).items():
         written += save(figure, figures_dir / f"narratives-{name}", ("png", "svg"))

@@ -52,6 +52,7 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
     return { themes };
   }
   const chips = verdictChips(outcome, (off) => {
+    if (!chips.isConnected) return; // another item is shown by now
     for (const mark of node.querySelectorAll("[data-unit]")) {
       mark.classList.toggle("off", off.has(outcome.units[Number(mark.dataset.unit)].verdict));
     }

@@ -114,7 +114,7 @@ VIEWS.scene_graph = (payload, context) => {
       const detail = context.detail(key);
       const names = { of: "of", contradiction: "the other text says", under: "said of", holds: "units under it", grade: "grade, 1 to 5", identifier: "asked as", reason: "" };
       return Object.entries(names).filter(([name]) => detail[name] !== undefined)
-        .map(([name, label]) => [label, typeof detail[name] === "number" ? number(detail[name], 2) : String(detail[name])]);
+        .map(([name, label]) => [label, name === "grade" ? number(detail[name], 2) : String(detail[name])]);
     },
     related: () => [],
     light: () => {},

@@ -92,11 +92,12 @@ def write(config: NarrateConfig, study: dict[str, Any], found: StageFindings) ->
     """
     if found.pictures is not None:
         rows, _ = _drawn(found.pictures, found.inputs.storylines)
-        np.savez_compressed(
-            config.out / MATRIX,
-            theta=found.pictures.space.subset(rows).theta().astype(np.float16),
-            ids=np.array([found.pictures.frames[row].id for row in rows]),
-        )
+        with files.replacing(config.out / MATRIX) as unfinished, unfinished.open("wb") as archive:
+            np.savez_compressed(
+                archive,
+                theta=found.pictures.space.subset(rows).theta().astype(np.float16),
+                ids=np.array([found.pictures.frames[row].id for row in rows]),
+            )
     pictures = ((f.id, f.image) for f in found.inputs.shown)
     study["unreadable"] = write_thumbs(config.out, config.folder, pictures, THUMB_SIDE)
     text = json.dumps(study, ensure_ascii=False, allow_nan=False)

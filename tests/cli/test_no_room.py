@@ -1,0 +1,110 @@
+"""A disk that is full, and places that cannot be written: told in words, and nothing is lost."""
+
+from __future__ import annotations
+
+import errno
+import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from toy.command import Cli, runner
+from toy.reviewer import write_reviews
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.chdir(tmp_path)
+    rows = []
+    for i in range(6):
+        Image.new("RGB", (8, 8), (i, 0, 0)).save(f"{i}.png")
+        text = "A cat sits. " * (i + 1)
+        group = {"group": {"system": "a"}, "judgments": {"overall": i}}
+        rows.append(
+            {"id": str(i), "candidate": text, "references": ["A dog."], "images": [f"{i}.png"]}
+            | group
+        )
+    Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_reviews(Path("reviews.jsonl"), n=4)
+    return runner(monkeypatch, capsys)
+
+
+@contextmanager
+def room_for(n_bytes: int) -> Iterator[None]:
+    """No file may get longer than so many bytes: writing more fails, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "score": ("score", "d.jsonl", "-m", "vcs", "-m", "bleu", "-o", "out"),
+    "agree": ("agree", "d.jsonl", "-m", "length", "--resamples", "20", "-o", "out"),
+    "rank": ("rank", "reviews.jsonl", "-s", "length", "--resamples", "20", "-o", "out"),
+    "graph": ("graph", "A red cat.", "--svg", "cat.svg"),
+}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.suffix in (".json", ".parquet", ".html", ".csv", ".png", ".svg")
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_full_disk_is_told_in_words_and_the_run_goes_on_with_room(
+    name: str, cli: Cli, tmp_path: Path
+) -> None:
+    command = COMMANDS[name]
+    assert cli(*command).code == 0
+    calm = files(tmp_path)
+    for path in tmp_path.rglob("*.html"):
+        path.unlink()
+    if (tmp_path / "out").exists():
+        (tmp_path / "out").rename(tmp_path / "calm")
+    refused = 0
+    for room in (200, 10_000, 120_000):
+        with room_for(room):
+            done = cli(*command)
+        if done.code:
+            refused += 1
+            assert done.code == 2, done.err
+            assert done.err.startswith("beholder: "), done.err
+            assert len(done.err.splitlines()) < 4
+    assert refused >= 1
+    assert cli(*command).code == 0
+    found = files(tmp_path)
+    assert {name: found[name] for name in calm} == calm
+    assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("place", ["file/out", "/proc/out"])
+def test_a_place_that_cannot_be_written_is_told_in_words(name: str, place: str, cli: Cli) -> None:
+    Path("file").write_text("x")
+    command = [{"out": place, "cat.svg": f"{place}.svg"}.get(part, part) for part in COMMANDS[name]]
+    done = cli(*command)
+    assert done.code == 2
+    assert done.err.startswith("beholder: ")
+    assert place.partition("/")[0] in done.err
+    assert len(done.err.splitlines()) < 4
+
+
+def test_whatever_else_the_disk_refuses_is_no_traceback(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "/models/words")
+
+    monkeypatch.setattr("beholder.language.parse", refuse)
+    done = cli("graph", "A red cat.")
+    assert (done.code, done.err) == (2, "beholder: /models/words: Permission denied\n")

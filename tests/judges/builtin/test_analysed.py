@@ -1,0 +1,126 @@
+"""A text as the judge reads it, and the graph of a question, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from beholder.judges.builtin.phrases import question_graph
+from beholder.judges.builtin.reading import analysed
+from beholder.judges.builtin.spelling import respelt
+from beholder.judges.builtin.verbs import verb_similarity
+from beholder.judges.operations import Question
+
+
+@pytest.mark.parametrize(
+    ("span", "expected"),
+    [
+        ((0, 1), (0, 1)),
+        ((2, 9), (1, 3)),
+        ((3, 4), (1, 2)),
+        ((1, 2), (1, 1)),
+        ((9, 10), (3, 3)),
+        ((0, 2), (0, 1)),
+    ],
+)
+def test_words_of_characters(span: tuple[int, int], expected: tuple[int, int]) -> None:
+    assert analysed("A red cup.").at(span) == expected
+
+
+def test_sentences_end_at_marks_only() -> None:
+    assert analysed("A cup, red; tall. A lamp\nA box").sentences == [0, 0, 0, 0, 1, 1, 2, 2]
+
+
+def test_where_words_and_things_stand() -> None:
+    text = analysed("A red cup and a red plate.")
+    assert text.places == {"a": [0, 4], "red": [1, 5], "cup": [2], "and": [3], "plate": [6]}
+    names = [entity.name for entity in text.graph.entities]
+    assert {place: names[i] for place, i in text.named_at.items()} == {2: "cup", 6: "plate"}
+    assert [sorted(u.text for u in text.said_of[place]) for place in (1, 5)] == [["red"], ["red"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The red cup and plate.", True),
+        ("The cup, plate and lid.", True),
+        ("The red cup and blue plate.", True),  # only words that are said of them stand between
+        ("The red cup and the plate.", False),
+        ("The red cup on plates.", False),
+        ("The red cup. Plates shine.", False),
+    ],
+)
+def test_things_of_one_list(text: str, expected: bool) -> None:
+    assert bool(analysed(text).listed) is expected
+
+
+def test_a_list_is_whole_whichever_of_its_things_is_asked() -> None:
+    text = analysed("The cup, plate and lid.")
+    assert [sorted(text.listed[i]) for i in range(3)] == [[1, 2], [0, 2], [0, 1]]
+
+
+def test_what_a_thing_does_is_a_state() -> None:
+    text = analysed("A red dog sleeps.")
+    states = {u.text: text.is_state(u) for u in text.units if u.kind == "attribute"}
+    assert states == {"red": False, "sleeps": True}
+
+
+def test_relations_with_their_ends() -> None:
+    text = analysed("A man holds a cup on a table.")
+    columns, subjects, objects = text.relation_ends
+    heads = [entity.head for entity in text.graph.entities]
+    ends = [(heads[a], heads[b]) for a, b in zip(subjects, objects, strict=True)]
+    assert columns == list(range(len(ends)))
+    assert ("man", "cup") in ends
+    assert text.verbs_written[0] == "holds"
+
+
+def test_verbs_are_as_near_as_their_forms_in_the_texts() -> None:
+    first, second = (
+        analysed("A car is located by a wall."),
+        analysed("A car is situated by a wall."),
+    )
+    assert verb_similarity(first, second)[0, 0] == 1.0
+    other = analysed("A car is painted by a man.")
+    assert verb_similarity(first, other)[0, 0] < 0.5
+    assert verb_similarity(analysed("Rain."), first).shape == (0, 1)
+
+
+def test_the_graph_of_a_question_on_a_relation() -> None:
+    graph = question_graph(Question("relation", "is held by", subject="red cup", object="tall man"))
+    assert [entity.head for entity in graph.entities] == ["cup", "man"]
+    assert {(a.entity, a.value) for a in graph.attributes} == {(0, "red"), (1, "tall")}
+    (relation,) = graph.relations
+    assert (relation.subject, relation.object) == (0, 1)
+
+
+def test_the_graph_of_a_question_on_an_attribute_and_a_thing() -> None:
+    graph = question_graph(Question("attribute", "Red", subject="cup"))
+    assert [(a.entity, a.value) for a in graph.attributes] == [(0, "red")]
+    thing = question_graph(Question("entity", "tall lamp"))
+    assert [entity.head for entity in thing.entities] == ["lamp"]
+    bare = question_graph(Question("entity", "!"))
+    assert len(bare.entities) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"), [("Sculptuer", "sculpture"), ("sculptureee", "sculptureee")]
+)
+def test_exchanged_letters_are_one_edit(word: str, expected: str) -> None:
+    assert respelt(word, {"sculpture"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "kind", "passive"),
+    [
+        ("holds", "hold", "verb", False),
+        ("looks up at", "look up at", "verb", False),
+        ("held by", "hold by", "verb", True),
+        ("next to", "next to", "preposition", False),
+        ("", "", "preposition", False),
+    ],
+)
+def test_what_a_question_relates_is_in_base_form(
+    said: str, value: str, kind: str, passive: bool
+) -> None:
+    (made,) = question_graph(Question("relation", said, "red cup", "tall man")).relations
+    assert (made.predicate, made.kind, made.passive) == (value, kind, passive)

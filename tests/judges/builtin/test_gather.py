@@ -1,0 +1,505 @@
+"""What evidence is made of counterparts and likenesses that are given by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.entities import Counterparts
+from beholder.judges.builtin.evidence import Evidence
+from beholder.judges.builtin.gather import (
+    _Agreement,
+    _by_entity,
+    _coverage,
+    _Gathering,
+    _property_agreement,
+)
+from beholder.judges.builtin.nearby import Nearby
+from beholder.judges.builtin.numbers import numbers
+from beholder.judges.builtin.reading import analysed
+from beholder.judges.builtin.relations import UnitSeen
+from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.units import GraphUnit
+from beholder.records import Span
+
+NUMBERS = replace(numbers(), same=0.85, known=0.5)
+
+
+def thing(index: int, name: str, text: str, start: int, **more: object) -> Entity:
+    end = start + len(text)
+    made = Entity(index, name, name.split()[-1], (Mention(text, (start, end), 0),))
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+CAKE = AnalysedText(SceneGraph("vanilla cake", (thing(0, "vanilla cake", "cake", 8),), (), ()))
+
+
+def pairs(
+    similarity: list[list[float]],
+    best: list[int],
+    plain: list[list[float]] | None = None,
+    strength: list[list[float]] | None = None,
+    alike: list[list[bool]] | None = None,
+    unpaired: bool = False,
+) -> Counterparts:
+    given = np.array(similarity)
+    return Counterparts(
+        given,
+        given if plain is None else np.array(plain),
+        given if strength is None else np.array(strength),
+        np.array(best, np.intp),
+        given >= 0.85 if alike is None else np.array(alike),
+        np.full(len(best), unpaired),
+    )
+
+
+def gathering(source: AnalysedText, target: AnalysedText, given: Counterparts) -> _Gathering:
+    made = _Gathering(source, target, NUMBERS)
+    made._pairs = given
+    made._coverage = np.full(len(source.units), 0.25)
+    return made
+
+
+def mugs(polarity: bool = True) -> AnalysedText:
+    things = (thing(0, "mug", "mug", 0, polarity=polarity), thing(1, "cup", "cups", 8))
+    return AnalysedText(SceneGraph("mug and cups", things, (), ()))
+
+
+def entity(
+    given: Counterparts, target: AnalysedText, polarity: bool = True, source: AnalysedText = CAKE
+) -> Evidence:
+    unit = replace(source.units[0], polarity=polarity)
+    return gathering(source, target, given)._entity(0, unit)
+
+
+@pytest.mark.parametrize("polarity", [True, False])
+def test_a_thing_without_counterpart(polarity: bool) -> None:
+    expected = Evidence("entity", polarity, counterpart=False, coverage=0.25)
+    assert entity(pairs([[0.0, 0.0]], [-1]), mugs(), polarity) == expected
+
+
+def test_a_thing_with_the_first_as_counterpart() -> None:
+    expected = Evidence(
+        "entity",
+        True,
+        coverage=0.25,
+        named=0.85,
+        stated=0.85,
+        narrower=True,
+        told="mug",
+        where=((0, 3),),
+    )
+    assert entity(pairs([[0.85, 0.1]], [0]), mugs()) == expected
+
+
+@pytest.mark.parametrize(
+    ("named", "polarity", "where"),
+    [
+        (0.5, True, ((0, 3),)),
+        (0.49, True, ()),
+        (0.85, False, ((0, 3),)),
+        (0.84, False, ()),
+    ],
+)
+def test_which_counterpart_is_shown(named: float, polarity: bool, where: tuple[Span, ...]) -> None:
+    assert entity(pairs([[named, 0.1]], [0]), mugs(), polarity).where == where
+
+
+@pytest.mark.parametrize(("named", "narrower"), [(0.85, True), (0.84, False)])
+def test_which_name_says_more(named: float, narrower: bool) -> None:
+    assert entity(pairs([[named, 0.1]], [0]), mugs()).narrower is narrower
+    same = entity(pairs([[named]], [0]), CAKE)
+    assert same.narrower is False
+
+
+@pytest.mark.parametrize(
+    ("named", "near", "excluded"),
+    [
+        (0.84, 0.5, True),
+        (0.85, 0.5, False),  # it is there by name
+        (0.84, 0.625, False),  # 0.9375 is 1.5 times as near
+        (0.84, 0.62, True),
+    ],
+)
+def test_names_that_are_near_and_set_apart(named: float, near: float, excluded: bool) -> None:
+    given = pairs([[named, near]], [0], plain=[[0.84, 0.9375]])
+    found = entity(given, mugs())
+    assert (found.excluded, found.told) == (excluded, "cups" if excluded else "mug")
+
+
+@pytest.mark.parametrize(
+    ("excluded", "polarity", "there", "told"),
+    [
+        (True, True, False, "cups"),
+        (True, False, True, "mug"),
+        (True, False, False, "no mug"),
+        (False, True, False, "no mug"),
+        (False, True, True, "mug"),
+    ],
+)
+def test_what_is_told_of_a_thing(excluded: bool, polarity: bool, there: bool, told: str) -> None:
+    given = pairs([[0.6, 0.5]], [0], plain=[[0.6, 0.9 if excluded else 0.5]])
+    found = entity(given, mugs(there), polarity)
+    assert (found.told, found.denied) == (told, not there)
+
+
+@pytest.mark.parametrize("unpaired", [True, False])
+def test_a_thing_whose_counterparts_are_taken(unpaired: bool) -> None:
+    assert entity(pairs([[0.9, 0.1]], [0], unpaired=unpaired), mugs()).crowded is unpaired
+
+
+DOGS = AnalysedText(
+    SceneGraph("three dogs", (thing(0, "dog", "dogs", 6, quantity="three", plural=True),), (), ())
+)
+AMOUNT = DOGS.units[1]
+
+
+def herd(first: str | None, second: str | None, plural: bool = True) -> AnalysedText:
+    things = (
+        thing(0, "hound", "hounds", 0, quantity=first, plural=first is not None),
+        thing(1, "pup", "pups", 7, quantity=second, plural=plural),
+    )
+    return AnalysedText(SceneGraph("hounds pups", things, (), ()))
+
+
+@pytest.mark.parametrize(
+    ("target", "other", "best", "stated", "told"),
+    [
+        (herd("two", "three"), 0.85, 0, 1.0, ""),  # one that is called so has the amount
+        (herd("two", "three"), 0.84, 0, 0.0, "two"),
+        (herd("two", "three"), 0.84, 1, 1.0, ""),
+        (herd(None, None), 0.9, 0, 0.0, "one"),  # what has no amount counts for nothing
+        (herd("three", "two"), 0.9, 0, 1.0, ""),
+    ],
+)
+def test_how_many(target: AnalysedText, other: float, best: int, stated: float, told: str) -> None:
+    given = pairs([[0.6, other]], [best])
+    assert gathering(DOGS, target, given)._amount(AMOUNT) == Evidence(
+        "amount",
+        named=other if best else 0.6,
+        stated=stated,
+        excluded=bool(told),
+        told=told,
+        where=((7, 11),) if best else ((0, 6),),
+    )
+
+
+def test_how_many_of_nothing() -> None:
+    found = gathering(DOGS, herd("two", "two"), pairs([[0.0, 0.0]], [-1]))._amount(AMOUNT)
+    assert found == Evidence("amount", counterpart=False)
+
+
+class Placed(Nearby):
+    """Gives one value for the order of words."""
+
+    def attribute(self, unit: GraphUnit) -> float:
+        return 0.75
+
+
+RED = AnalysedText(
+    SceneGraph(
+        "red cup", (thing(0, "cup", "cup", 4),), (Attribute(0, "red", "red", ((0, 3),), 0),), ()
+    )
+)
+SAID = AnalysedText(
+    SceneGraph(
+        "pale mug, no dark lid",
+        (thing(0, "mug", "mug", 5), thing(1, "lid", "lid", 18)),
+        (
+            Attribute(0, "pale", "pale", ((0, 4),), 0),
+            Attribute(1, "dark", "dark", ((13, 17),), 0, polarity=False),
+        ),
+        (),
+    )
+)
+"""Its properties: pale (mug), dark (lid), mug, lid."""
+
+
+def attribute(
+    similarity: list[float],
+    best: int = 0,
+    polarity: bool = True,
+    excluded: list[int] | None = None,
+    strength: tuple[float, float] = (1.0, 0.5),
+    wrong: bool = False,
+    alike: tuple[bool, bool] = (True, False),
+) -> Evidence:
+    given = pairs([[0.9, 0.3]], [best], strength=[list(strength)], alike=[list(alike)])
+    made = gathering(RED, SAID, given)
+    row = np.array([similarity])
+    owners = np.array([[max(similarity[0], similarity[2]), max(similarity[1], similarity[3])]])
+    made._agreement = _Agreement([1], row, owners, {} if excluded is None else {0: excluded})
+    made._nearby = Placed(RED, SAID, given.alike)
+    return made._attribute(0, replace(RED.units[1], polarity=polarity), 1, {0} if wrong else set())
+
+
+def test_an_attribute_without_counterpart() -> None:
+    expected = Evidence("attribute", True, counterpart=False, coverage=0.25)
+    assert attribute([0.9, 0.9, 0.9, 0.9], best=-1) == expected
+
+
+def test_an_attribute_that_is_said() -> None:
+    assert attribute([0.86, 0.1, 0.2, 0.1]) == Evidence(
+        "attribute",
+        True,
+        coverage=0.25,
+        named=0.9,
+        stated=0.86,
+        on_counterpart=0.86,
+        on_alike=0.86,
+        order=0.75,
+        where=((0, 4),),
+    )
+
+
+@pytest.mark.parametrize(("likeness", "where"), [(0.5, ((0, 4),)), (0.49, ())])
+def test_which_property_is_shown(likeness: float, where: tuple[Span, ...]) -> None:
+    assert attribute([likeness, 0.1, 0.2, 0.1]).where == where
+
+
+@pytest.mark.parametrize(
+    ("likeness", "best", "polarity", "denied", "told"),
+    [
+        (0.85, 0, True, False, ""),
+        (0.85, 0, False, True, "pale"),
+        (0.84, 0, False, False, ""),
+        (0.85, 1, True, True, "not dark"),
+        (0.85, 1, False, False, ""),
+        (0.84, 1, True, False, ""),
+    ],
+)
+def test_what_is_denied(
+    likeness: float, best: int, polarity: bool, denied: bool, told: str
+) -> None:
+    row = [0.1, likeness, 0.2, 0.2] if best else [likeness, 0.1, 0.2, 0.2]
+    found = attribute(row, best, polarity)
+    assert (found.denied, found.told) == (denied, told)
+    assert found.order == (0.75 if polarity else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("similarity", "excluded", "told", "where"),
+    [
+        ([0.6, 0.1, 0.7, 0.1], [0], "pale", ((0, 4),)),
+        ([0.1, 0.1, 0.85, 0.1], [0], "", ((5, 8),)),  # said of it all the same
+        ([0.1, 0.1, 0.84, 0.1], [0], "pale", ((0, 4),)),
+        ([0.1, 0.1, 0.84, 0.1], [1, 0], "pale", ((0, 4),)),
+    ],
+)
+def test_what_excludes_it(
+    similarity: list[float], excluded: list[int], told: str, where: tuple[Span, ...]
+) -> None:
+    found = attribute(similarity, excluded=excluded)
+    assert (found.excluded, found.told, found.where) == (True, told, where)
+
+
+def test_what_is_said_of_another_excludes_nothing() -> None:
+    found = attribute([0.6, 0.1, 0.7, 0.1], excluded=[1])
+    assert (found.excluded, found.told) == (False, "")
+
+
+@pytest.mark.parametrize(
+    ("likeness", "strength", "elsewhere", "stated"),
+    [
+        (0.85, 0.8, True, 0.68),
+        (0.84, 0.8, False, 0.672),
+        (0.85, 1.0, False, 0.85),  # that thing is meant as well
+        (1.0, 0.84, True, 0.84),
+        (1.0, 0.85, False, 0.85),
+    ],
+)
+def test_what_is_said_of_another_thing_only(
+    likeness: float, strength: float, elsewhere: bool, stated: float
+) -> None:
+    found = attribute([0.1, likeness, 0.2, 0.1], strength=(1.0, strength))
+    assert found.elsewhere is elsewhere
+    assert found.stated == pytest.approx(stated)
+    assert found.on_alike == 0.2
+    assert attribute([0.1, likeness, 0.2, 0.1], alike=(True, True)).on_alike == likeness
+    assert attribute([0.1, likeness, 0.2, 0.1], alike=(False, False)).on_alike == 0.0
+
+
+@pytest.mark.parametrize(
+    ("likeness", "wrong", "spared"), [(0.85, True, True), (0.84, True, False), (0.9, False, False)]
+)
+def test_what_a_wrong_thing_has_by_right(likeness: float, wrong: bool, spared: bool) -> None:
+    assert attribute([likeness, 0.1, 0.2, 0.1], wrong=wrong).spared is spared
+
+
+def parts(text: str) -> AnalysedText:
+    """The lid of the box."""
+    things = (thing(0, "lid", "lid", 0), thing(1, "box", "box", 7))
+    of = Relation(0, 1, "of", "of", ((4, 6),), 0, "preposition")
+    return AnalysedText(SceneGraph(text, things, (), (of,)))
+
+
+@pytest.mark.parametrize(
+    ("similarity", "expected"),
+    [
+        ([[0.85, 0.0], [0.0, 0.85]], [1]),
+        ([[0.85, 0.0], [0.0, 0.84]], [1]),  # by the target alone
+        ([[0.84, 0.0], [0.0, 0.85]], [1]),  # by the source alone
+        ([[0.84, 0.0], [0.0, 0.84]], []),
+    ],
+)
+def test_what_belongs_to_what_by_either_text(
+    similarity: list[list[float]], expected: list[int]
+) -> None:
+    text = parts("lid of box")
+    assert gathering(text, text, pairs(similarity, [0, 1]))._kin(0, 0) == expected
+
+
+@pytest.mark.parametrize(
+    ("best", "counterpart", "named", "ends"),
+    [([0, 1], True, 0.9, 0.7), ([-1, 1], False, 0.0, 0.0), ([0, -1], True, 0.9, 0.0)],
+)
+def test_evidence_on_a_relation(
+    best: list[int], counterpart: bool, named: float, ends: float
+) -> None:
+    text = parts("lid of box")
+    made = gathering(text, text, pairs([[0.9, 0.4], [0.3, 0.7]], best))
+    seen = UnitSeen(0.1, 0.2, 0.3, True, 0.4, True, False, True, "told", ((4, 6),))
+    assert made._relation(text.units[2], 2, seen) == Evidence(
+        "relation",
+        True,
+        counterpart,
+        coverage=0.25,
+        named=named,
+        stated=0.1,
+        order=0.4,
+        between=0.2,
+        turned=0.3,
+        ends=ends,
+        bare=True,
+        spared=True,
+        elsewhere=False,
+        denied=True,
+        told="told",
+        where=((4, 6),),
+    )
+
+
+def test_words_of_units_in_a_text() -> None:
+    nothing = AnalysedText(SceneGraph("", (), (), ()))
+    assert _coverage(RED, nothing).tolist() == [0.0, 0.0]
+    assert _coverage(nothing, RED).tolist() == []
+    assert _coverage(RED, RED) == pytest.approx(np.ones(2), abs=1e-5)
+    blue = AnalysedText(SceneGraph("cup", (thing(0, "cup", "cup", 0),), (), ()))
+    cup, red = _coverage(RED, blue).tolist()
+    assert cup == pytest.approx(1.0, abs=1e-5)
+    assert red < 0.9
+
+
+def test_agreement_of_what_is_said_and_of_amounts() -> None:
+    """A state counts half as much as what a thing is like; amounts are added."""
+    said = (
+        Attribute(0, "red", "red", ((0, 3),), 0),
+        Attribute(0, "sleeping", "sleep", ((10, 18),), 0, kind="state"),
+    )
+    source = AnalysedText(SceneGraph("red dog is sleeping", (thing(0, "dog", "dog", 4),), said, ()))
+    best = np.array([[0.9, 0.3], [0.6, 0.0]])
+    # (1 * 0.9 + 0.5 * 0.6) / 1.5, and 0.3 / 1.5
+    assert _by_entity(source, SAID, best) == pytest.approx(np.array([[0.8, 0.2]]))
+    # "three" beside "two" is 0, beside three is 1
+    found = _by_entity(DOGS, herd("two", "three"), np.zeros((0, 2)))
+    assert found.tolist() == [[0.0, 1.0]]
+
+
+def test_agreement_leaves_amounts_out_and_keeps_what_excludes() -> None:
+    source = AnalysedText(
+        SceneGraph(
+            "two red dogs",
+            (thing(0, "dog", "dogs", 8, quantity="two", plural=True),),
+            (Attribute(0, "red", "red", ((4, 7),), 0),),
+            (),
+        )
+    )
+    target = AnalysedText(
+        SceneGraph(
+            "old blue dog",
+            (thing(0, "dog", "dog", 9),),
+            (
+                Attribute(0, "old", "old", ((0, 3),), 0),
+                Attribute(0, "blue", "blue", ((4, 8),), 0),
+            ),
+            (),
+        )
+    )
+    found = _property_agreement(source, target)
+    assert (found.places, found.excluded) == ([1], {0: [1]})
+    assert found.similarity.shape == (1, 3)
+    assert found.best[0, 0] == found.similarity.max()
+
+
+def test_words_of_units_are_in_the_form_they_stand_in() -> None:
+    words, owners = DOGS.unit_words
+    assert (words, owners.tolist()) == (("dogs", "three"), [0, 1])
+
+
+class Quoting(Nearby):
+    """Takes each unit for quoted, and keeps whether the target seemed to say otherwise."""
+
+    def __init__(self, source: AnalysedText, target: AnalysedText, given: Counterparts) -> None:
+        super().__init__(source, target, given.alike)
+        self.against: dict[str, bool] = {}
+
+    def quoted(self, unit: GraphUnit, contradicted: bool) -> bool:
+        self.against[unit.text] = contradicted
+        return True
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "against"),
+    [
+        ("A red cup.", "A red cup.", {"red": False}),
+        ("A red cup.", "A blue cup.", {"red": True}),
+        ("A red cup.", "The cup is not red.", {"red": True}),
+        ("A red cup.", "A cup. A red plate.", {"red": False}),  # of another: no contradiction
+        ("A woman pets a dog.", "A man pets a dog. A woman waits.", {"pets": True}),
+        ("A woman pets a dog.", "A woman pets a dog.", {"pets": False}),
+        ("Three dogs.", "Two dogs.", {"three": True}),
+        ("Three dogs.", "Three dogs.", {"three": False}),
+    ],
+)
+def test_quotes_are_looked_for_in_view_of_what_is_said_against_them(
+    source: str, target: str, against: dict[str, bool]
+) -> None:
+    first, second = analysed(source), analysed(target)
+    made = _Gathering(first, second, NUMBERS)
+    nearby = Quoting(first, second, made._pairs)
+    made._nearby = nearby
+    found = made.all()
+    assert nearby.against == against  # things are not looked for
+    assert [known.quoted for known in found] == [unit.kind != "entity" for unit in first.units]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "spared"),
+    [
+        ("A red dog.", "A red car.", True),  # the dog is the mistake, not its colour
+        ("A red dog.", "A red dog.", False),
+        ("A red dog.", "A blue car.", False),
+    ],
+)
+def test_what_is_right_of_a_wrong_thing_is_spared(source: str, target: str, spared: bool) -> None:
+    first = analysed(source)
+    _, found = _Gathering(first, analysed(target), NUMBERS).all()
+    assert found.spared is spared
+
+
+@pytest.mark.parametrize(("value", "whole"), [("striped", True), ("wooden striped", False)])
+def test_only_values_of_one_word_are_compared_as_a_whole(value: str, whole: bool) -> None:
+    def made(said: str) -> AnalysedText:
+        found = Attribute(0, said, said, ((0, len(said)),), 0)
+        text = f"{said} cup"
+        return AnalysedText(
+            SceneGraph(text, (thing(0, "cup", "cup", len(said) + 1),), (found,), ())
+        )
+
+    source, target = made(value), made("round")
+    source.property_vectors = target.property_vectors = np.ones((2, 1))  # all alike
+    similarity = _property_agreement(source, target).similarity
+    assert (similarity == 1.0).all() == whole

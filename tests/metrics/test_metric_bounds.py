@@ -1,0 +1,75 @@
+"""An item that is too large has a reason at once, under every metric."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from beholder.errors import ItemError
+from beholder.metrics import METRICS, bounds, metric
+from beholder.metrics.bounds import Bounds
+from beholder.metrics.describe import describe
+from beholder.metrics.tools import Tools
+from beholder.records import Item
+
+BUILTIN = METRICS.builtin()
+COMPARING = [name for name in BUILTIN if METRICS.get(name).bounds.compares]
+NEEDS = {
+    name: {"judge": "openai:m"} for name in ("clair", "direct_assessment", "fleur", "perplexity")
+}
+TEXT = "A red cat sits. A big dog runs. A man eats a green apple."
+
+
+def evaluated(name: str, item: Item) -> None:
+    asyncio.run(metric(name, **NEEDS.get(name, {})).evaluate(item, Tools()))
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_texts_have_a_most_of_characters_and_items_of_pictures(name: str) -> None:
+    limit = METRICS.get(name).bounds.characters
+    half = "a" * (limit // 2)
+    METRICS.get(name).bounds.check(Item("1", half, (half,), ("a.png",) * 256), name)
+    with pytest.raises(
+        ItemError, match=f"have {limit + 1:,} characters; {name} takes up to {limit:,}"
+    ):
+        evaluated(name, Item("1", half, (half, "b"), ("a.png",)))
+    with pytest.raises(ItemError, match=f"has 257 pictures; {name} takes up to 256"):
+        evaluated(name, Item("1", "a", ("b",), ("a.png",) * 257))
+
+
+@pytest.mark.parametrize("name", COMPARING)
+def test_what_compares_each_with_each_has_a_most_of_pairs(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = Item("1", TEXT, (TEXT, TEXT))
+    if name not in ("accord", "posh"):  # their encoder takes long to load; others score by it
+        evaluated(name, item)
+    monkeypatch.setattr(bounds, "MOST_PAIRS", 3)
+    compared = METRICS.get(name).bounds.compares
+    with pytest.raises(
+        ItemError, match=rf"{name} would compare \d+ pairs of {compared}; .* up to 3,"
+    ):
+        evaluated(name, item)
+
+
+def test_metrics_that_hold_a_table_of_pairs_are_known() -> None:
+    assert set(COMPARING) >= {"vcs", "vcs_short", "token_f1", "ngram_embed", "sg_embed", "accord"}
+
+
+def test_pairs_are_those_with_all_references_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MOST_PAIRS", 60)
+    Bounds(compares="words").check_pairs(6, [4, 6], "m")
+    Bounds().check_pairs(7, [4, 6], "m")
+    with pytest.raises(ItemError, match="m would compare 70 pairs of words"):
+        Bounds(compares="words").check_pairs(7, [4, 6], "m")
+
+
+def test_the_page_of_a_metric_tells_its_bounds() -> None:
+    assert (
+        "Takes of each item: 1,000,000 characters in all texts together, 50,000,000 pairs of words."
+        in describe(METRICS.get("vcs_short"))
+    )
+    assert "Takes of each item: 100,000 characters in all texts together." in describe(
+        METRICS.get("dcscore")
+    )
