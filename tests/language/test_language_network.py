@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import zlib
+
 import numpy as np
 import numpy.typing as npt
 import pytest
+from safetensors import safe_open
 
+from beholder.embed import minilm
+from beholder.embed.layers import Norm
+from beholder.embed.packed import Packed
 from beholder.language import model
 from beholder.language.network import (
     FAR,
     N_HEADS,
+    SUFFIXES,
     WIDTH,
     Network,
+    _Affine,
     _Block,
     _by_place,
-    _Linear,
-    _Norm,
     shape,
 )
+from beholder.language.trees import best_tree
 
-Floats = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.floating]
 
 
 @pytest.mark.parametrize(
@@ -32,12 +40,13 @@ def test_shapes(word: str, expected: int) -> None:
 
 
 def _random_block(rng: np.random.Generator) -> tuple[_Block, Floats]:
-    def linear(n_in: int, n_out: int) -> _Linear:
+    def linear(n_in: int, n_out: int) -> _Affine:
         weight = rng.normal(size=(n_in, n_out)).astype(np.float32) * np.float32(n_in**-0.5)
-        return _Linear(weight, rng.normal(size=n_out).astype(np.float32))
+        return _Affine(weight, rng.normal(size=n_out).astype(np.float32))
 
-    def norm() -> _Norm:
-        return _Norm(*rng.normal(size=(2, WIDTH)).astype(np.float32))
+    def norm() -> Norm:
+        weight, bias = rng.normal(size=(2, WIDTH)).astype(np.float32)
+        return Norm(weight, bias, 1e-5)
 
     distances = rng.normal(size=(N_HEADS, 2 * FAR + 1)).astype(np.float32)
     block = _Block(
@@ -51,9 +60,10 @@ def _random_block(rng: np.random.Generator) -> tuple[_Block, Floats]:
     return block, distances
 
 
-def _norm(rows: Floats, norm: _Norm) -> Floats:
-    deviation = np.sqrt(rows.var(axis=1, keepdims=True) + 1e-5)
-    return (rows - rows.mean(axis=1, keepdims=True)) / deviation * norm.weight + norm.bias
+def _norm(rows: Floats, norm: Norm) -> Floats:
+    deviation = np.sqrt(rows.var(axis=-1, keepdims=True) + 1e-5)
+    found: Floats = (rows - rows.mean(axis=-1, keepdims=True)) / deviation
+    return found * norm.weight + norm.bias
 
 
 @pytest.mark.parametrize("n", [1, 64, 65, 150])
@@ -89,6 +99,62 @@ def test_a_block_is_convolution_and_attention_to_the_neighbourhood(n: int) -> No
             mixed.append(weights / weights.sum() @ values[list(seen), head])
         expected[place] += np.concatenate(mixed) @ block.attended.weight + block.attended.bias
     np.testing.assert_allclose(block(x), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
+    words = ["A", "3rd", "dog", "in", "auto-parks", "sleeps", "near", "Rome", ",", "USA", "."]
+    with safe_open(str(model.FILE), framework="np") as file:
+        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        labels = json.loads(file.metadata()["labels"])
+
+    def matrix(name: str) -> Floats:
+        return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
+
+    def linear(name: str, x: Floats) -> Floats:
+        found: Floats = matrix(name) @ x + stored[f"{name}.bias"]
+        return found
+
+    def norm(name: str, x: Floats) -> Floats:
+        return _norm(x, Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], 1e-5))
+
+    tokenizer, pieces = minilm.pieces()
+    first = []
+    for word in words:
+        ids = tokenizer.encode(word, add_special_tokens=False).ids
+        ending = zlib.crc32(word[-3:].lower().encode()) % SUFFIXES
+        mean = np.mean([pieces.rows(np.array([i]))[0] for i in ids], axis=0)
+        added = matrix("suffixes")[ending] + matrix("shapes")[shape(word)]
+        first.append(norm("norm", linear("embed", mean) + added))
+    x = np.stack(first).astype(np.float32)
+    network = Network(model.FILE)
+    for block in network._blocks:
+        x = block(x)
+    x = norm("last", x)
+
+    read = network.read(words)
+    assert read.tags == [labels["tags"][linear("tags", row).argmax()] for row in x]
+    assert read.parts == [labels["parts"][linear("parts", row).argmax()] for row in x]
+    assert all(linear("starts", row)[0] <= 0 for row in x[1:])  # one sentence
+    scores = np.array(
+        [
+            [
+                linear("arc", np.maximum(linear("arc_dependent", own), 0))
+                @ np.maximum(linear("arc_head", head), 0)
+                if own is not head
+                else linear("roots", own)[0]
+                for head in x
+            ]
+            for own in x
+        ]
+    )
+    assert read.heads.tolist() == best_tree(scores).tolist()
+    for place, (head, relation) in enumerate(zip(read.heads.tolist(), read.relations, strict=True)):
+        if place == head:
+            continue
+        both = linear("relation_dependent", x[place]) + linear("relation_head", x[head])
+        of_words = linear("relations", np.maximum(both, 0))
+        of_words[labels["relations"].index("root")] = -np.inf
+        assert relation == labels["relations"][of_words.argmax()]
 
 
 def test_a_text_without_words_has_no_reading() -> None:

@@ -29,13 +29,14 @@ import torch
 from spacy.tokens import Doc
 
 from beholder.language import model, normalise
-from training.english import corpora, fit, silver
+from training.english import captions, corpora, fit, silver
 from training.english.examples import Document, Labels
 from training.english.export import export
-from training.english.nets import Student
+from training.english.nets import Trainable
 
 STEPS = {"first": 1400, "final": 6000}
-FALLING = 1500
+FALLING = {"first": 400, "final": 3500}
+Others = list[tuple[list[Document], float]]
 
 
 def main() -> None:
@@ -49,26 +50,42 @@ def main() -> None:
     torch.set_num_threads(1)
     docs = corpora.treebanks(data, "train")
     labels = Labels.of(docs)
-    captions = corpora.captions(docs, random.Random(0))
 
-    def learn(name: str, trees: list[Document], start: Student | None) -> Student:
-        def run() -> Student:
+    def learn(name: str, others: Others, start: Trainable | None) -> Trainable:
+        def run() -> Trainable:
             return fit.study(
-                docs, captions, trees, labels, steps=STEPS[name], falling=FALLING, start=start
+                docs, others, labels, steps=STEPS[name], falling=FALLING[name], start=start
             )
 
-        return _kept(out / f"{name}.pickle", run)
+        found: Trainable = _kept(out / f"{name}.pickle", run)
+        return found
 
-    first = learn("first", [], None)
+    first = learn("first", _others(docs, []), None)
     export(first, asdict(labels), out / "first.safetensors")
     trees = _kept(
         out / "silver.pickle", lambda: _silver(data, out / "first.safetensors", arguments.peer)
     )
-    final = learn("final", trees, first)
+    others = _others(docs, trees)
+    final = learn("final", others, first)
     export(final, asdict(labels), out / model.FILE.name)
+    sizes = zip(("silver", "captions", "silver captions", "templates"), others, strict=True)
     _write_metrics(
-        out, {"treebank": _size(docs), "captions": _size(captions), "silver": _size(trees)}
+        out, {"treebanks": _size(docs)} | {name: _size(kind) for name, (kind, _) in sizes}
     )
+
+
+def _others(docs: list[Document], trees: list[Document]) -> Others:
+    """What is read beside the treebanks, with the share of each kind in a pass."""
+    rng = random.Random(0)
+    gold, silver_ = corpora.whole(docs), corpora.whole(trees)
+    words = captions.Words([*gold, *silver_])
+    seen = captions.Words(sentence.as_words() for doc in trees or docs for sentence in doc)
+    return [
+        (trees, 0.5),
+        (corpora.alone(captions.captions(gold, words, rng)), 0.25),
+        (corpora.alone(captions.captions(silver_, words, rng)), 0.5),
+        (corpora.alone(captions.templates(seen, rng)), 0.25),
+    ]
 
 
 def _kept(path: Path, make: Callable[[], Any]) -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import spacy
@@ -31,14 +30,14 @@ def treebanks(data: Path, split: str) -> list[Document]:
     ]
 
 
-def captions(docs: Sequence[Document], rng: random.Random) -> list[Document]:
-    """Copies of sentences that look like captions, each a document."""
-    sentences = [sentence.as_words() for doc in docs for sentence in doc if _whole(sentence)]
-    return [[Sentence.of(copy)] for copy in ud.caption_copies(sentences, rng) if copy]
+def whole(docs: Iterable[Document]) -> list[ud.Sentence]:
+    """The sentences whose every head is known."""
+    return [s.as_words() for doc in docs for s in doc if min(s.heads) >= 0]
 
 
-def _whole(sentence: Sentence) -> bool:
-    return min(sentence.heads) >= 0
+def alone(sentences: Iterable[ud.Sentence]) -> list[Document]:
+    """Each sentence as a document."""
+    return [[Sentence.of(sentence)] for sentence in sentences]
 
 
 def descriptions(path: Path) -> Iterator[str]:

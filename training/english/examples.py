@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -87,7 +88,7 @@ class Labels:
 def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:
     """Each gold document as sentences of the tokens that ``nlp`` makes of its text."""
     for gold in docs:
-        example = Example(nlp.make_doc(gold.text), gold)
+        example: Any = Example(nlp.make_doc(gold.text), gold)
         tokens = [token.text for token in example.predicted]
         tags = [tag or UNKNOWN for tag in example.get_aligned("TAG", as_string=True)]
         parts = [part or UNKNOWN for part in example.get_aligned("POS", as_string=True)]

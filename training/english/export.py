@@ -1,4 +1,4 @@
-"""The student's weights in the form that ``beholder.language.network`` reads."""
+"""Trained weights in the form that ``beholder.language.network`` reads."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from torch import Tensor, nn
 
 from beholder.embed import packed
 from beholder.language.network import N_HEADS, WIDTH
-from training.english.nets import Student
+from training.english.nets import Trainable
 
 BITS = 8
 
 
-def export(student: Student, labels: dict[str, list[str]], path: Path) -> None:
+def export(net: Trainable, labels: dict[str, list[str]], path: Path) -> None:
     """Write the weights, eight bits a number; scales of scores are multiplied into them."""
     stored: dict[str, np.ndarray] = {}
 
@@ -35,21 +35,21 @@ def export(student: Student, labels: dict[str, list[str]], path: Path) -> None:
         stored[f"{name}.weight"] = layer.weight.detach().numpy()
         stored[f"{name}.bias"] = layer.bias.detach().numpy()
 
-    linear("embed", student.embed)
-    matrix("suffixes", student.suffixes.weight)
-    matrix("shapes", student.shapes.weight)
-    norm("norm", student.norm)
-    norm("last", student.last)
+    linear("embed", net.embed)
+    matrix("suffixes", net.suffixes.weight)
+    matrix("shapes", net.shapes.weight)
+    norm("norm", net.norm)
+    norm("last", net.last)
     queries = torch.ones(3 * WIDTH)
     queries[:WIDTH] = (WIDTH // N_HEADS) ** -0.5
-    for i, block in enumerate(student.blocks):
+    for i, block in enumerate(net.blocks):
         norm(f"{i}.near_norm", block.near_norm)
         norm(f"{i}.wide_norm", block.wide_norm)
         linear(f"{i}.near", block.near)
         linear(f"{i}.qkv", block.qkv, queries)
         linear(f"{i}.attended", block.attended)
         stored[f"{i}.distances"] = block.distances.detach().numpy()
-    heads = student.heads
+    heads = net.heads
     linear("arc", heads.arc, WIDTH**-0.5)
     for name in ("tags", "parts", "starts", "roots", "arc_dependent", "arc_head",
                  "relation_dependent", "relation_head", "relations"):  # fmt: skip

@@ -1,4 +1,4 @@
-"""The training of the student."""
+"""The training of the network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from training.english.examples import Document, Labels, batches, chunks, words_of
-from training.english.nets import Pieces, Student, losses, targets
+from training.english.nets import Pieces, Trainable, losses, targets
 
 RATE = 1.6e-3
 _LIMITS = (80, 100, 130)
@@ -20,20 +20,18 @@ _PLACES = 800
 
 def study(
     docs: Sequence[Document],
-    captions: Sequence[Document],
-    silver: Sequence[Document],
+    others: Sequence[tuple[Sequence[Document], float]],
     labels: Labels,
     *,
     steps: int,
     falling: int,
-    start: Student | None = None,
-) -> Student:
-    """Train the student; what is given back is the moving mean of its weights.
+    start: Trainable | None = None,
+) -> Trainable:
+    """Train the network; what is given back is the moving mean of its weights.
 
     Args:
         docs: The treebanks, all read in each pass.
-        captions: Copies of sentences that look like captions; a third is read in each pass.
-        silver: Trees of descriptions; half is read in each pass.
+        others: Further documents, each kind with the share of it that is read in a pass.
         labels: Labels to tell apart.
         steps: Batches to learn from.
         falling: How many of the last of them are learned from at a falling rate.
@@ -41,7 +39,7 @@ def study(
     """
     torch.manual_seed(0)
     rng = random.Random(0)
-    net, pieces = Student(labels, dropout=0.1), Pieces()
+    net, pieces = Trainable(labels, dropout=0.1), Pieces()
     if start is not None:
         net.load_state_dict(start.state_dict())
     optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.02)
@@ -53,8 +51,8 @@ def study(
         if not waiting:
             limit = rng.choice(_LIMITS)
             parts = list(_regrouped(chunks(docs, limit), rng))
-            parts += chunks(rng.sample(silver, len(silver) // 2), limit)
-            parts += rng.sample(captions, len(captions) // 3)
+            for kind, share in others:
+                parts += chunks(rng.sample(kind, int(share * len(kind))), limit)
             waiting = batches(parts, _PLACES, rng)
         for group in optimiser.param_groups:
             group["lr"] = RATE * min(1, step / 100, max(0.01, (steps - step) / max(1, falling)))
@@ -69,7 +67,8 @@ def study(
         if step % 100 == 0:
             print(f"step {step} of {steps}: loss {total / 100:.3f}", flush=True)
             total = 0.0
-    return mean.module.eval()
+    found: Trainable = mean.module.eval()
+    return found
 
 
 def _regrouped(docs: Iterable[Document], rng: random.Random) -> Iterable[Document]:

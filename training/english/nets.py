@@ -1,8 +1,6 @@
-"""The networks in torch: the teacher, and the student whose weights are shipped.
+"""The network of ``beholder.language.network`` in torch, which can be trained.
 
-Both read batches of documents, words padded to a common length, and end in the same heads: tags,
-parts of speech, sentence starts, a biaffine score for each head (Dozat and Manning 2017,
-arXiv:1611.01734) and the relation to it.
+It reads batches of documents, words padded to a common length.
 """
 
 from __future__ import annotations
@@ -78,6 +76,7 @@ class Pieces:
         self._known: dict[str, list[int]] = {}
 
     def __call__(self, word: str) -> list[int]:
+        """The pieces of one word."""
         found = self._known.get(word)
         if found is None:
             found = piece_ids(self._tokenizer, word)
@@ -208,8 +207,8 @@ def losses(net: Heads, scores: Scores, answers: dict[str, Tensor]) -> Tensor:
     )
 
 
-class Student(nn.Module):
-    """What is shipped: vectors of word pieces, convolutions and attention in turn, heads."""
+class Trainable(nn.Module):
+    """Vectors of word pieces, convolutions and attention in turn, heads."""
 
     def __init__(self, labels: Labels, dropout: float) -> None:
         super().__init__()
@@ -242,7 +241,8 @@ class Student(nn.Module):
         hidden = torch.zeros(n, 1, 1, length).masked_fill(~batch.present[:, None, None], -1e4)
         for block in self.blocks:
             x = block(x, batch.present, far, hidden)
-        return self.heads(self.last(x))
+        found: Scores = self.heads(self.last(x))
+        return found
 
 
 class Block(nn.Module):

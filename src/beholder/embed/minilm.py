@@ -22,6 +22,7 @@ from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.base import Embedder, FloatArray
+from beholder.embed.layers import Norm
 from beholder.embed.packed import Packed
 
 FOLDER = Path(__file__).parent / "minilm_model"
@@ -33,7 +34,7 @@ _HEADS = 12
 _TILE = 64
 _AT_ONCE = 1024
 """Tokens in memory at a time; a window more at most."""
-_EPSILON = np.float32(1e-12)
+_EPSILON = 1e-12
 _LOADING = threading.Lock()
 
 
@@ -50,26 +51,13 @@ class _Linear:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Norm:
-    weight: FloatArray
-    bias: FloatArray
-
-    def __call__(self, rows: FloatArray) -> FloatArray:
-        rows = rows - rows.mean(axis=1, keepdims=True)
-        rows /= np.sqrt((rows * rows).mean(axis=1, keepdims=True) + _EPSILON)
-        rows *= self.weight
-        rows += self.bias
-        return rows
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Layer:
     qkv: _Linear
     attended: _Linear
-    attended_norm: _Norm
+    attended_norm: Norm
     up: _Linear
     down: _Linear
-    norm: _Norm
+    norm: Norm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +66,7 @@ class _EncoderModel:
     unknown: int | None
     tokens: Packed  # (tokens, D)
     places: FloatArray  # (WINDOW + 2, D)
-    norm: _Norm
+    norm: Norm
     layers: tuple[_Layer, ...]
 
 
@@ -274,8 +262,8 @@ def _read() -> _EncoderModel:
         rows = packed(name).rows(slice(None))
         return _Linear(np.ascontiguousarray(rows.T), stored[f"{name}.bias"])
 
-    def norm(name: str) -> _Norm:
-        return _Norm(stored[f"{name}.weight"], stored[f"{name}.bias"])
+    def norm(name: str) -> Norm:
+        return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
 
     tokenizer, tokens = pieces()
     return _EncoderModel(

@@ -24,6 +24,7 @@ from tokenizers import Tokenizer
 
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
+from beholder.embed.layers import Norm
 from beholder.embed.packed import Packed
 from beholder.language.trees import best_tree
 
@@ -41,13 +42,13 @@ _NEAR = 64
 _SENTENCE = 512
 """Longest sentence in words: the scores of heads grow with its square."""
 _KNOWN_WORDS = 20_000
-_EPSILON = np.float32(1e-5)
+_EPSILON = 1e-5
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class Tagged:
     """What the network says of the words of a text.
 
     Attributes:
@@ -86,12 +87,12 @@ def suffix(word: str) -> int:
 
 def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
     """The pieces of a word, the unknown one for a word without any."""
-    found = tokenizer.encode(word, add_special_tokens=False).ids[:MAX_PIECES]
-    return found or [tokenizer.token_to_id("[UNK]")]
+    found: list[int] = tokenizer.encode(word, add_special_tokens=False).ids[:MAX_PIECES]
+    return found or tokenizer.encode("[UNK]", add_special_tokens=False).ids
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Linear:
+class _Affine:
     weight: FloatArray  # (in, out), contiguous
     bias: FloatArray  # (out,)
 
@@ -102,25 +103,12 @@ class _Linear:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Norm:
-    weight: FloatArray
-    bias: FloatArray
-
-    def __call__(self, rows: FloatArray) -> FloatArray:
-        rows = rows - rows.mean(axis=-1, keepdims=True)
-        rows /= np.sqrt((rows * rows).mean(axis=-1, keepdims=True) + _EPSILON)
-        rows *= self.weight
-        rows += self.bias
-        return rows
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    near_norm: _Norm
-    near: _Linear
-    wide_norm: _Norm
-    qkv: _Linear
-    attended: _Linear
+    near_norm: Norm
+    near: _Affine
+    wide_norm: Norm
+    qkv: _Affine
+    attended: _Affine
     distances: FloatArray  # (heads, _NEAR, 3 * _NEAR): of a word to each that it sees
 
     def __call__(self, x: FloatArray) -> FloatArray:
@@ -160,13 +148,13 @@ class Network:
         def matrix(name: str) -> FloatArray:
             return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
 
-        def linear(*names: str) -> _Linear:
+        def linear(*names: str) -> _Affine:
             weight = np.concatenate([matrix(name) for name in names])
             bias = np.concatenate([stored[f"{name}.bias"] for name in names])
-            return _Linear(np.ascontiguousarray(weight.T), bias.astype(np.float32))
+            return _Affine(np.ascontiguousarray(weight.T), bias.astype(np.float32))
 
-        def norm(name: str) -> _Norm:
-            return _Norm(stored[f"{name}.weight"], stored[f"{name}.bias"])
+        def norm(name: str) -> Norm:
+            return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
 
         self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]
         self._tokenizer, self._pieces = minilm.pieces()
@@ -191,10 +179,10 @@ class Network:
         self._to_relation = linear("relation_dependent", "relation_head")
         self._relation = linear("relations")
 
-    def read(self, words: Sequence[str]) -> Reading:
+    def read(self, words: Sequence[str]) -> Tagged:
         """The words of one text, with everything that the network says of them."""
         if not words:
-            return Reading([], [], np.zeros(0, dtype=np.int64), [])
+            return Tagged([], [], np.zeros(0, dtype=np.int64), [])
         x = np.stack([self._vector(word) for word in words])
         for block in self._blocks:
             x = block(x)
@@ -206,7 +194,7 @@ class Network:
         bounds = sentence_bounds(told[:, -2])
         heads = self._heads(x, told[:, -1], bounds)
         relations = self._relations(x, heads)
-        return Reading(
+        return Tagged(
             [self.tags[i] for i in tags],
             [self.parts[i] for i in parts],
             heads,

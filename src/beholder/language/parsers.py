@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
+from threadpoolctl import threadpool_limits
+
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
 from beholder.language.depth import bound_depth
@@ -72,7 +74,8 @@ def _parse_window(nlp: Language, name: str, texts: Sequence[str]) -> list[Docume
         check_script(text)
     paragraphs = [normalise.paragraphs(text) for text in texts]
     flat = (paragraph.text for some in paragraphs for paragraph in some)
-    with _vocabulary_bounded(nlp):
+    # The products are small: more threads only wait for each other.
+    with _vocabulary_bounded(nlp), threadpool_limits(1):
         docs = nlp.pipe(flat, batch_size=_BATCH)
         return [
             _document(text, [(p, next(docs)) for p in some], name)

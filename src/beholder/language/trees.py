@@ -25,11 +25,12 @@ def best_tree(scores: Floats) -> Ints:
     arcs = scores.astype(np.float64)
     roots = np.diagonal(arcs).copy()
     np.fill_diagonal(arcs, -np.inf)
-    heads = arcs.argmax(axis=1)
+    heads: Ints = arcs.argmax(axis=1)
     most = arcs[np.arange(n), heads]
     # No tree under a root is better than the root with the best heads of all others.
     bounds = roots - most + most.sum()
-    best, found = -np.inf, heads
+    best = -np.inf
+    found = heads
     for root in np.argsort(-bounds, kind="stable").tolist():
         if bounds[root] <= best:
             break
@@ -46,7 +47,7 @@ def best_tree(scores: Floats) -> Ints:
 
 def _arborescence(arcs: npt.NDArray[np.float64], root: int) -> Ints:
     """Heads of the best tree under a root; row: dependent, column: head."""
-    heads = arcs.argmax(axis=1)
+    heads: Ints = arcs.argmax(axis=1)
     heads[root] = root
     cycle = _cycle(heads, root)
     if cycle is None:

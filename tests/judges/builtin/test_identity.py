@@ -30,7 +30,7 @@ def test_the_manifest_names_what_answers_hang_on() -> None:
         "judges/builtin/inference.txt",
         "judges/builtin/numbers.json",
         "judges/builtin/predicates.txt",
-        "language/english.model.gz",  # weights of the parser
+        "language/english.safetensors",  # weights of the parser
         "language/lemmas.txt",
         "language/lexicon.txt",
         "language/unseen.txt",

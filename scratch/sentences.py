@@ -1,1 +1,0 @@
-from training.english.examples import Sentence, bare
