@@ -6,7 +6,7 @@ from beholder.embed.base import Embedder, FloatArray
 from beholder.registry import Registry
 from beholder.spec import Spec, tool
 
-__all__ = ["EMBEDDERS", "Embedder", "FloatArray", "embedder"]
+__all__ = ["EMBEDDERS", "Embedder", "FloatArray", "embedder", "takes"]
 
 EMBEDDERS: Registry[Embedder] = Registry(
     kind="embedder",
@@ -36,6 +36,15 @@ def embedder(given: str | Spec, *, base_url: str | None = None, **options: objec
         MissingExtraError: The embedder needs a package that is not installed.
     """
     parsed = tool(given)
-    if base_url is not None and EMBEDDERS.takes(parsed.name, "base_url"):
+    if base_url is not None and takes(parsed, "base_url"):
         options["base_url"] = base_url
     return EMBEDDERS.build(parsed, **options)
+
+
+def takes(given: str | Spec, option: str) -> bool:
+    """Whether the embedder of a spec has a use for an option of ``embedder``.
+
+    Raises:
+        ConfigError: The spec cannot be read, or nothing has its name.
+    """
+    return EMBEDDERS.takes(tool(given).name, option)

@@ -46,6 +46,7 @@ class StaticEmbedder(Embedder):
 
     batch_size: ClassVar[int] = 1024
     per_process: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
 
     @property
     def identity(self) -> str:

@@ -183,6 +183,7 @@ def _result(result: MetricResult) -> dict[str, Any]:
         "n_scored": result.n_scored,
         "n_failed": result.n_failed,
         "failures": dict(result.failures),
+        "cautions": list(result.cautions),
         "values": {name: _estimate(value) for name, value in result.values.items()},
     }
 
@@ -211,4 +212,5 @@ def _from_result(entry: Mapping[str, Any]) -> MetricResult:
         n_failed=entry["n_failed"],
         signature=entry["signature"],
         failures=entry["failures"],
+        cautions=tuple(entry.get("cautions", ())),
     )

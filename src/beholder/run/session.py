@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from beholder.judges import AnswerStore, Tally
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome
+from beholder.metrics.tools import check_taken
 from beholder.options import JudgeOptions, WorkOptions
 from beholder.records import MetricResult
 from beholder.run import manifest
@@ -85,6 +86,14 @@ class Means:
     work: WorkOptions = field(default_factory=WorkOptions)
     folder: Path = field(default_factory=Path)
 
+    def check(self, askers: Iterable[Asker[Any]]) -> None:
+        """Refuse options that no tool of what is asked takes.
+
+        Raises:
+            ConfigError: Names the option and the tools.
+        """
+        check_taken(self.judging.for_tools(), (spec for one in askers for spec in one.tool_specs()))
+
     def tools(self) -> Tools:
         """Tools without a store, as worker processes make them."""
         return Tools(options=self.judging.for_tools(), folder=self.folder)
@@ -137,14 +146,17 @@ class Session:
             progress: Hears how it goes on.
 
         Raises:
+            ConfigError: An option of tools is given that none of them takes.
             RunError: The folder is busy, or holds a run of another kind or format.
             KeyboardInterrupt: Passed on, after the store has all that was finished.
         """
         manifest.check_kind(out, kind)
+        asking = tuple(askers)
+        means.check(asking)
         with ExitStack() as stack:
             store = stack.enter_context(Store.open(out))
             answers, budget = None, None
-            if any(asker.asks_judge() for asker in askers):
+            if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
                     run_answers(out, means.work.cache, means.work.max_cost)
                 )

@@ -56,6 +56,7 @@ def summarise(store: Store, asked: Asked) -> MetricResult:
         n_failed=sum(failures.values()),
         signature=f"{' ; '.join(made)}|bs:{N_RESAMPLES}|seed:{SEED}",
         failures=dict(failures.most_common()),
+        cautions=asked.asker.cautions({k: [v for _, v in column] for k, column in columns.items()}),
     )
 
 

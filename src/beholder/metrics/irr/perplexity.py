@@ -114,8 +114,8 @@ class Perplexity(Metric[Measured]):
         identities = self.identities(tools)  # refuses a judge that cannot
         item = items[0]
         images = await tools.pictures.read(item.images if self.image else (), self.max_side or None)
-        language = item.group.get("language") or str(item.meta.get("language", ""))
-        prompt = self.instruction or INSTRUCTIONS.get(language.lower()[:2], INSTRUCTIONS["en"])
+        own = INSTRUCTIONS.get(item.language.lower()[:2], INSTRUCTIONS["en"])
+        prompt = self.instruction or own
         texts = [one.candidate for one in items]
         asked = MeasureSurprisal(texts, prompt, images)
         found = await tools.judge(self.judge).ask(asked)
