@@ -4,11 +4,12 @@ Needs torch. Three stages, each kept in WORK so that a stopped run goes on where
 
 1. ``first``: the network on the treebanks alone;
 2. ``silver``: words of image descriptions which it and another parser read alike. PEER is that
-   parser, a spaCy package or folder with UD labels; the shipped file was made with the pipeline
-   that versions before 0.9 shipped;
-3. ``final``: the network goes on with treebanks and silver, and is written as the shipped file.
+   parser, a spaCy package or folder with UD labels; for the shipped file it was the spaCy pipeline
+   that this repository held before;
+3. ``final``: the network goes on with treebanks, silver and captions made of both, and is written
+   as the shipped file.
 
-About half an hour on one core. Other processors round otherwise: expect the same figures within
+About 50 minutes on one core. Other processors round otherwise: expect the same figures within
 half a point, not the same bytes.
 """
 
@@ -34,7 +35,7 @@ from training.english.examples import Document, Labels
 from training.english.export import export
 from training.english.nets import Trainable
 
-STEPS = {"first": 1400, "final": 6000}
+STEPS = {"first": 2000, "final": 23_000}
 FALLING = {"first": 400, "final": 3500}
 Others = list[tuple[list[Document], float]]
 
