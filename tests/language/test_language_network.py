@@ -132,8 +132,10 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
     x = norm("last", x)
 
     read = network.read(words)
-    assert read.tags == [labels["tags"][linear("tags", row).argmax()] for row in x]
-    assert read.parts == [labels["parts"][linear("parts", row).argmax()] for row in x]
+    for row, tag, part in zip(x, read.tags, read.parts, strict=True):
+        tags, parts = linear("tags", row), linear("parts", row)
+        i, j = max(labels["pairs"], key=lambda pair: tags[pair[0]] + parts[pair[1]])
+        assert (labels["tags"][i], labels["parts"][j]) == (tag, part)
     assert all(linear("starts", row)[0] <= 0 for row in x[1:])  # one sentence
     scores = np.array(
         [
@@ -169,3 +171,9 @@ def test_roots_and_only_roots_have_the_relation_root() -> None:
     roots = [place for place, head in enumerate(read.heads.tolist()) if head == place]
     assert [words[place] for place in roots] == ["sleeps", "sits"]
     assert [place for place, name in enumerate(read.relations) if name == "root"] == roots
+
+
+def test_a_word_is_not_a_noun_by_its_tag_and_a_verb_by_its_part() -> None:
+    read = Network(model.FILE).read(["A", "street", "sign", "."])
+    assert read.tags == ["DT", "NN", "NN", "."]
+    assert read.parts == ["DET", "NOUN", "NOUN", "PUNCT"]

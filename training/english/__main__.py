@@ -118,7 +118,7 @@ def _write_metrics(out: Path, words: dict[str, int]) -> None:
     metrics = {
         "sha256": hashlib.sha256(data).hexdigest(),
         "bytes": len(data),
-        "steps": STEPS,
+        "batches": STEPS,
         "words": words,
     }
     text = json.dumps(metrics, indent=2) + "\n"

@@ -62,27 +62,37 @@ Document = list[Sentence]
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels that the networks tell apart, in order."""
+    """The labels that the network tells apart, in order.
+
+    Attributes:
+        tags, parts, relations: Their names.
+        pairs: Places of the tags and parts that one word has.
+    """
 
     tags: list[str]
     parts: list[str]
     relations: list[str]
+    pairs: list[tuple[int, int]]
 
     @classmethod
     def of(cls, docs: Iterable[Document], floor: int = 5) -> Labels:
         """The labels that occur at least ``floor`` times."""
-        counts: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
-        for sentence in (sentence for doc in docs for sentence in doc):
-            for count, own in zip(
-                counts, (sentence.tags, sentence.parts, sentence.relations), strict=True
-            ):
-                count.update(own)
-        return cls(
-            *(
-                sorted(k for k, n in count.items() if k != UNKNOWN and n >= floor)
-                for count in counts
-            )
-        )
+        sentences = [sentence for doc in docs for sentence in doc]
+
+        def common(names: Iterable[str]) -> list[str]:
+            return sorted(k for k, n in Counter(names).items() if k != UNKNOWN and n >= floor)
+
+        tags = common(tag for s in sentences for tag in s.tags)
+        parts = common(part for s in sentences for part in s.parts)
+        relations = common(relation for s in sentences for relation in s.relations)
+        both = Counter(pair for s in sentences for pair in zip(s.tags, s.parts, strict=True))
+        pairs = [
+            (i, j)
+            for i, tag in enumerate(tags)
+            for j, part in enumerate(parts)
+            if both[tag, part] >= floor
+        ]
+        return cls(tags, parts, relations, pairs)
 
 
 def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:

@@ -17,7 +17,7 @@ from training.english.nets import Trainable
 BITS = 8
 
 
-def export(net: Trainable, labels: dict[str, list[str]], path: Path) -> None:
+def export(net: Trainable, labels: dict[str, object], path: Path) -> None:
     """Write the weights, eight bits a number; scales of scores are multiplied into them."""
     stored: dict[str, np.ndarray] = {}
 

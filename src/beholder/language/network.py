@@ -157,6 +157,9 @@ class Network:
             return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
 
         self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]
+        # Added to the scores of a tag and a part: a word is no plural noun and verb at once.
+        self._together = np.full((len(self.tags), len(self.parts)), -np.inf, dtype=np.float32)
+        self._together[tuple(zip(*labels["pairs"], strict=True))] = 0
         self._tokenizer, self._pieces = minilm.pieces()
         self._known: LRUCache[str, FloatArray] = LRUCache(_KNOWN_WORDS)
         self._embed = linear("embed")
@@ -189,8 +192,8 @@ class Network:
         x = self._last(x)
         n_tags, n_parts = len(self.tags), len(self.parts)
         told = self._tag(x)
-        tags = told[:, :n_tags].argmax(axis=1)
-        parts = told[:, n_tags : n_tags + n_parts].argmax(axis=1)
+        pairs = told[:, :n_tags, None] + told[:, None, n_tags : n_tags + n_parts] + self._together
+        tags, parts = np.divmod(pairs.reshape(len(words), -1).argmax(axis=1), n_parts)
         bounds = sentence_bounds(told[:, -2])
         heads = self._heads(x, told[:, -1], bounds)
         relations = self._relations(x, heads)
