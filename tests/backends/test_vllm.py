@@ -63,6 +63,8 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> type[Engine]:
     module.LLM = Engine  # type: ignore[attr-defined]
     module.SamplingParams = Params  # type: ignore[attr-defined]
     module.sampling_params = SimpleNamespace(StructuredOutputsParams=Params)  # type: ignore[attr-defined]
+    processor = SimpleNamespace(is_cpu=lambda: False)
+    module.platforms = SimpleNamespace(current_platform=processor)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "vllm", module)
     Engine.started, Engine.calls = [], []
     return Engine
@@ -129,6 +131,19 @@ def test_sampling_schema_and_pictures_reach_the_engine(engine: type[Engine]) -> 
     assert part["image_url"]["url"] == "data:image/png;base64,eA=="
 
 
+def test_a_seed_is_sent_with_drawn_answers_alone_and_not_to_a_cpu(engine: type[Engine]) -> None:
+    def seeds() -> list[Any]:
+        return [params[0].given.get("seed") for _, params, _ in engine.calls]
+
+    for request in ask("a", temperature=0.7, seed=3) + ask("b", temperature=0.0, seed=3):
+        asyncio.run(VLLM("m").chat(request))
+    assert seeds() == [3, None]
+    processor = sys.modules["vllm"].platforms.current_platform
+    processor.is_cpu = lambda: True
+    asyncio.run(VLLM("m").chat(ask("a", temperature=0.7, seed=3)[0]))
+    assert seeds() == [3, None, None]
+
+
 def test_answer_holds_first_token_usage_and_finish(engine: type[Engine]) -> None:
     answer = asyncio.run(VLLM("m").chat(ask("one two three", max_tokens=1, top_logprobs=5)[0]))
     assert answer.samples[0].first == ((" 4", -0.1), ("3", -0.5))
@@ -154,6 +169,22 @@ def test_prompt_too_long_fails_alone(engine: type[Engine]) -> None:
 def test_perplexity_counts_the_texts_tokens_alone(engine: type[Engine]) -> None:
     found = asyncio.run(VLLM("m").surprisal(["good light", "x"], prompt="Review it now."))
     assert [(p.nll, p.n_tokens) for p in found] == [(4.0, 2), (2.0, 1)]
+
+
+def test_a_text_whose_first_token_is_the_prompts_last_is_a_failure(
+    engine: type[Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = engine.output
+
+    def merged(turns: list[dict[str, Any]]) -> Any:
+        found = whole(turns)
+        if turns[-1]["content"].startswith("\n"):
+            found.prompt_token_ids[2] = 99
+        return found
+
+    monkeypatch.setattr(engine, "output", staticmethod(merged))
+    with pytest.raises(ItemError, match="makes one token of the end of the prompt"):
+        asyncio.run(VLLM("m").surprisal(["\ngood light"], prompt="Review it now."))
 
 
 def test_missing_package_says_how_to_get_it() -> None:

@@ -16,13 +16,15 @@ from beholder.backends.calls import CallFailed
 from beholder.backends.openai_http import Connection, NotThere, public_address
 from beholder.backends.openai_probe import (
     THINKING_TOKENS,
+    Forbidden,
     Refused,
+    probe_drawing,
     probe_images,
     probe_model,
     probe_structure,
 )
 from beholder.backends.openai_wire import Completion, Dialect, read_completion, read_usage, to_body
-from beholder.backends.prompt_logprobs import fields, perplexities, read_logprobs
+from beholder.backends.prompt_logprobs import PromptToken, fields, perplexities, read_logprobs
 from beholder.errors import ConfigError, ItemError, RunError, TransientError
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
@@ -43,7 +45,6 @@ def test_body_of_a_plain_question() -> None:
         ],
         "max_tokens": 10,
         "temperature": 0.0,
-        "seed": request().sampling.seed,
     }
 
 
@@ -72,8 +73,10 @@ def test_number_of_answers_and_replicates() -> None:
     dialect = Dialect(model="m")
     assert "n" not in to_body("m", request(n=1), dialect)
     assert to_body("m", request(n=2), dialect)["n"] == 2
-    repeated = replace(request(), replicate=4)
-    assert to_body("m", repeated, dialect)["seed"] == request().sampling.seed + 4
+    drawn = replace(request(temperature=0.7, seed=3), replicate=4)
+    assert to_body("m", drawn, dialect)["seed"] == 7
+    assert "seed" not in to_body("m", drawn, replace(dialect, seed=False))
+    assert "seed" not in to_body("m", replace(request(seed=3), replicate=4), dialect)
 
 
 def test_schema_as_servers_take_it() -> None:
@@ -86,9 +89,24 @@ def test_schema_as_servers_take_it() -> None:
     name = tool["tool_choice"]["function"]["name"]
     assert tool["tools"][0]["function"]["name"] == name
     assert tool["tools"][0]["function"]["parameters"] == SCHEMA
+    plain = to_body("m", asked, Dialect(model="m", structure="object"))
+    assert plain["response_format"] == {"type": "json_object", "schema": SCHEMA}
+    guided = to_body("m", asked, Dialect(model="m", structure="guided"))
+    assert guided["guided_json"] == SCHEMA
     words = to_body("m", asked, Dialect(model="m", structure="text"))
-    assert [turn["role"] for turn in words["messages"]] == ["system", "user"]
-    assert words["messages"][1]["content"].startswith("Hello.\n\n")
+    assert words == to_body("m", request(), Dialect(model="m"))
+
+
+def test_a_schema_without_bounds_for_servers_that_know_none() -> None:
+    row = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 1}
+    bounded = {"type": "object", "properties": {"maxItems": row}, "required": ["maxItems"]}
+    asked = replace(request(), schema=bounded)
+    body = to_body("m", asked, Dialect(model="m", structure="object", bounds=False))
+    assert body["response_format"]["schema"] == {
+        "type": "object",
+        "properties": {"maxItems": {"type": "array", "items": {"type": "string"}}},
+        "required": ["maxItems"],
+    }
 
 
 def test_joined_turns_keep_their_pictures() -> None:
@@ -113,6 +131,28 @@ def test_answers_as_servers_write_them() -> None:
     assert (cut.text, cut.finish) == ("", "length")
     (unsaid,) = read_completion(said(finish_reason=None)).samples
     assert unsaid.finish == "stop"
+
+
+def test_parts_of_a_message_are_joined_and_thoughts_among_them_left_out() -> None:
+    # The form of models that think in the open, as their makers document it.
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Let me see: 1?"}]}
+    parts = [thought, {"type": "text", "text": "4"}, {"type": "text", "text": "."}]
+    found = read_completion(said(message={"content": parts}))
+    assert found.samples[0].text == "4."
+    assert found.thought
+    assert not read_completion(said(message={"content": parts[1:]})).thought
+
+
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
+def test_thoughts_beside_an_answer_are_seen(name: str) -> None:
+    assert read_completion(said(message={"content": "4", name: "Hm."})).thought
+    assert not read_completion(said(message={"content": "4", name: None})).thought
+
+
+@pytest.mark.parametrize(("n", "thought"), [(12, True), (0, False), (None, False)])
+def test_thoughts_that_are_only_counted_are_seen(n: int | None, thought: bool) -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens_details": {"reasoning_tokens": n}}
+    assert read_completion({**said(), "usage": usage}).thought is thought
 
 
 def test_first_token_is_read_without_what_has_no_probability() -> None:
@@ -206,9 +246,91 @@ def test_log_probabilities_are_given_up_last_and_a_plain_question_must_be_taken(
         raise Refused("no")
 
     log: list[dict[str, Any]] = []
-    with pytest.raises(ConfigError, match="refuses a plain question to m: no"):
+    with pytest.raises(ConfigError, match="the server says no to a plain question to m: no"):
         asyncio.run(probe_model("m", ask(never, log)))
-    assert [body.get("top_logprobs", 0) for body in log] == [20, 5, 0]
+    assert [(len(body["messages"]), body.get("top_logprobs", 0)) for body in log] == [
+        (2, 20), (2, 5), (2, 0), (1, 20), (1, 0),
+    ]  # fmt: skip
+
+
+def test_a_server_that_breaks_down_at_everything_is_in_trouble() -> None:
+    def never(body: dict[str, Any]) -> dict[str, Any]:
+        raise Refused("HTTP 500: oh", broke=True)
+
+    with pytest.raises(TransientError, match="breaks down to a plain question to m: HTTP 500"):
+        probed(never)
+
+
+def test_a_chat_template_that_breaks_at_a_system_message_keeps_its_log_probabilities() -> None:
+    def breaks(body: dict[str, Any]) -> dict[str, Any]:
+        if body["messages"][0]["role"] == "system":
+            raise Refused("HTTP 500: TemplateError", broke=True)
+        return told()
+
+    dialect, _ = probed(breaks)
+    assert dialect == Dialect(model="m", system=False, top_logprobs=20)
+
+
+def test_roles_that_must_take_turns_leave_no_place_for_the_system() -> None:
+    def takes_turns(body: dict[str, Any]) -> dict[str, Any]:
+        if body["messages"][0]["role"] == "system":
+            raise Refused("Conversation roles must alternate user/assistant/user/assistant/...")
+        return told()
+
+    dialect, asked = probed(takes_turns)
+    assert asked == 2
+    assert dialect == Dialect(model="m", system=False, top_logprobs=20)
+
+
+def test_log_probabilities_that_are_forbidden_are_done_without() -> None:
+    def forbids(body: dict[str, Any]) -> dict[str, Any]:
+        if "logprobs" in body:
+            raise Forbidden("You are not allowed to request logprobs from this model")
+        return told()
+
+    assert probed(forbids)[0].top_logprobs == 0
+
+    def forbids_all(body: dict[str, Any]) -> dict[str, Any]:
+        raise Forbidden("refused the key")
+
+    with pytest.raises(Forbidden, match="refused the key"):
+        probed(forbids_all)
+
+
+def drawn(*texts: str, refuse_n: bool = False) -> tuple[Dialect, int]:
+    """What is found out about drawing where these texts come, one per choice."""
+    log: list[dict[str, Any]] = []
+    rest = iter(texts)
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        if refuse_n and "n" in body:
+            raise Refused("n must be exactly 1")
+        return said(message={"content": next(rest)})
+
+    return asyncio.run(probe_drawing(Dialect(model="m"), ask(answer, log))), len(log)
+
+
+def test_answers_that_come_one_by_one_and_differ() -> None:
+    assert drawn("a", "b", "a") == (Dialect(model="m", many=False, copies=False), 3)
+    assert drawn("a", "b", "a", refuse_n=True) == (
+        Dialect(model="m", many=False, copies=False),
+        4,
+    )
+
+
+def test_answers_that_are_copies_whatever_the_temperature() -> None:
+    assert drawn("a", "a", "a")[0] == Dialect(model="m", many=False, copies=True)
+
+
+def test_answers_that_come_at_once() -> None:
+    log: list[dict[str, Any]] = []
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        return {"choices": [said(message={"content": t})["choices"][0] for t in "aab"]}
+
+    found = asyncio.run(probe_drawing(Dialect(model="m"), ask(answer, log)))
+    assert found == Dialect(model="m", many=True, copies=False)
+    assert [(body["n"], body["temperature"]) for body in log] == [(3, 1.0)]
 
 
 def test_a_server_that_tells_no_log_probabilities_has_none() -> None:
@@ -223,6 +345,7 @@ def test_a_server_that_tells_no_log_probabilities_has_none() -> None:
         ("", "length", True),
         ("", "stop", False),
         ("ready", "length", False),
+        ("Okay, the user wants\n</think>\n\nready", "stop", True),
     ],
 )
 def test_a_model_that_thinks_gets_room_and_its_first_token_is_not_read(
@@ -233,58 +356,109 @@ def test_a_model_that_thinks_gets_room_and_its_first_token_is_not_read(
     assert dialect.top_logprobs == (0 if thinks else 20)
 
 
-def structured(answers: dict[str, str | Exception]) -> str:
+WANTED = '{"k7": [417, 417], "note": "-"}'
+
+
+def structured(answers: dict[str, str | Exception]) -> tuple[Dialect, list[str]]:
+    """What is found out where a way gives an answer; all others are refused."""
+    tried = []
+
     def answer(body: dict[str, Any]) -> dict[str, Any]:
-        kind = "schema" if "response_format" in body else "tool"
-        given = answers[kind]
+        way = next(iter({"tools", "guided_json"} & set(body)), "plain")
+        if "response_format" in body:
+            way = body["response_format"]["type"]
+            schema = body["response_format"].get("json_schema", {}).get("schema", {})
+            way += " without bounds" if schema and "minItems" not in str(schema) else ""
+        tried.append(way)
+        given = answers.get(way, Refused("no"))
         if isinstance(given, Exception):
             raise given
         return said(message={"content": given})
 
-    return asyncio.run(probe_structure(Dialect(model="m"), ask(answer, [])))
+    return asyncio.run(probe_structure(Dialect(model="m"), ask(answer, []))), tried
 
 
 @pytest.mark.parametrize(
-    ("schema", "tool", "found"),
+    ("answers", "structure"),
     [
-        ('{"ready": true}', "", "schema"),
-        (Refused("no"), '{"ready": false}', "tool"),
-        ("ready", '{"ready": true}', "tool"),
-        ('{"ready": "yes"}', "[]", "text"),
-        ("[true]", Refused("no"), "text"),
-        ("{}", "{}", "text"),
+        ({"json_schema": WANTED}, "schema"),
+        ({"json_object": WANTED}, "object"),
+        ({"guided_json": WANTED}, "guided"),
+        ({"tools": WANTED}, "tool"),
+        ({"json_schema": '{"ready": true}', "tools": WANTED}, "tool"),
+        ({"json_schema": '{"k7": [416, 417], "note": ""}'}, "text"),
+        ({"json_schema": '{"k7": [], "note": ""}'}, "text"),
+        ({"json_schema": "[417]", "json_object": "417", "tools": "{}"}, "text"),
+        ({}, "text"),
+        ({"json_schema": Refused("HTTP 500", broke=True), "json_object": WANTED}, "object"),
     ],
 )
-def test_structure_is_the_first_way_that_gives_the_wanted_object(
-    schema: str | Exception, tool: str | Exception, found: str
+def test_structure_is_the_first_way_that_gives_what_nobody_guesses(
+    answers: dict[str, str | Exception], structure: str
 ) -> None:
-    assert structured({"schema": schema, "tool": tool}) == found
+    assert structured(answers)[0] == Dialect(model="m", structure=structure)  # type: ignore[arg-type]
+
+
+def test_bounds_are_left_out_only_where_they_are_refused() -> None:
+    found, tried = structured({"json_schema without bounds": WANTED})
+    assert found == Dialect(model="m", structure="schema", bounds=False)
+    assert tried == ["json_schema", "json_schema without bounds"]
+    _, tried = structured({"json_schema": "{}"})
+    assert tried == ["json_schema", "json_object", "guided_json", "tools"]
+
+
+def test_a_server_that_breaks_down_at_schemas_alone_is_asked_in_words() -> None:
+    broken = Refused("HTTP 500", broke=True)
+    ways = ("json_schema", "json_schema without bounds", "json_object", "guided_json", "tools")
+    found, tried = structured({**dict.fromkeys(ways, broken), "plain": "ready"})
+    assert found.structure == "text"
+    assert tried[-1] == "plain"
+    with pytest.raises(TransientError, match="at everything: HTTP 500"):
+        structured({**dict.fromkeys(ways, broken), "plain": broken})
+
+
+def seen(red: Any, blue: Any, blind: Any = "never asked") -> bool:
+    """Whether pictures count as taken; each answer is a text with its prompt's tokens."""
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        content = body["messages"][0]["content"]
+        urls = [] if isinstance(content, str) else [p["image_url"]["url"] for p in content[:1]]
+        given = {0: blind, 1: red}[len(urls)]
+        if urls and shown.setdefault("first", urls[0]) != urls[0]:
+            given = blue
+        if isinstance(given, Exception):
+            raise given
+        text, tokens = given
+        return {
+            **said(message={"content": text}),
+            "usage": {"prompt_tokens": tokens, "completion_tokens": 1},
+        }
+
+    shown: dict[str, str] = {}
+    return asyncio.run(probe_images(Dialect(model="m"), ask(answer, [])))
 
 
 @pytest.mark.parametrize(
-    ("error", "takes"),
+    ("red", "blue", "blind", "takes"),
     [
-        (None, True),
-        (Refused("no pictures"), False),
-        (TransientError("HTTP 500: this is no Vision model"), False),
-        (TransientError("HTTP 500: image input"), False),
+        (("red", 70), ("blue", 70), "never asked", True),
+        (("grey", 70), ("grey", 70), ("grey", 12), True),  # sees it, and badly
+        (("grey", 12), ("grey", 12), ("grey", 12), False),  # dropped without a word
+        (("grey", None), ("grey", None), ("grey", None), False),
+        (Refused("no pictures"), None, "never asked", False),
+        (Refused("HTTP 500: can only concatenate str", broke=True), None, ("ready", 9), False),
     ],
 )
-def test_whether_a_server_takes_pictures(error: Exception | None, takes: bool) -> None:
-    def answer(body: dict[str, Any]) -> dict[str, Any]:
-        if error is not None:
-            raise error
-        return told()
-
-    assert asyncio.run(probe_images(Dialect(model="m"), ask(answer, []))) is takes
+def test_whether_pictures_reach_the_model(red: Any, blue: Any, blind: Any, takes: bool) -> None:
+    assert seen(red, blue, blind) is takes
 
 
 def test_a_server_in_trouble_says_nothing_about_pictures() -> None:
-    def answer(body: dict[str, Any]) -> dict[str, Any]:
-        raise TransientError("HTTP 503: busy")
-
     with pytest.raises(TransientError, match="busy"):
-        asyncio.run(probe_images(Dialect(model="m"), ask(answer, [])))
+        seen(TransientError("HTTP 503: busy"), None)
+    broken = Refused("HTTP 500", broke=True)
+    with pytest.raises(TransientError, match="at everything"):
+        seen(broken, None, broken)
 
 
 def test_perplexity_is_that_of_the_texts_own_tokens() -> None:
@@ -292,14 +466,17 @@ def test_perplexity_is_that_of_the_texts_own_tokens() -> None:
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         rows: list[Any] = [None, *[{"1": {"logprob": -0.5}}] * 3]
         if body["messages"][-1]["role"] == "assistant":
-            words = body["messages"][-1]["content"].split()
+            said = body["messages"][-1]["content"]
+            if said.startswith("\n"):  # one token of the template's line break and the text's
+                rows[-1] = {"2": {"logprob": -0.5}}
+            words = said.split()
             rows += [{"1": {"logprob": -float(i)}} for i, _ in enumerate(words, start=1)]
         return {"prompt_logprobs": rows}
 
     log: list[dict[str, Any]] = []
     send = post(answer, log)
 
-    async def ask_logprobs(question: Request, dialect: Dialect) -> list[float | None]:
+    async def ask_logprobs(question: Request, dialect: Dialect) -> list[PromptToken | None]:
         return read_logprobs(await send(to_body("m", question, dialect) | fields(question)))
 
     found = asyncio.run(perplexities("m", ask_logprobs, ["a b c", "d"], "Describe.", ()))
@@ -310,6 +487,8 @@ def test_perplexity_is_that_of_the_texts_own_tokens() -> None:
     assert continued == [(True, False), (False, True), (False, True)]
     with pytest.raises(ItemError, match="empty text"):
         asyncio.run(perplexities("m", ask_logprobs, [""], "Describe.", ()))
+    with pytest.raises(ItemError, match="makes one token of the end of the prompt and"):
+        asyncio.run(perplexities("m", ask_logprobs, ["\na b"], "Describe.", ()))
 
 
 def failure(status: int, body: object, **headers: str) -> Exception:
@@ -323,7 +502,7 @@ def failure(status: int, body: object, **headers: str) -> Exception:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (400, Refused), (413, Refused), (422, Refused), (401, ConfigError), (403, ConfigError),
+        (400, Refused), (413, Refused), (422, Refused), (401, ConfigError), (403, Forbidden),
         (404, NotThere), (402, RunError), (408, CallFailed), (409, CallFailed),
         (425, CallFailed), (429, CallFailed), (500, CallFailed), (503, CallFailed),
     ],
@@ -334,6 +513,53 @@ def test_what_each_status_means(status: int, kind: type[Exception]) -> None:
     assert "why (t, c)" in str(error)
     if isinstance(error, CallFailed):
         assert error.strain is (status in (408, 429))
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "kind"),
+    [
+        (500, "This model's maximum context length is 4096 tokens", Refused),
+        (500, "the request exceeds the available context size", Refused),
+        (500, "prompt is too long: 9000 tokens", Refused),
+        (500, "CUDA error in context 0", CallFailed),
+        (500, "took too long", CallFailed),
+        (429, "maximum tokens a minute", CallFailed),
+    ],
+)
+def test_too_long_may_be_said_as_an_error_of_the_server(
+    status: int, said: str, kind: type[Exception]
+) -> None:
+    assert type(failure(status, {"error": said})) is kind
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(400, Refused), (402, RunError), (502, CallFailed), ("x", CallFailed)]
+)
+def test_an_error_that_comes_with_success_is_read_as_what_it_is(
+    code: object, kind: type[Exception]
+) -> None:
+    # As go-betweens send it: HTTP 200 and the error of the model's own server.
+    error = Connection("here", "http://x/v1", None, 1.0)._wrapped(
+        {"code": code, "message": "Provider returned error"}
+    )
+    assert type(error) is kind
+    assert "Provider returned error" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("address", "variable"),
+    [
+        ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+        ("https://eu.api.openai.com/v1", "OPENAI_API_KEY"),
+        ("http://api.openai.com/v1", ""),
+        ("https://api.openai.com.example.org/v1", ""),
+        ("https://myapi.openai.com/v1", ""),
+        ("http://localhost:8000/v1", ""),
+    ],
+)
+def test_the_key_goes_to_its_own_address_unless_it_is_named(address: str, variable: str) -> None:
+    assert Connection("here", address, None, 1.0).key_env == variable
+    assert Connection("here", address, "MY_KEY", 1.0).key_env == "MY_KEY"
 
 
 def test_no_quota_ends_the_run_and_too_many_requests_do_not() -> None:

@@ -57,6 +57,17 @@ OPTIONS = {
         "--category --cuts --dataset --human-rating --json --language --metric --out "
         "--random --rating --system -m -o"
     ),
+    "steps": "--metric --out -m -o",
+    "suite comparison": (
+        "--base-url --batch --cache --concurrency --embedder --json --judge --limit --max-cost "
+        "--media-root --metric --out --prompts --resamples --seed --skip-bad-rows --temperature "
+        "--workers --writer -m -o"
+    ),
+    "suite authors": (
+        "--author --base-url --batch --cache --concurrency --embedder --json --judge --limit "
+        "--max-cost --media-root --metric --others --out --prompts --resamples --seed "
+        "--skip-bad-rows --temperature --workers -m -o"
+    ),
     "metrics": "",
     "show": "",
     "doctor": "--base-url --judge",

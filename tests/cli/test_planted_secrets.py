@@ -80,7 +80,7 @@ def test_no_secret_of_keys_addresses_and_answers_is_told(
     with serving(FaultServer(telling)) as server:
         before = f"user:{PASSWORD}@" if sent == PASSWORD else ""
         address = server.url.replace("http://", f"http://{before}")
-        judge = "openai(model='m', wait=0.01, attempts=2)"
+        judge = "openai(model='m', key_env='OPENAI_API_KEY', wait=0.01, attempts=2)"
         command = [part.replace("JUDGE", judge) for part in ENGINES[name] if part != "--no-report"]
         asked = () if name == "rank" else ("--judge", judge)
         out = "out.jsonl" if name == "caption" else "out"

@@ -23,6 +23,7 @@ from servers.faults import (
     FaultServer,
     Refusal,
     completion,
+    probe_answer,
     run_beside,
     send_answer,
     serving,
@@ -45,9 +46,8 @@ def clever(body: dict[str, Any]) -> dict[str, Any]:
     """A model that does all it is asked to: probes, grades and statements."""
     last = body["messages"][-1]["content"]
     if "response_format" in body:
-        properties = body["response_format"]["json_schema"]["schema"]["properties"]
-        if "ready" in properties:
-            return completion('{"ready": true}')
+        if probed := probe_answer(body):
+            return probed
         rows = [{"text": f"fact {grade_of(last)}", "subject": None, "relevant": True}]
         return completion(json.dumps({"statements": rows}))
     if body.get("logprobs"):
@@ -135,7 +135,6 @@ def test_equal_questions_in_flight_are_asked_once_and_replicates_apart() -> None
         asyncio.run(ask(judges.judge("openai:m", base_url=server.url)))
     asked = [b for b in server.bodies if "a cat" in b["messages"][-1]["content"]]
     assert len(asked) == 3
-    assert sorted(b["seed"] for b in asked) == [0, 1, 2]
 
 
 def test_second_run_with_the_cache_costs_no_call_and_is_complete_alone(tmp_path: Path) -> None:
@@ -167,6 +166,14 @@ def test_extra_fields_are_sent_and_are_part_of_key_and_identity() -> None:
         sent = [b for b in server.bodies if "noun phrase" in str(b["messages"])]
         assert [b.get("chat_template_kwargs") for b in sent] == [None, {"enable_thinking": False}]
         assert plain.identity != other.identity
+
+
+def test_a_field_that_is_none_is_left_out_of_every_body() -> None:
+    with serving(FaultServer(clever)) as server:
+        backend = OpenAI("m", base_url=server.url, extra={"seed": None, "top_k": 3})
+        asyncio.run(backend.chat(plain_request(temperature=0.7)))
+    assert ["seed" in body for body in server.bodies] == [False] * 2
+    assert [body["top_k"] for body in server.bodies] == [3] * 2
 
 
 def test_another_loop_per_call_works_and_remembers() -> None:
@@ -215,9 +222,14 @@ def test_server_that_always_fails_is_a_transient_error_with_the_reason() -> None
     server = FaultServer(clever, fault_rate=1.0, faults=("500",), most_in_a_row=99)
     with serving(server):
         backend = OpenAI("m", base_url=server.url, wait=0.001, attempts=3)
+        with pytest.raises(TransientError, match=r"breaks down .* HTTP 500: planned 500"):
+            asyncio.run(backend.capabilities())
+        server.fault_rate = 0.0
+        asyncio.run(backend.capabilities())
+        server.fault_rate, n_before = 1.0, len(server.bodies)
         with pytest.raises(TransientError, match=r"HTTP 500: .*planned 500.*\(tried 3 times\)"):
             asyncio.run(backend.chat(plain_request()))
-    assert len(server.bodies) == 3
+    assert len(server.bodies) == n_before + 3
 
 
 def test_nobody_listening_at_the_start_is_told_at_once_with_the_address() -> None:
@@ -348,11 +360,11 @@ def test_server_without_schemas_is_asked_by_tool_or_in_words(structure: str) -> 
         if "response_format" in body or ("tools" in body and structure == "text"):
             raise Refusal(400, "not supported")
         if "tools" in body:
-            fields = body["tools"][0]["function"]["parameters"]["properties"]
-            value: dict[str, Any] = {"ready": True} if "ready" in fields else {"statements": []}
-            call = {"function": {"name": "answer", "arguments": json.dumps(value)}}
+            probed = probe_answer(body) or completion('{"statements": []}')
+            arguments = probed["choices"][0]["message"]["content"]
+            call = {"function": {"name": "answer", "arguments": arguments}}
             return completion(None, finish="tool_calls", tool_calls=[call])
-        if "JSON schema" in body["messages"][-1]["content"]:
+        if '"statements": [{"text": "..."' in body["messages"][-1]["content"]:
             return completion('Here it is:\n```json\n{"statements": []}\n```')
         return completion("ready")
 
@@ -368,8 +380,12 @@ def test_without_logprobs_grades_are_the_mean_of_samples_and_the_identity_says_s
 
     def mute(body: dict[str, Any]) -> dict[str, Any]:
         # Takes n and gives one choice each, as many servers do.
+        words = "word and any number" in str(body["messages"])
+        if words:
+            return completion(next(drawn))
         return completion(next(digits) if "cat" in str(body["messages"]) else "ready")
 
+    drawn = iter(["tree 1", "tree 1", "sea 2"])
     with serving(FaultServer(mute)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
         grade = asyncio.run(judge.ask(Presence([Question("entity", "a cat")], "A cat.")))[0]
@@ -377,6 +393,63 @@ def test_without_logprobs_grades_are_the_mean_of_samples_and_the_identity_says_s
     assert grade.value == pytest.approx((4 + 4 + 5 + 3 + 5) / 5)
     assert grade.read == "samples"
     assert "served-1(mean of 5," in identity
+
+
+def test_copies_of_one_answer_are_asked_for_once() -> None:
+    def copies(body: dict[str, Any]) -> dict[str, Any]:
+        return completion("**4**." if "cat" in str(body["messages"]) else "ready")
+
+    with serving(FaultServer(copies)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        questions = [Question("entity", "a cat"), Question("entity", "two cats")]
+        grades = asyncio.run(judge.ask(Presence(questions, "A cat.")))
+    assert [grade.value for grade in grades] == [4.0, 4.0]
+    asked = [body for body in server.bodies if "cat" in str(body["messages"])]
+    assert [body.get("n", 1) for body in asked] == [1, 1]
+
+
+def test_a_server_that_answers_500_to_schemas_is_asked_in_the_form_it_knows() -> None:
+    # llama-cpp-python 0.3.36: json_schema is HTTP 500, json_object with a schema is taken.
+    def llama_cpp(body: dict[str, Any]) -> dict[str, Any]:
+        if body.get("response_format", {}).get("type") == "json_schema":
+            raise Refusal(500, "Input should be 'text' or 'json_object'")
+        if "response_format" in body and not probe_answer(body):
+            return completion('{"statements": [{"text": "a cat", "relevant": true}]}')
+        return probe_answer(body) or completion("ready", first={"ready": -0.1})
+
+    with serving(FaultServer(llama_cpp)) as server:
+        judge = judges.judge("openai:m", base_url=server.url, **HURRY)
+        found = run_beside(server, judge.ask(Decompose("A cat.")))
+    assert [statement.text for statement in found] == ["a cat"]
+    assert server.bodies[-1]["response_format"]["type"] == "json_object"
+
+
+def test_an_error_within_a_success_is_told_in_the_servers_words() -> None:
+    def wraps(body: dict[str, Any]) -> dict[str, Any]:
+        if "wrong" in str(body["messages"]):
+            return {"error": {"code": 400, "message": "moderation flagged it"}}
+        return clever(body)
+
+    with serving(FaultServer(wraps)) as server:
+        backend = OpenAI("m", base_url=server.url)
+        with pytest.raises(ItemError, match="refused the request: moderation flagged it"):
+            asyncio.run(backend.chat(plain_request("wrong")))
+
+
+def test_no_key_goes_to_an_address_of_ones_own_unless_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
+    with serving(FaultServer(clever)) as server:
+        asyncio.run(OpenAI("m", base_url=server.url).chat(plain_request()))
+        assert server.keys <= {"", None}
+
+    def wants_key(body: dict[str, Any]) -> dict[str, Any]:
+        raise Refusal(401, "who are you")
+
+    said = r"none is sent .* unless .* key_env='NAME'"
+    with serving(FaultServer(wants_key)) as server, pytest.raises(ConfigError, match=said):
+        asyncio.run(OpenAI("m", base_url=server.url).chat(plain_request()))
 
 
 def test_thinking_model_gets_room_and_its_thoughts_are_not_read() -> None:
@@ -493,7 +566,13 @@ def test_the_key_reaches_the_server_and_no_file_or_message(
 
     with serving(FaultServer(leaky, fault_rate=0.3)) as server:
         file = AnswerFile(tmp_path / "run.sqlite")
-        judge = judges.judge("openai:m", base_url=server.url, answers=Answers(file), **HURRY)
+        judge = judges.judge(
+            "openai:m",
+            base_url=server.url,
+            key_env="OPENAI_API_KEY",
+            answers=Answers(file),
+            **HURRY,
+        )
         run_beside(server, ask_items(judge, 20))
         with pytest.raises(ItemError, match="refused") as caught:
             run_beside(server, judge.ask(Rewrite("zebra red")))
@@ -607,7 +686,9 @@ def test_a_key_that_the_server_repeats_is_masked_in_what_is_kept(
 
     with serving(FaultServer(leaky)) as server:
         file = AnswerFile(tmp_path / "run.sqlite")
-        judge = judges.judge("openai:m", base_url=server.url, answers=Answers(file))
+        judge = judges.judge(
+            "openai:m", base_url=server.url, key_env="OPENAI_API_KEY", answers=Answers(file)
+        )
         assert asyncio.run(judge.ask(Rewrite("thing"))) == "my [key]"
         written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
         file.close()
@@ -621,13 +702,14 @@ def test_a_key_that_can_be_none_is_told_at_once_and_not_shown(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with serving(FaultServer(clever)) as server:
+        named = OpenAI("m", base_url=server.url, key_env="OPENAI_API_KEY")
         with pytest.raises(ConfigError, match="OPENAI_API_KEY holds a blank") as caught:
-            asyncio.run(OpenAI("m", base_url=server.url).chat(plain_request()))
+            asyncio.run(named.chat(plain_request()))
         assert server.bodies == []
     assert key[:6] not in str(caught.value)
 
 
-@pytest.mark.parametrize("given", ["sk-0123456789abcdef", "sk_live_0123", "", "A B", 5, None])
+@pytest.mark.parametrize("given", ["sk-0123456789abcdef", "sk_live_0123", "", "A B", 5])
 def test_key_env_must_look_like_the_name_of_a_variable(given: Any) -> None:
     with pytest.raises(ConfigError, match="key_env is the name of an environment variable") as told:
         OpenAI("m", key_env=given)

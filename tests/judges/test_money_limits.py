@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import itertools
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -100,11 +101,14 @@ def test_a_server_that_ignores_n_is_asked_one_by_one_from_then_on() -> None:
         for i in range(3):
             await grade(judge, i)
 
-    with serving(FaultServer(lambda body: completion("5"))) as server:
+    drawn = itertools.count()
+    with serving(FaultServer(lambda body: completion(str(next(drawn) % 5 + 1)))) as server:
         judge = judges.judge("openai:m", base_url=server.url, samples=3)
         asyncio.run(three(judge))
-    grades = [body for body in server.bodies if "thing" in str(body["messages"])]
-    assert [body.get("n") for body in grades] == [3, *[None] * 8]
+    asked = [body for body in server.bodies if "word and any number" in str(body["messages"])]
+    assert [body.get("n") for body in asked] == [3, None, None]
+    grades = [body for body in server.bodies if "Your digit" in str(body["messages"])]
+    assert [body.get("n") for body in grades] == [None] * 9
 
 
 def test_calls_without_an_answer_are_paid_for_and_remembered(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from beholder.judges.shapes import (
     Shape,
     array,
     boolean,
+    in_words,
     integer,
     nullable,
     obj,
@@ -41,6 +43,12 @@ def test_flags_are_true_false_or_their_plain_spellings() -> None:
             read(bad, "x")
 
 
+def match_of(ids: list[int]) -> Shape[Any]:
+    """One of some numbers, or nothing, as ``match`` asks for it."""
+    free: Shape[Any] = nullable("integer", lambda value, name: value)
+    return replace(free, schema={**free.schema, "enum": [*ids, None]})
+
+
 def test_schemas_are_those_that_servers_are_held_to() -> None:
     shape: Shape[Any] = obj(
         dict,
@@ -56,7 +64,7 @@ def test_schemas_are_those_that_servers_are_held_to() -> None:
         "type": "object",
         "properties": {
             "name": {"type": "string", "enum": ["a", "b"]},
-            "why": {"type": "string"},
+            "why": {"type": "string", "maxLength": 1000},
             "rows": {"type": "array", "items": {"type": "integer", "enum": [1, 2, 3]}},
             "id": {"type": "integer"},
             "of": {"type": ["integer", "null"]},
@@ -66,6 +74,34 @@ def test_schemas_are_those_that_servers_are_held_to() -> None:
         "required": ["name", "why", "rows", "id", "of", "good", "text"],
         "additionalProperties": False,
     }
+
+
+def test_a_list_may_be_bounded() -> None:
+    bounded = array(integer(1, 3), list, at_least=2, at_most=4)
+    assert (bounded.schema["minItems"], bounded.schema["maxItems"]) == (2, 4)
+    assert bounded.read([1] * 9, "") == [1] * 9, "who reads it counts"
+    assert not {"minItems", "maxItems"} & set(array(integer(1, 3), list).schema)
+
+
+@pytest.mark.parametrize(
+    ("shape", "form"),
+    [
+        (string(), '"..."'),
+        (boolean(), "true|false"),
+        (one_of(["High", "Low"]), '"High"|"Low"'),
+        (integer(1, 3), "1|2|3"),
+        (integer(0, 100), "0 to 100"),
+        (integer(0, 100, listed=False), "0"),
+        (nullable("string", lambda value, name: value), '"..."|null'),
+        (match_of([0, 1]), "0|1|null"),
+        (array(string(), list), '["...", ...]'),
+        (array(string(), list, at_most=2), '["...", ... (2 at most)]'),
+        (array(string(), list, at_least=2, at_most=2), '["...", ... (2 in all)]'),
+        (obj(dict, id=integer(1, 2), why=remark()), '{"id": 1|2, "why": "..."}'),
+    ],
+)
+def test_the_form_of_an_answer_in_words(shape: Shape[Any], form: str) -> None:
+    assert in_words(shape.schema).endswith(f"in this form:\n{form}")
 
 
 ROW = obj(lambda id, good: (id, good), id=integer(0, 9), good=boolean(absent=True))

@@ -15,14 +15,13 @@ from beholder.backends.claims import LASTS
 from beholder.errors import TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
 from beholder.judges.operations import Decompose, Rewrite
-from servers.faults import FaultServer, Refusal, completion, run_beside, serving
+from servers.faults import FaultServer, Refusal, completion, probe_answer, run_beside, serving
 from toy import clock
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:
     if "response_format" in body:
-        known = str(body["response_format"])
-        return completion('{"ready": true}' if "ready" in known else '{"statements": []}')
+        return probe_answer(body) or completion('{"statements": []}')
     return completion("a phrase")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,11 @@ from beholder.language.network import (
 )
 from beholder.language.trees import best_tree
 
+SENTENCES = [
+    line
+    for line in Path(__file__).with_name("graphs.txt").read_text(encoding="utf-8").splitlines()
+    if line and line[0] not in " #="
+]
 Floats = npt.NDArray[np.floating]
 
 
@@ -173,7 +179,11 @@ def test_roots_and_only_roots_have_the_relation_root() -> None:
     assert [place for place, name in enumerate(read.relations) if name == "root"] == roots
 
 
-def test_a_word_is_not_a_noun_by_its_tag_and_a_verb_by_its_part() -> None:
-    read = Network(model.FILE).read(["A", "street", "sign", "."])
-    assert read.tags == ["DT", "NN", "NN", "."]
-    assert read.parts == ["DET", "NOUN", "NOUN", "PUNCT"]
+def test_tags_and_parts_are_pairs_that_treebanks_have() -> None:
+    with safe_open(str(model.FILE), framework="np") as file:
+        labels = json.loads(file.metadata()["labels"])
+    known = {(labels["tags"][i], labels["parts"][j]) for i, j in labels["pairs"]}
+    read = Network(model.FILE).read
+    for sentence in SENTENCES:
+        found = read(sentence.split(" "))
+        assert set(zip(found.tags, found.parts, strict=True)) <= known, sentence

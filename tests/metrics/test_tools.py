@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,10 +126,11 @@ def test_a_tool_that_reads_all_languages_is_asked() -> None:
 def test_rankings_and_dry_runs_refuse_the_language_too(tmp_path: Path) -> None:
     ranker = ByMetric(metric("vcs"))
     sets = Reviews("a", ("犬が走る。", "猫。"), references=("犬。",), language="ja")
-    with pytest.raises(ItemError, match="embedder static reads English"):
+    with pytest.raises(ItemError, match="embedder ordered reads English"):
         run_sync(ranker.evaluate(sets, Tools()))
-    for asker, kind, subject in ((ranker, REVIEWS, sets), (metric("vcs"), ITEM, GERMAN)):
+    cases: list[tuple[Any, Any, Any]] = [(ranker, REVIEWS, sets), (metric("vcs"), ITEM, GERMAN)]
+    for asker, kind, subject in cases:
         (planned,) = plan([asker], kind, [subject], tmp_path, Means()).askers
         assert [reason.partition(",")[0] for reason in planned.lacking] == [
-            "embedder static reads English"
+            "embedder ordered reads English"
         ]

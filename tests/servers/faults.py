@@ -54,6 +54,12 @@ def completion(
     }
 
 
+def probe_answer(body: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a server says that keeps to schemas, when it is asked whether it does; or None."""
+    asked = "".join(str(body.get(way, "")) for way in ("response_format", "tools", "guided_json"))
+    return completion('{"k7": [417, 417], "note": "-"}') if "'k7'" in asked else None
+
+
 class Refusal(Exception):
     """Raised by a reply to answer with an HTTP error."""
 
@@ -141,6 +147,7 @@ class FaultServer:
             await _send(send, refusal.status, json.dumps(error).encode())
             return
         self.paid[digest] += 1
+        _count_pictures(raw, answer)
         await _send(send, 200, json.dumps(answer).encode())
 
     def _fault(self, digest: str) -> str | None:
@@ -170,6 +177,13 @@ class FaultServer:
             await _send(send, 200, json.dumps({"model": "served-1", "choices": []}).encode())
         else:
             raise AssertionError(fault)
+
+
+def _count_pictures(raw: bytes, answer: Any) -> None:
+    """A server that sees pictures counts tokens for them."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    if isinstance(usage, dict) and isinstance(usage.get("prompt_tokens"), int):
+        usage["prompt_tokens"] += 85 * raw.count(b'"image_url":{')
 
 
 async def _send(send: Any, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:

@@ -14,8 +14,9 @@ from beholder.backends.money import Account, Price, Usage
 from beholder.errors import ConfigError
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
-Structure: TypeAlias = Literal["schema", "tool", "text"]
-"""How a JSON answer is obtained: schema-guided decoding, a forced tool call, or asked in words."""
+Structure: TypeAlias = Literal["schema", "object", "guided", "tool", "text"]
+"""How an answer is held to a JSON schema: as ``response_format`` of the kind ``json_schema`` or
+``json_object``, as ``guided_json``, by a forced tool call, or by the words of the prompt alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,14 +285,6 @@ class TextSet:
     images: tuple[Image, ...] = ()
 
 
-def in_words(schema: Mapping[str, Any]) -> str:
-    """The request for JSON, for servers that cannot be held to a schema."""
-    return (
-        "Answer with one JSON object and nothing else: no introduction, no code fence. It must"
-        f" follow this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
-    )
-
-
 class ServerFacts(Protocol):
     """Where a backend remembers what it found out about a server, also beside other processes."""
 
@@ -397,6 +390,10 @@ class Backend(ABC):
             f"{self.name} does not tell the probabilities of a given text; use hf:NAME (in this"
             " process) or a vLLM server (openai:NAME with its --base-url)"
         )
+
+    async def draws_copies(self) -> bool:
+        """Whether answers drawn at a temperature are copies of one; found out once."""
+        return False
 
     def price(self) -> Price | None:
         """What tokens cost, or None when nobody knows."""

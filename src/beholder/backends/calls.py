@@ -32,6 +32,7 @@ class CallFailed(Exception):
         retry_after: Seconds the server asks to wait, or None.
         charged: Whether the server may charge for it: it took the request and sent no error.
         usage: What it will charge for, where it told so.
+        status: HTTP status of the answer, if there was one.
     """
 
     def __init__(
@@ -42,12 +43,14 @@ class CallFailed(Exception):
         retry_after: float | None = None,
         charged: bool = False,
         usage: Usage | None = None,
+        status: int | None = None,
     ) -> None:
         super().__init__(reason)
         self.strain = strain
         self.retry_after = retry_after
         self.charged = charged
         self.usage = usage
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)

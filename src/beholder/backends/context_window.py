@@ -11,6 +11,13 @@ SAYS_TOO_LONG = re.compile(
 )
 """Finds in a server's refusal that the prompt was the reason."""
 
+SURELY_TOO_LONG = re.compile(
+    r"context[ _](length|window|size)|(prompt|input|message|request).{0,40}too long"
+    r"|maximum.{0,40}tokens",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The same in an error of the server itself (HTTP 500), which could have any other reason."""
+
 
 def too_long(name: str, tokens: str, room: int | None, said: str = "") -> ItemError:
     """The failure of a prompt that a model has no room for; nothing is ever cut.

@@ -21,7 +21,6 @@ from beholder.backends.base import (
     Message,
     Request,
     Sample,
-    in_words,
 )
 from beholder.backends.context_window import too_long
 from beholder.backends.money import Usage
@@ -118,7 +117,7 @@ class HFModel:
     def answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
         """Answers to requests that differ in their messages (and, if alone, in their seed)."""
         start = time.monotonic()
-        prompts = [self.render(_with_schema(request)) for request in requests]
+        prompts = [self.render(request.messages) for request in requests]
         fitting: list[int] = []
         found: dict[int, Answer | Exception] = {}
         for i, (prompt, request) in enumerate(zip(prompts, requests, strict=True)):
@@ -259,13 +258,6 @@ class HFModel:
         whole = n_tokens + request.sampling.max_tokens
         if whole > self.context:
             raise too_long(self.able.model, str(whole), self.context)
-
-
-def _with_schema(request: Request) -> tuple[Message, ...]:
-    if request.schema is None:
-        return request.messages
-    *before, last = request.messages
-    return (*before, Message(last.role, (*last.parts, "\n\n" + in_words(request.schema))))
 
 
 def _open(image: Image) -> PILImage.Image:

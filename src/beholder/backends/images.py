@@ -12,6 +12,10 @@ from beholder.backends.base import Image
 from beholder.errors import ItemError
 from beholder.media import check_image, encode_jpeg, file_bytes, inside, load_image
 
+SENT_SIDE = 1536
+"""Pixels of the longer side at which pictures are shown to a judge, where nobody says otherwise: a
+camera's picture has ten times what models look at, and is paid for by size."""
+
 KEPT_BYTES = 256 << 20
 """Bytes of encoded pictures that one data set keeps."""
 
@@ -65,7 +69,7 @@ class Pictures:
                 raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
         return [inside(self._folder, name) for name in names]
 
-    async def read(self, names: Sequence[str], max_side: int | None = None) -> list[Image]:
+    async def read(self, names: Sequence[str], max_side: int | None = SENT_SIDE) -> list[Image]:
         """Pictures as models get them, in order; see ``for_model``.
 
         Raises:

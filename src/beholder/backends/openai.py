@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from beholder.backends.base import (
@@ -31,6 +32,7 @@ from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_qu
 from beholder.backends.openai_http import HOSTED, Connection, public_address
 from beholder.backends.openai_probe import (
     Refused,
+    probe_drawing,
     probe_images,
     probe_model,
     probe_structure,
@@ -43,7 +45,7 @@ from beholder.backends.openai_wire import (
     to_body,
 )
 from beholder.backends.per_loop import PerLoop
-from beholder.backends.prompt_logprobs import fields, perplexities, read_logprobs
+from beholder.backends.prompt_logprobs import PromptToken, fields, perplexities, read_logprobs
 from beholder.errors import ConfigError, ItemError, ModelChangedError
 
 T = TypeVar("T")
@@ -53,6 +55,12 @@ _ROOM = ("max_model_len", "context_length", "max_context_length", "context_windo
 """What servers call the room of a model in their list of models."""
 
 
+_BREAKS_DOWN = (500, 501)
+_BROKE_FOR_GOOD = 3
+"""Times in a row that a server breaks down at a question about what it can do, until that counts
+as a no: some answer so to what they do not know."""
+
+
 class OpenAI(Backend):
     """A model behind an OpenAI-compatible address.
 
@@ -60,9 +68,11 @@ class OpenAI(Backend):
         model: Name that the server knows it by.
         base_url: Address up to ``/v1``; None for OpenAI's own.
         key_env: Environment variable that holds the key. It is read when the first call is made
-            and goes nowhere but into the request; servers without keys need none.
+            and goes nowhere but into the request. None takes ``OPENAI_API_KEY`` for OpenAI's own
+            address; any other address gets a key only from a variable that is named here.
         extra: Further fields of every request body, such as
-            ``{"chat_template_kwargs": {"enable_thinking": False}}``.
+            ``{"chat_template_kwargs": {"enable_thinking": False}}``; None leaves a field out that
+            would be sent (``{"seed": None}`` for vLLM on a CPU, which dies of seeds).
         context: Tokens that fit; a longer prompt is refused before it is sent. For servers that
             cut long prompts without a word.
         prices: A price table of your own (see ``prices.json``).
@@ -83,7 +93,7 @@ class OpenAI(Backend):
         model: str,
         *,
         base_url: str | None = None,
-        key_env: str = "OPENAI_API_KEY",
+        key_env: str | None = None,
         extra: Mapping[str, Any] | None = None,
         context: int | None = None,
         prices: str | None = None,
@@ -93,7 +103,7 @@ class OpenAI(Backend):
         batch_poll: float = 30.0,
         **limits: Any,
     ) -> None:
-        if not isinstance(key_env, str) or not _VARIABLE.fullmatch(key_env):
+        if key_env is not None and not _is_variable(key_env):
             raise ConfigError(  # what it is stays unsaid: it may be the key
                 f"openai:{model}: key_env is the name of an environment variable, in capitals, such"
                 " as OPENAI_API_KEY; the key itself stands nowhere but in that variable"
@@ -140,10 +150,27 @@ class OpenAI(Backend):
                 lambda: self._find_out(schema, images),
             )
 
+    async def draws_copies(self) -> bool:
+        """See ``Backend.draws_copies``; asked once, then remembered."""
+        await self.capabilities()
+        async with await self._probing.get():
+            known = await once(
+                self._facts, self._fact_name, self._known_drawing, self._find_out_drawing
+            )
+        return bool(known.copies)
+
+    def _known_drawing(self) -> Dialect | None:
+        known = self._remembered(schema=False, images=False)
+        return None if known is None or known.copies is None else known
+
+    async def _find_out_drawing(self) -> Dialect:
+        known = self._dialect or await probe_model(self.model, self._ask_now)
+        return self._remember(await probe_drawing(known, self._ask_now))
+
     async def _find_out(self, schema: bool, images: bool) -> Dialect:
         known = self._dialect or await probe_model(self.model, self._ask_now)
         if schema and known.structure is None:
-            known = replace(known, structure=await probe_structure(known, self._ask_now))
+            known = await probe_structure(known, self._ask_now)
         if images and known.images is None:
             known = replace(known, images=await probe_images(known, self._ask_now))
         return self._remember(known)
@@ -192,7 +219,7 @@ class OpenAI(Backend):
     ) -> list[Surprisal]:
         """Exact perplexities where the server tells ``prompt_logprobs`` (vLLM)."""
 
-        async def ask(request: Request, dialect: Dialect) -> list[float | None]:
+        async def ask(request: Request, dialect: Dialect) -> list[PromptToken | None]:
             def pay(_: object, used: Usage) -> None:
                 self.account.lose(self._cost(used))  # a surprisal is kept without its cost
 
@@ -224,7 +251,7 @@ class OpenAI(Backend):
                 return await self._post(request, dialect, read_completion, pay, {})
             most = request.most_usage(dialect.thinking)
             async with self.account.hold(self._cost(most, self._factor), self.name):
-                body = {**to_body(self.model, request, dialect), **self.extra}
+                body = self._body(request, dialect)
                 found, told = await (await self._batches.get()).ask(body)
                 pay(found, told or most)
             return found, told or most
@@ -265,14 +292,21 @@ class OpenAI(Backend):
             further: Fields of the body beyond those of a chat.
             known: Whether the model is known, and so its price must be where there is a limit.
         """
-        body = {**to_body(self.model, request, dialect), **further, **self.extra}
+        body = self._body(request, dialect, further)
         most = request.most_usage(dialect.thinking)
         sent = False
+        n_broke = 0
 
         async def attempt() -> tuple[T, Usage]:
-            nonlocal sent
+            nonlocal sent, n_broke
             sent = True
-            data = await self._http.post("/chat/completions", body)
+            try:
+                data = await self._http.post("/chat/completions", body)
+            except CallFailed as failure:
+                n_broke = n_broke + 1 if failure.status in _BREAKS_DOWN else 0
+                if not known and n_broke == _BROKE_FOR_GOOD:
+                    raise Refused(str(failure), broke=True) from failure
+                raise
             try:
                 found, used = read(data), read_usage(data) or most
             except CallFailed as failure:
@@ -297,6 +331,13 @@ class OpenAI(Backend):
                     raise
 
         return await self._caller.call(attempt, request.estimated_tokens(), hold)
+
+    def _body(
+        self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        whole = {**to_body(self.model, request, dialect), **further, **self.extra}
+        left_out = {name for name, value in self.extra.items() if value is None}
+        return {name: value for name, value in whole.items() if name not in left_out}
 
     @property
     def _factor(self) -> float:
@@ -352,6 +393,10 @@ class OpenAI(Backend):
         self._dialect = self._dialect if kept is None else kept
         known = self._dialect
         return known if known is not None and _complete(known, schema, images) else None
+
+
+def _is_variable(name: object) -> bool:
+    return isinstance(name, str) and _VARIABLE.fullmatch(name) is not None
 
 
 async def _make_lock() -> AsyncGenerator[asyncio.Lock, None]:

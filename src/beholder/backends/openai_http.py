@@ -20,7 +20,8 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx2
 
 from beholder.backends.calls import CallFailed
-from beholder.backends.openai_probe import Refused
+from beholder.backends.context_window import SURELY_TOO_LONG
+from beholder.backends.openai_probe import Forbidden, Refused
 from beholder.backends.per_loop import PerLoop
 from beholder.errors import ConfigError, RunError
 
@@ -47,17 +48,20 @@ class Connection:
     Args:
         name: Whose address, for messages.
         base_url: Address up to ``/v1``.
-        key_env: Environment variable that holds the key.
+        key_env: Environment variable that holds the key; None takes ``OPENAI_API_KEY`` for
+            OpenAI's own address and sends no key to any other.
         timeout: Seconds for one request.
         key: The key itself, where a program gives it; None takes the variable's.
     """
 
     def __init__(
-        self, name: str, base_url: str, key_env: str, timeout: float, key: str | None = None
+        self, name: str, base_url: str, key_env: str | None, timeout: float, key: str | None = None
     ) -> None:
         self._given_key = key
         self.name = name
         self.base_url = base_url.rstrip("/")
+        if key_env is None:
+            key_env = "OPENAI_API_KEY" if is_official(base_url) else ""
         self.key_env = key_env
         self._timeout = timeout
         self._reached = False
@@ -67,7 +71,10 @@ class Connection:
         """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
         headers = {"content-type": "application/json"}
-        return await self.read("POST", path, most=most, content=content, headers=headers)
+        answer = await self.read("POST", path, most=most, content=content, headers=headers)
+        if isinstance(answer, dict) and answer.get("error") and "choices" not in answer:
+            raise self._wrapped(answer["error"])
+        return answer
 
     async def read(self, method: str, path: str, **parts: Any) -> Any:
         """The JSON answer to a request; errors as in ``request``."""
@@ -148,15 +155,39 @@ class Connection:
         if status == 402 or (status == 429 and "insufficient_quota" in reason):
             return RunError(f"{self.name}: the account has no quota left: {reason}")
         if status in (401, 403):
-            return ConfigError(f"{self.name} refused the key in {self.key_env}: {reason}")
+            kind = Forbidden if status == 403 else ConfigError
+            return kind(f"{self.name} {self._refused_key()}: {reason}")
         if status == 404:
             return NotThere(f"{self.name} is not there: {reason}")
+        if status >= 500 and SURELY_TOO_LONG.search(reason):
+            return Refused(reason)
         if status in (408, 409, 425, 429) or status >= 500:
-            wait = retry_after(headers)
             return CallFailed(
-                f"HTTP {status}: {reason}", strain=status in (408, 429), retry_after=wait
+                f"HTTP {status}: {reason}",
+                strain=status in (408, 429),
+                retry_after=retry_after(headers),
+                status=status,
             )
         return Refused(reason)
+
+    def _wrapped(self, error: object) -> Exception:
+        """What an error means that came with HTTP 200, as some go-betweens send it."""
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) and 400 <= code <= 599 else 502
+        failure = self._failure(status, {}, json.dumps({"error": error}).encode())
+        if isinstance(failure, CallFailed):
+            failure.charged = True  # nobody told whether it is
+        return failure
+
+    def _refused_key(self) -> str:
+        if self._given_key:
+            return "refused the key"
+        if self.key_env:
+            return f"refused the key in {self.key_env}"
+        return (
+            "wants a key, and none is sent to an address of one's own unless its variable is named:"
+            " key_env='NAME'"
+        )
 
     def _redacted(self, text: str) -> str:
         return _masked(text, self._secrets())[:500]  # type: ignore[no-any-return]
@@ -179,7 +210,7 @@ class Connection:
                 f"{self.name}: the key in the environment variable {self.key_env} holds a blank, a"
                 " line break or another character that no key has; set it again"
             )
-        if not key and self.base_url == HOSTED:
+        if not key and is_official(self.base_url):
             raise ConfigError(
                 f"{self.name} needs a key: set the environment variable {self.key_env}"
             )
@@ -197,6 +228,14 @@ class Connection:
             yield client
         finally:
             await client.aclose()
+
+
+def is_official(base_url: str) -> bool:
+    """Whether an address is OpenAI's own."""
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    official = urlsplit(HOSTED).hostname or ""
+    return parts.scheme == "https" and (host == official or host.endswith(f".{official}"))
 
 
 def public_address(base_url: str) -> str:

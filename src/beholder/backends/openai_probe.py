@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from beholder.backends.base import Image, Message, Request, Sampling, Structure
 from beholder.backends.openai_wire import Completion, Dialect
@@ -17,97 +17,209 @@ Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[Completion]]
 
 
 class Refused(Exception):
-    """The server refused a request for what it asks (HTTP 400, 413 or 422)."""
+    """The server refused a request for what it asks (HTTP 400, 413 or 422).
+
+    Args:
+        reason: The server's words.
+        broke: Whether it said so by breaking down (HTTP 500 time and again, as some do).
+    """
+
+    def __init__(self, reason: str, *, broke: bool = False) -> None:
+        super().__init__(reason)
+        self.broke = broke
+
+
+class Forbidden(ConfigError):
+    """The server does not allow a request (HTTP 403): wrong key, or asked for too much."""
 
 
 THINKING_TOKENS = 8192
 """Room for thinking on top of each limit, for models that think before they answer."""
 
-_SCHEMA = {
+# Nobody guesses it: a server that ignores the schema is found out.
+_FIELD, _NUMBER = "k7", 417
+_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"ready": {"type": "boolean"}},
-    "required": ["ready"],
+    "properties": {
+        _FIELD: {
+            "type": "array",
+            "items": {"type": "integer", "enum": [_NUMBER]},
+            "minItems": 2,
+            "maxItems": 2,
+        },
+        "note": {"type": "string", "maxLength": 8},
+    },
+    "required": [_FIELD, "note"],
     "additionalProperties": False,
 }
-# A red square of 64 x 64 pixels.
-_SQUARE = Image(
-    base64.b64decode(
-        "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAATElEQVR42u3PQQ0AAAgEoNP+nTWCbzdoQE1+"
-        "6wgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIHBZShQF/CY4YrwAAAABJ"
-        "RU5ErkJggg=="
-    ),
-    "image/png",
+_SQUARES = tuple(
+    Image(base64.b64decode(data), "image/png")
+    for data in (
+        # A red and a blue square of 64 x 64 pixels.
+        "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAX0lEQVR4nO3PQQ0AIBDAMMC/50MEj4ZkVbDt"
+        "WX87OuBVA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oD"
+        "WgNaA9oFUoUBf3Xr7AgAAAAASUVORK5CYII=",
+        "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAYElEQVR4nO3PQQ0AIBDAsAP/nkEEj4ZkVbCt"
+        "mTM/2zrgVQNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNaA1oDWgNa"
+        "A1oDWgPaBVCHAX/y3CvgAAAAAElFTkSuQmCC",
+    )
 )
+
+# Whether system messages and how many log-probabilities are tried, one after the other, when a
+# complaint names nothing: servers word the refusal of log-probabilities in many ways, and some
+# chat templates break at a system message.
+_LESS = ((True, 5), (True, 0), (False, 20), (False, 0))
 
 
 async def probe_model(model: str, ask: Ask) -> Dialect:
-    """Name of the served model, parameters it takes, and whether it tells log-probabilities.
+    """Name of the served model, parameters it takes, and how grades can be had from it.
 
     Raises:
         ConfigError: The server takes no plain question in any form we know.
+        TransientError: It breaks down at every form.
     """
-    messages = (
-        Message("system", ("You answer briefly.",)),
-        Message("user", ("Reply with the single word: ready",)),
-    )
-    request = Request(messages, Sampling(max_tokens=16, top_logprobs=20))
-    dialect = Dialect(model=model, top_logprobs=20)
-    while True:
-        try:
-            found = await ask(request, dialect)
-            break
-        except Refused as refusal:
-            dialect = _without(dialect, str(refusal))
+    dialect, found = await _plain_question(Dialect(model=model, top_logprobs=20), ask)
     sample = found.samples[0]
-    thinks = sample.text.lstrip().startswith("<think>") or (
-        not sample.text.strip() and sample.finish == "length"
-    )
+    cut = not sample.text.strip() and sample.finish == "length"
+    thinks = found.thought or "think>" in sample.text or cut
     told = 0 if thinks or sample.first is None else dialect.top_logprobs
     room = THINKING_TOKENS if thinks else 0
     return replace(dialect, model=found.model or model, top_logprobs=told, thinking=room)
 
 
-def _without(dialect: Dialect, complaint: str) -> Dialect:
-    """The dialect without what the server complains of."""
-    words = complaint.lower()
-    if "max_completion_tokens" in words and dialect.token_field == "max_tokens":  # noqa: S105
-        return replace(dialect, token_field="max_completion_tokens")  # noqa: S106
-    if "temperature" in words and dialect.temperature:
-        return replace(dialect, temperature=False)
-    if "system" in words and "role" in words and dialect.system:
-        return replace(dialect, system=False)
-    if "seed" in words and dialect.seed:
-        return replace(dialect, seed=False)
-    if dialect.top_logprobs:  # servers word this one in many ways: try fewer, then none
-        return replace(dialect, top_logprobs=5 if dialect.top_logprobs > 5 else 0)
-    raise ConfigError(f"the server refuses a plain question to {dialect.model}: {complaint}")
-
-
-async def probe_structure(dialect: Dialect, ask: Ask) -> Structure:
-    """How the model can be made to answer in JSON: by schema, by a tool call, or by words alone."""
-    question = Message("user", ('Give the JSON object whose field "ready" is true.',))
-    request = Request((question,), Sampling(max_tokens=64), schema=_SCHEMA)
-    candidates: tuple[Structure, ...] = ("schema", "tool")
-    for structure in candidates:
+async def _plain_question(dialect: Dialect, ask: Ask) -> tuple[Dialect, Completion]:
+    """The answer to a plain question, in the fullest form that the server takes."""
+    messages = (
+        Message("system", ("You answer briefly.",)),
+        Message("user", ("Reply with the single word: ready",)),
+    )
+    # Hardly warm, but not cold: only drawn answers are asked for with a seed.
+    request = Request(messages, Sampling(temperature=0.01, max_tokens=16, top_logprobs=20))
+    less = list(_LESS)
+    while True:
         try:
-            found = await ask(request, replace(dialect, structure=structure))
+            return dialect, await ask(request, dialect)
+        except Forbidden:
+            if not dialect.top_logprobs:
+                raise
+            dialect = replace(dialect, top_logprobs=0)  # some models keep them to themselves
+        except Refused as refusal:
+            named = _without(dialect, str(refusal).lower())
+            if named is None and not less:
+                said = f"to a plain question to {dialect.model}: {refusal}"
+                if refusal.broke:
+                    raise TransientError(f"the server breaks down {said}") from refusal
+                raise ConfigError(f"the server says no {said}") from refusal
+            if named is None:
+                system, top = less.pop(0)
+                named = replace(dialect, system=dialect.system and system, top_logprobs=top)
+            dialect = named
+
+
+def _without(dialect: Dialect, complaint: str) -> Dialect | None:
+    """The dialect without what the server complains of; None where its words name nothing."""
+    if "max_completion_tokens" in complaint and dialect.token_field == "max_tokens":  # noqa: S105
+        return replace(dialect, token_field="max_completion_tokens")  # noqa: S106
+    if "temperature" in complaint and dialect.temperature:
+        return replace(dialect, temperature=False)
+    templates = "alternate" in complaint or ("system" in complaint and "role" in complaint)
+    if templates and dialect.system:
+        return replace(dialect, system=False)
+    if "seed" in complaint and dialect.seed:
+        return replace(dialect, seed=False)
+    return None
+
+
+async def probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
+    """Whether several answers come at once, and whether drawn ones are copies of one.
+
+    Where no log-probabilities are told, grades are means of drawn answers; copies are no more than
+    the one answer, and paid once.
+    """
+    question = Message("user", ("Write any word and any number of five digits, nothing else.",))
+    request = Request((question,), Sampling(temperature=1.0, max_tokens=16, n=3))
+    try:
+        drawn = [sample.text for sample in (await ask(request, dialect)).samples]
+    except Refused:
+        drawn = []
+    many = len(drawn) >= 3
+    for i in range(len(drawn), 3):
+        one = replace(request, sampling=replace(request.sampling, n=1), replicate=1000 * i)
+        drawn.append((await ask(one, dialect)).samples[0].text)
+    return replace(dialect, many=many, copies=len(set(drawn)) == 1)
+
+
+async def probe_structure(dialect: Dialect, ask: Ask) -> Dialect:
+    """The dialect with the way in which the model can be held to a JSON schema.
+
+    Raises:
+        TransientError: The server breaks down at a plain question, too.
+    """
+    question = Message("user", ("Give the JSON object.",))
+    request = Request((question,), Sampling(max_tokens=64), schema=_SCHEMA)
+    ways: tuple[tuple[Structure, bool], ...] = (
+        ("schema", True),
+        ("schema", False),
+        ("object", True),
+        ("guided", True),
+        ("tool", True),
+    )
+    broke = refused = False
+    for structure, bounds in ways:
+        if not bounds and not refused:
+            continue  # the bounds were no trouble
+        refused = False
+        tried = replace(dialect, structure=structure, bounds=bounds)
+        try:
+            found = await ask(request, tried)
             answer = json.loads(found.samples[0].text)
-        except (Refused, ValueError, RecursionError):
+        except Refused as refusal:
+            refused, broke = True, broke or refusal.broke
             continue
-        if isinstance(answer, dict) and isinstance(answer.get("ready"), bool):
-            return structure
-    return "text"
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(answer, dict) and _is_answer(answer.get(_FIELD)):
+            return tried
+    if broke:
+        await _must_work(dialect, ask)
+    return replace(dialect, structure="text")
+
+
+def _is_answer(given: object) -> bool:
+    return isinstance(given, list) and set(map(str, given)) == {str(_NUMBER)}
 
 
 async def probe_images(dialect: Dialect, ask: Ask) -> bool:
-    """Whether the server takes a picture (``beholder doctor`` asks whether the model sees it)."""
-    question = Message("user", (_SQUARE, "Which colour is this? Answer with one word."))
+    """Whether pictures reach the model (``beholder doctor`` asks whether it sees them).
+
+    Some servers take a picture and drop it: two pictures then get one answer, and the prompt is
+    no longer than without.
+
+    Raises:
+        TransientError: The server breaks down at a plain question, too.
+    """
+    words = "Which colour is this? Answer with one word."
+    sampling = Sampling(max_tokens=16)
     try:
-        await ask(Request((question,), Sampling(max_tokens=16)), dialect)
-    except Refused:
+        red, blue = [
+            await ask(Request((Message("user", (square, words)),), sampling), dialect)
+            for square in _SQUARES
+        ]
+    except Refused as refusal:
+        if refusal.broke:
+            await _must_work(dialect, ask)
         return False
-    except TransientError as error:  # some servers answer 500 to a picture they cannot read
-        if "image" in str(error).lower() or "vision" in str(error).lower():
-            return False
-        raise
-    return True
+    if red.samples[0].text != blue.samples[0].text:
+        return True
+    blind = await ask(Request((Message("user", (words,)),), sampling), dialect)
+    tokens = (red.prompt_tokens, blind.prompt_tokens)
+    return None not in tokens and tokens[0] != tokens[1]
+
+
+async def _must_work(dialect: Dialect, ask: Ask) -> None:
+    """Tell a server that is in trouble from one that breaks down at what it does not know."""
+    request = Request((Message("user", ("Reply with: ready",)),), Sampling(max_tokens=16))
+    try:
+        await ask(request, dialect)
+    except Refused as refusal:
+        raise TransientError(f"the server breaks down at everything: {refusal}") from refusal

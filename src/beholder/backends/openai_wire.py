@@ -16,7 +16,6 @@ from beholder.backends.base import (
     Message,
     Request,
     Sample,
-    in_words,
 )
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
@@ -34,6 +33,8 @@ class Dialect(Capabilities):
         seed: Whether a seed may be sent.
         system: Whether the chat template knows a system message.
         many: Whether several answers come when several are asked for.
+        copies: Whether drawn answers are copies of one; None while nobody asked.
+        bounds: Whether a schema may bound the length of its lists and texts.
     """
 
     token_field: str = "max_tokens"  # noqa: S105  # the name of a field
@@ -41,6 +42,8 @@ class Dialect(Capabilities):
     seed: bool = True
     system: bool = True
     many: bool = True
+    copies: bool | None = None
+    bounds: bool = True
 
     @classmethod
     def from_json(cls, text: str) -> Dialect | None:
@@ -50,7 +53,7 @@ class Dialect(Capabilities):
             dialect = cls(**found)
         except (ValueError, TypeError, RecursionError):
             return None
-        usual = cls("model", 0, "schema", True, 0)
+        usual = cls("model", 0, "schema", True, 0, copies=True)
         same = all(
             value is None or type(value) is type(getattr(usual, name))
             for name, value in found.items()
@@ -77,7 +80,7 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
     }
     if dialect.temperature:
         body["temperature"] = sampling.temperature
-    if dialect.seed:
+    if dialect.seed and sampling.temperature:  # the likeliest token is drawn with no seed
         body["seed"] = sampling.seed + request.replicate
     if sampling.n > 1:
         body["n"] = sampling.n
@@ -91,18 +94,30 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
 
 
 def _add_schema(body: dict[str, Any], schema: Mapping[str, Any], dialect: Dialect) -> None:
+    """Hold the answer to a schema; the prompt says its shape in words, too, whatever the server."""
+    told = dict(schema) if dialect.bounds else _without_bounds(schema)
     if dialect.structure == "schema":
-        body["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": TOOL, "strict": True, "schema": dict(schema)},
-        }
+        wanted = {"name": TOOL, "strict": True, "schema": told}
+        body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+    elif dialect.structure == "object":
+        body["response_format"] = {"type": "json_object", "schema": told}
+    elif dialect.structure == "guided":
+        body["guided_json"] = told
     elif dialect.structure == "tool":
-        function = {"name": TOOL, "description": "Give the answer.", "parameters": dict(schema)}
+        function = {"name": TOOL, "description": "Give the answer.", "parameters": told}
         body["tools"] = [{"type": "function", "function": function}]
         body["tool_choice"] = {"type": "function", "function": {"name": TOOL}}
-    else:
-        body["messages"].append({"role": "user", "content": in_words(schema)})
-        body["messages"] = _merged(body["messages"])
+
+
+def _without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with lists and texts of any length."""
+    kept = {k: v for k, v in schema.items() if k not in ("minItems", "maxItems", "maxLength")}
+    if "properties" in kept:
+        fields = kept["properties"].items()
+        kept["properties"] = {name: _without_bounds(field) for name, field in fields}
+    if "items" in kept:
+        kept["items"] = _without_bounds(kept["items"])
+    return kept
 
 
 def _merged(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -155,11 +170,15 @@ class Completion:
         samples: The answers in it, at least one.
         model: The model as the server names it, where it does.
         fingerprint: The server's configuration, where it tells.
+        thought: Whether it says that the model thought before it answered.
+        prompt_tokens: Tokens of the prompt, where it tells.
     """
 
     samples: tuple[Sample, ...]
     model: str | None
     fingerprint: str | None
+    thought: bool = False
+    prompt_tokens: int | None = None
 
 
 def read_completion(data: object) -> Completion:
@@ -177,7 +196,11 @@ def read_completion(data: object) -> Completion:
         samples = tuple(_read_choice(choice) for choice in choices)
         model = data.get("model") or None
         # ``Answer`` refuses a name of the model that is no text.
-        return Completion(samples, Answer((), model or "").model or None, _told(data))
+        name = Answer((), model or "").model or None
+        used = read_usage(data)
+        thought = any(map(_thought, choices)) or _counts_thoughts(data)
+        n_prompt = None if used is None else used.prompt
+        return Completion(samples, name, _told(data), thought, n_prompt)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise CallFailed(f"the server's answer is not a chat completion: {error}") from error
 
@@ -193,11 +216,34 @@ def _told(data: Mapping[str, Any]) -> str | None:
 def _read_choice(choice: dict[str, Any]) -> Sample:
     message = choice["message"]
     calls = message.get("tool_calls") or []
-    text = calls[0]["function"]["arguments"] if calls else message.get("content")
+    text = calls[0]["function"]["arguments"] if calls else _text(message.get("content"))
     finish = choice.get("finish_reason")
     if finish in (None, "", "tool_calls", "function_call"):
         finish = "stop"
     return Sample("" if text is None else text, finish, _read_first(choice.get("logprobs")))
+
+
+def _text(content: Any) -> Any:
+    """The text of a message; some models give a list of parts, thoughts among them."""
+    if not isinstance(content, list):
+        return content
+    return "".join(part["text"] for part in content if part["type"] in ("text", "output_text"))
+
+
+def _thought(choice: dict[str, Any]) -> bool:
+    """Whether thoughts stand beside the answer, under one of the names that servers give them."""
+    message = choice["message"]
+    parts = message.get("content")
+    kinds = [part["type"] for part in parts] if isinstance(parts, list) else []
+    beside = message.get("reasoning") or message.get("reasoning_content")
+    return bool(beside) or "thinking" in kinds
+
+
+def _counts_thoughts(data: Mapping[str, Any]) -> bool:
+    """Whether tokens of thoughts are told, where the thoughts themselves are kept back."""
+    usage = data.get("usage")
+    details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
+    return isinstance(details, dict) and bool(details.get("reasoning_tokens"))
 
 
 def _read_first(logprobs: dict[str, Any] | None) -> tuple[tuple[str, float], ...] | None:

@@ -16,8 +16,11 @@ from beholder.backends.calls import CallFailed
 from beholder.backends.openai_wire import Dialect
 from beholder.errors import ConfigError, ItemError
 
-Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[list[float | None]]]
-"""Asks for the log-probability of each prompt token, with retries."""
+PromptToken: TypeAlias = tuple[str, float]
+"""A token of a prompt: its number in the vocabulary, and its log-probability."""
+
+Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[list[PromptToken | None]]]
+"""Asks for the tokens of a prompt, with retries; the first is None, as nothing precedes it."""
 
 
 async def perplexities(
@@ -30,18 +33,21 @@ async def perplexities(
     """
     question = Message("user", (*images, prompt))
     dialect = Dialect(model=model)
-    n_before = len(await ask(Request((question,), Sampling(max_tokens=1)), dialect))
+    before = await ask(Request((question,), Sampling(max_tokens=1)), dialect)
 
     async def one(text: str) -> Surprisal:
         if not text:
             raise ItemError("an empty text has no perplexity")
         answer = Message("assistant", (text,))
         told = await ask(Request((question, answer), Sampling(max_tokens=1)), dialect)
-        logprobs = told[n_before:]
-        if not logprobs or any(value is None for value in logprobs):
+        # The last token before the text is compared by its number, the others are the same prompt.
+        if [row and row[0] for row in told[: len(before)]] != [row and row[0] for row in before]:
+            raise merged_tokens(model, text)
+        rows = told[len(before) :]
+        if not rows or None in rows:
             raise ItemError(f"{model} told no log-probabilities for the text's tokens")
-        nll = -sum(value for value in logprobs if value is not None)
-        return Surprisal(nll, len(logprobs), len(text))
+        nll = -sum(row[1] for row in rows if row is not None)
+        return Surprisal(nll, len(rows), len(text))
 
     return list(await asyncio.gather(*(one(text) for text in texts)))
 
@@ -56,8 +62,17 @@ def fields(request: Request) -> dict[str, Any]:
     }
 
 
-def read_logprobs(data: object) -> list[float | None]:
-    """Log-probability of each prompt token in a response; None for the first, as nothing precedes.
+def merged_tokens(name: str, text: str) -> ItemError:
+    """The failure of a text that cannot be told apart from the prompt before it."""
+    return ItemError(
+        f"{name} makes one token of the end of the prompt and the beginning of the text"
+        f" {text[:20]!r}, so the text has no tokens of its own; texts that begin with blanks or"
+        " line breaks do that: take them off, or use hf:NAME, which reads the text apart"
+    )
+
+
+def read_logprobs(data: object) -> list[PromptToken | None]:
+    """The tokens of a prompt in a response; None for the first, as nothing precedes.
 
     Raises:
         ConfigError: The server tells none.
@@ -71,14 +86,15 @@ def read_logprobs(data: object) -> list[float | None]:
             f"the server of {data.get('model')} does not tell prompt_logprobs, which perplexity"
             " needs; use a vLLM server, or hf:NAME in this process"
         )
-    return [None if row is None else _logprob(row) for row in rows]
+    return [None if row is None else _token(row) for row in rows]
 
 
-def _logprob(row: object) -> float:
+def _token(row: object) -> PromptToken:
     try:
-        value = next(iter(row.values()))["logprob"]  # type: ignore[attr-defined]  # is caught
+        token, told = next(iter(row.items()))  # type: ignore[attr-defined]  # is caught
+        value = told["logprob"]
         if isinstance(value, float | int) and not isinstance(value, bool) and -1e300 < value < 0.1:
-            return value
+            return str(token), value
     except (AttributeError, StopIteration, LookupError, TypeError):
         pass
     raise CallFailed(f"the server's prompt_logprobs cannot be read: {str(row)[:60]}")

@@ -28,6 +28,7 @@ from beholder.backends.batching import Batcher
 from beholder.backends.context_window import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Price, Usage
 from beholder.backends.openai_wire import to_message
+from beholder.backends.prompt_logprobs import merged_tokens
 from beholder.errors import ConfigError, ItemError
 from beholder.optional import require
 
@@ -146,7 +147,7 @@ class VLLM(Backend):
         engine, vllm = self._started(), self._vllm()
         params = vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=0)
         alone = engine.chat([conversation((question,))], sampling_params=params, use_tqdm=False)[0]
-        n_before = len(alone.prompt_token_ids)
+        before = list(alone.prompt_token_ids)
         outputs = engine.chat(
             [conversation((question, Message("assistant", (text,)))) for text in texts],
             sampling_params=params,
@@ -156,7 +157,9 @@ class VLLM(Backend):
         )
         found = []
         for text, output in zip(texts, outputs, strict=True):
-            rows = output.prompt_logprobs[n_before:]
+            if list(output.prompt_token_ids[: len(before)]) != before:
+                raise merged_tokens(self.name, text)
+            rows = output.prompt_logprobs[len(before) :]
             nll = -sum(next(iter(row.values())).logprob for row in rows)
             found.append(Surprisal(nll, len(rows), len(text)))
         return found
@@ -183,8 +186,10 @@ def sampling_params(vllm: Any, request: Request) -> Any:
         "temperature": sampling.temperature,
         "max_tokens": sampling.max_tokens,
         "n": sampling.n,
-        "seed": sampling.seed + request.replicate,
     }
+    if sampling.temperature and not vllm.platforms.current_platform.is_cpu():
+        # On a CPU the engine dies of a seed ("CPU Generator does not use offset", 0.32).
+        options["seed"] = sampling.seed + request.replicate
     if sampling.top_logprobs:
         options["logprobs"] = min(sampling.top_logprobs, MOST_LOGPROBS)
     if request.schema is not None:

@@ -32,6 +32,8 @@ from beholder.cli import (
     review,
     sample,
     score,
+    steps,
+    suite,
     translate,
 )
 from beholder.cli.printing import say
@@ -61,6 +63,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     demo.demo,
     score.score,
     report.report,
+    steps.steps,
     compare.compare,
     agree.agree,
     leaderboard.leaderboard,
@@ -79,6 +82,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
 )
 for place, command in enumerate(COMMANDS):
     app.command(command, sort_key=place, help_format="markdown")
+app.command(suite.app)
 app.command(cache.app)
 app.command(
     "beholder.cli.narrate:app",

@@ -13,6 +13,7 @@ EMBEDDERS: Registry[Embedder] = Registry(
     base=Embedder,  # type: ignore[type-abstract]
     builtin={
         "static": "beholder.embed.static:StaticEmbedder",
+        "ordered": "beholder.embed.ordered:OrderedEmbedder",
         "minilm": "beholder.embed.minilm:MiniLMEmbedder",
         "st": "beholder.embed.sentence_transformers:SentenceTransformerEmbedder",
         "openai": "beholder.embed.openai:OpenAIEmbedder",
@@ -25,8 +26,8 @@ def embedder(given: str | Spec, *, base_url: str | None = None, **options: objec
     """Build an embedder from its spec.
 
     Args:
-        given: ``static``, ``minilm``, ``st:NAME_OR_PATH`` (extra ``hf``), ``openai:MODEL``, or
-            ``package/name`` of an outside package.
+        given: ``static``, ``ordered``, ``minilm``, ``st:NAME_OR_PATH`` (extra ``hf``),
+            ``openai:MODEL``, or ``package/name`` of an outside package.
         base_url: Endpoint, for embedders that are reached over one; others have no use for it.
         options: Keyword arguments of its class that are no part of a spec, such as ``api_key``.
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from beholder.backends.calls import CallFailed
-from beholder.backends.openai_http import HOSTED, Connection, public_address
+from beholder.backends.openai_http import HOSTED, Connection, is_official, public_address
 from beholder.backends.openai_probe import Refused
 from beholder.embed.base import Embedder, FloatArray
 from beholder.errors import ConfigError, ItemError, TransientError
@@ -29,7 +29,9 @@ class OpenAIEmbedder(Embedder):
     Args:
         model: Model name as the endpoint knows it.
         base_url: Address of the endpoint, up to ``/v1``; None is OpenAI's own.
-        api_key: Key; None takes ``OPENAI_API_KEY``. A local server without keys needs none.
+        key_env: Environment variable that holds the key; None takes ``OPENAI_API_KEY`` for
+            OpenAI's own address and sends no key to any other.
+        api_key: The key itself, from a program.
         dimensions: Length of the vectors, for models that can shorten them; None leaves it.
         timeout: Seconds to wait for an answer.
 
@@ -42,6 +44,7 @@ class OpenAIEmbedder(Embedder):
         model: str,
         *,
         base_url: str | None = None,
+        key_env: str | None = None,
         api_key: str | None = None,
         dimensions: int | None = None,
         timeout: float = 120.0,
@@ -49,14 +52,16 @@ class OpenAIEmbedder(Embedder):
         self.model = model
         self.dimensions = dimensions
         self._place = urlsplit(public_address(base_url or HOSTED))
-        if base_url is None and not (api_key or os.environ.get(_KEY)):
+        variable = key_env or _KEY
+        needs_key = key_env is not None or is_official(base_url or HOSTED)
+        if needs_key and not (api_key or os.environ.get(variable)):
             raise ConfigError(
-                f"the embedder 'openai:{model}' needs a key: set {_KEY}, or give base_url for a"
+                f"the embedder 'openai:{model}' needs a key: set {variable}, or give base_url for a"
                 " server of your own"
             )
         name = f"embeddings of {model!r} at {self._place.netloc}"
         self._name = name
-        self._connection = Connection(name, base_url or HOSTED, _KEY, timeout, api_key)
+        self._connection = Connection(name, base_url or HOSTED, key_env, timeout, api_key)
         self._length: int | None = None
 
     @property

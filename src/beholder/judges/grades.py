@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -14,8 +15,19 @@ from beholder.records import Span
 
 TOP_LOGPROBS = 20
 
+LEAST_MASS = 0.05
+"""Share of the probability that must lie on grades for a grade to be taken from it: below, the
+model was about to say something else, a blank perhaps, and what is left is noise."""
+
 # How tokenizers write a blank before a word.
 _BLANKS = " \n\t▁Ġ"
+
+_MARKS = r"[\s*_#>`'\"(\[]*"
+_GRADE = re.compile(
+    rf"{_MARKS}(?:(?:the\s+)?(?:digit|grade|score|rating|answer)\s*(?:is|=|:)?{_MARKS})?"
+    r"(\d+)[*_`'\")\].,!;:]*[^\S\n]*(?:\n(?!\s*\d)|\Z)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +64,32 @@ def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) ->
         high: Highest grade; one digit, so that one token tells it.
 
     Raises:
-        BadAnswer: No grade is among the tokens.
+        BadAnswer: No grade is among the tokens, or hardly any of the probability lies on grades.
     """
     grades = [str(grade) for grade in range(low, high + 1)]
     weights = dict.fromkeys(grades, 0.0)
     for token, logprob in first:
-        bare = token.strip(_BLANKS)
+        bare = digit(token)
         if bare in weights:
             weights[bare] += math.exp(logprob)
     mass = sum(weights.values())
-    if mass <= 0.0:
-        raise BadAnswer(f"the answer must be one digit from {low} to {high}, and nothing else")
+    if mass < LEAST_MASS:
+        raise BadAnswer(_wanted(low, high))
     probabilities = tuple(weights[grade] / mass for grade in grades)
     return Grade(_expected(probabilities, low), probabilities, min(1.0, mass), "logprobs")
 
 
+def digit(token: str) -> str:
+    """The digit that a token is, blanks aside; empty if it is none."""
+    bare = token.strip(_BLANKS)
+    return bare if len(bare) == 1 and bare in "0123456789" else ""
+
+
 def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
     """Mean over independently drawn answers.
+
+    A grade may stand in marks (``**4**``), behind its name (``Grade: 4``), before a stop, or on a
+    line of its own before an explanation; nothing else is read as one.
 
     Raises:
         BadAnswer: Fewer than half of them are one of the grades.
@@ -80,11 +101,12 @@ def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
             bare = without_thinking(text)
         except BadAnswer:
             continue  # counted below: a sample that is no grade
-        if bare in counts:
-            counts[bare] += 1
+        told = _GRADE.match(bare)
+        if told and told[1] in counts:
+            counts[told[1]] += 1
     valid = sum(counts.values())
     if 2 * valid < len(texts) or not valid:
-        raise BadAnswer(f"the answer must be one digit from {low} to {high}, and nothing else")
+        raise BadAnswer(_wanted(low, high))
     probabilities = tuple(counts[grade] / valid for grade in grades)
     return Grade(_expected(probabilities, low), probabilities, valid / len(texts), "samples")
 
@@ -102,6 +124,10 @@ def grade_sampling(
         return sampling, lambda answer: _by_first_token(answer, low, high)
     sampling = Sampling(temperature=1.0, max_tokens=8, n=samples)
     return sampling, lambda answer: from_samples([s.text for s in answer.samples], low, high)
+
+
+def _wanted(low: int, high: int) -> str:
+    return f"the answer must be one digit from {low} to {high}, and nothing else"
 
 
 def _by_first_token(answer: Answer, low: int, high: int) -> Grade:

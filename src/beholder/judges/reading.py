@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_THINKING = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+# Some chat templates open the thought themselves: only its end stands in the answer.
+_THINKING = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>", re.DOTALL)
 _CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n?(.*?)```", re.DOTALL)
 _FENCE_START = re.compile(r"```(?:json)?", re.IGNORECASE)
 _BRACE_OR_STRING = re.compile(r"""[{}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)

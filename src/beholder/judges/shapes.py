@@ -6,6 +6,7 @@ the second question, so that the words must be ours, and texts are scored withou
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,12 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _REQUIRED: Final[Any] = object()
+_LONGEST_REMARK = 1000
+"""Characters that a judge which is held to a schema may spend on one reason."""
+
+_MOST_NUMBERS = 20
+"""Numbers that an answer's shape in words names one by one."""
+
 _DIGITS = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
@@ -50,7 +57,8 @@ def string() -> Shape[str]:
 
 def remark() -> Shape[str]:
     """A text that nothing depends on: whatever is there is taken."""
-    return Shape({"type": "string"}, lambda value, name: str(value).strip(), "")
+    schema = {"type": "string", "maxLength": _LONGEST_REMARK}
+    return Shape(schema, lambda value, name: str(value).strip(), "")
 
 
 def one_of(choices: Sequence[str]) -> Shape[str]:
@@ -100,13 +108,23 @@ def integer(low: int, high: int, *, listed: bool = True) -> Shape[int]:
     return Shape({"type": "integer", **choices}, read)
 
 
-def array(item: Shape[T], into: Callable[[Iterator[T]], U], each: str = "item") -> Shape[U]:
+def array(
+    item: Shape[T],
+    into: Callable[[Iterator[T]], U],
+    each: str = "item",
+    *,
+    at_least: int = 0,
+    at_most: int | None = None,
+) -> Shape[U]:
     """A list.
 
     Args:
         item: What it holds.
-        into: Makes a value of the items, which are read one after the other as it asks for them.
+        into: Makes a value of the items, which are read one after the other as it asks for them;
+            it checks how many there are, where that matters.
         each: What an item is called.
+        at_least: Items that a judge must give who is held to the schema.
+        at_most: Items that it may give; None for any number.
     """
 
     def read(value: Any, name: str) -> U:
@@ -114,7 +132,10 @@ def array(item: Shape[T], into: Callable[[Iterator[T]], U], each: str = "item") 
             raise BadAnswer(f"{name!r} must be a list, got {short(value)}")
         return into(item.read(one, each) for one in value)
 
-    return Shape({"type": "array", "items": item.schema}, read)
+    bounds: dict[str, int] = {"minItems": at_least} if at_least else {}
+    if at_most is not None:
+        bounds["maxItems"] = at_most
+    return Shape({"type": "array", "items": item.schema, **bounds}, read)
 
 
 def obj(make: Callable[..., T], /, **fields: Shape[Any]) -> Shape[T]:
@@ -164,3 +185,30 @@ def only(field: str, shape: Shape[T], *, bare: bool = False) -> Shape[T]:
         return whole.read({field: value} if bare and isinstance(value, list) else value, name)
 
     return Shape(whole.schema, read)
+
+
+def in_words(schema: Schema) -> str:
+    """What a prompt says about the form of its answer.
+
+    It is said to every judge: many servers hold the model to a schema without showing it.
+    """
+    return f"Answer with JSON only, on one line, in this form:\n{_form(schema)}"
+
+
+def _form(schema: Schema) -> str:
+    """A value of the schema, with ``|`` between what may stand in one place."""
+    kind = schema["type"]
+    if kind == "object":
+        fields = (f'"{name}": {_form(inner)}' for name, inner in schema["properties"].items())
+        return "{" + ", ".join(fields) + "}"
+    if kind == "array":
+        low, high = schema.get("minItems", 0), schema.get("maxItems")
+        n = f" ({low} in all)" if low == high else f" ({high} at most)" if high else ""
+        return f"[{_form(schema['items'])}, ...{n}]"
+    if isinstance(kind, list):
+        return "|".join(_form({**schema, "type": one}) for one in kind)
+    choices = [each for each in schema.get("enum", ()) if (each is None) == (kind == "null")]
+    if len(choices) > _MOST_NUMBERS and kind == "integer":
+        return f"{min(choices)} to {max(choices)}"
+    plain = {"string": '"..."', "integer": "0", "boolean": "true|false", "null": "null"}
+    return "|".join(json.dumps(each, ensure_ascii=False) for each in choices) or plain[kind]

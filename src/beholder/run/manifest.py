@@ -71,6 +71,7 @@ def build(kind: str, log: Log, asked: Sequence[Asked]) -> dict[str, Any]:
         },
         "settings": dict(log.settings),
         "metrics": [_asked(one) for one in asked],
+        "judging": "",
         "summary": [],
     }
 
@@ -152,11 +153,12 @@ def _wrong(log: Mapping[str, Any]) -> str | None:
 
 
 def is_closed(folder: Path, log: Mapping[str, Any]) -> bool:
-    """Whether a run was closed with this log, its summary aside."""
+    """Whether a run was closed with this log, what came of it aside."""
     if not (folder / FILE_NAME).is_file():
         return False
-    written: dict[str, Any] = json.loads(json.dumps({**log, "summary": []}))
-    return {**read(folder), "summary": []} == written
+    found: dict[str, Any] = {"judging": "", "summary": []}
+    written: dict[str, Any] = json.loads(json.dumps({**log, **found}))
+    return {**read(folder), **found} == written
 
 
 def results(manifest: Mapping[str, Any]) -> dict[str, MetricResult]:

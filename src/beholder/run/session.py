@@ -18,13 +18,14 @@ from typing import Any, Protocol, TypeVar
 from threadpoolctl import threadpool_limits
 
 from beholder.judges import AnswerStore, Tally
+from beholder.judges.telling import Judging
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome
 from beholder.metrics.tools import check_taken
 from beholder.options import JudgeOptions, WorkOptions
 from beholder.records import MetricResult
 from beholder.run import manifest
-from beholder.run.answers import run_answers
+from beholder.run.answers import run_answers, run_judging
 from beholder.run.asked import Asked
 from beholder.run.execute import Job, Work, execute
 from beholder.run.export import export, tables_stand
@@ -272,8 +273,9 @@ class Session:
     def close(self) -> dict[str, MetricResult]:
         """Take means with intervals, write the tables and close the log; gives the summary."""
         export(self.store, self.asked)
-        summary = {one.name: summarise(self.store, one) for one in self.asked}
-        self._write("complete", summary)
+        judging = None if self.answers is None else run_judging(self.store.folder)
+        summary = {one.name: summarise(self.store, one, judging) for one in self.asked}
+        self._write("complete", summary, judging)
         return summary
 
     def _open(self, asked: Asked, positions: Sequence[int] | None = None) -> list[int]:
@@ -281,9 +283,16 @@ class Session:
         wanted = range(asked.n) if positions is None else positions
         return [position for position in wanted if position not in finished]
 
-    def _write(self, status: str, summary: Mapping[str, MetricResult] | None = None) -> None:
+    def _write(
+        self,
+        status: str,
+        summary: Mapping[str, MetricResult] | None = None,
+        judging: Judging | None = None,
+    ) -> None:
         if self._log is not None:
             content = {**self._log, "status": status}
+            if judging is not None:
+                content["judging"] = judging.in_words
             if summary is not None:
                 content["summary"] = manifest.summary_rows(summary)
             manifest.write(self.store.folder, content)

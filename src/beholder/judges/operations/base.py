@@ -12,7 +12,7 @@ from beholder.backends import Answer, Image, Message, Sampling
 from beholder.judges.asking import Prompt, Questioner
 from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import read_json, read_text
-from beholder.judges.shapes import Shape
+from beholder.judges.shapes import Shape, in_words
 from beholder.judges.templates import Template, Templates, Untrusted
 
 T = TypeVar("T")
@@ -135,7 +135,7 @@ class Respondent:
         """Ask for a JSON value; see ``text``."""
         sampling = Sampling(self.temperature, max_tokens)
         return await self._ask(
-            messages,
+            _asking_for(messages, shape),
             sampling,
             lambda answer: shape.read(read_json(answer.text), ""),
             json.dumps(typical),
@@ -151,8 +151,13 @@ class Respondent:
         elsewhere the grade is the mean of ``samples`` answers at temperature 1.
         """
         able = await self.asker.backend.capabilities(images=any(m.images for m in messages))
+        copies = not able.top_logprobs and await self.asker.backend.draws_copies()
         sampling, parse = grade_sampling(
-            able.top_logprobs, low, high, temperature=self.temperature, samples=self.samples
+            able.top_logprobs,
+            low,
+            high,
+            temperature=self.temperature,
+            samples=1 if copies else self.samples,
         )
         return await self._ask(messages, sampling, parse, typical, costly=costly, whole=False)
 
@@ -176,3 +181,10 @@ class Respondent:
                 **further,
             )
         )
+
+
+def _asking_for(messages: tuple[Message, ...], shape: Shape[Any]) -> tuple[Message, ...]:
+    """The messages, with the form of the answer said at the end."""
+    *before, last = messages
+    form = f"\n\n{in_words(shape.schema)}"
+    return (*before, Message(last.role, (*last.parts, form)))

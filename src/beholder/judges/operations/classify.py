@@ -58,7 +58,7 @@ class Classify(ModelOperation[list[Category]], name="classify"):
                 parts={"material_note": "picture" if self.images else "text"},
                 images=self.images,
             ),
-            only("categories", array(category, _few)),
+            only("categories", array(category, _few, at_most=2)),
             max_tokens=256,
             typical={"categories": [{"name": names[0], "rating": "High"}]},
         )

@@ -34,7 +34,6 @@ _STATEMENT = obj(
     # A row that says nothing about relevance states something: count it.
     relevant=boolean(absent=True),
 )
-_STATEMENTS = only("statements", array(_STATEMENT, list), bare=True)
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,15 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
                 {"language": self.language or ""},
                 parts=language_note(self.language),
             ),
-            _STATEMENTS,
+            only("statements", array(_STATEMENT, list, at_most=self._most()), bare=True),
             # Each statement repeats words of the text and carries some JSON around them.
             max_tokens=1024 + 2 * len(self.text.encode("utf-8")),
             typical=self._typical(),
         )
+
+    def _most(self) -> int:
+        """More statements than any text holds: one a word; texts without blanks, one a letter."""
+        return max(4, len(self.text.split()), len(self.text.encode("utf-8")) // 6)
 
     def _typical(self) -> object:
         """One statement per five words, each a little longer than these."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from beholder.judges.operations.base import PanelOperation, Respondent
@@ -13,9 +13,10 @@ from beholder.judges.operations.numbered import (
     ask_rows,
     language_note,
     majority,
+    number_of,
     rows_by_id,
 )
-from beholder.judges.shapes import integer, nullable
+from beholder.judges.shapes import Shape, integer, nullable
 
 _NOTHING = ("", "none", "null")
 _ANY = integer(-(10**9), 10**9, listed=False)
@@ -49,13 +50,18 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
                     {"language": self.language or ""},
                     parts=language_note(self.language),
                 ),
-                rows_by_id("matches", rows, "reference", nullable("integer", self._reference)),
+                rows_by_id("matches", rows, "reference", self._one_of_them()),
                 max_tokens=answer_limit(rows),
                 typical={"matches": [{"id": i, "reference": None} for i, _ in rows]},
             )
 
         found = await ask_rows(self.claims, ask)
         return [found.get(i) for i in range(len(self.claims))]
+
+    def _one_of_them(self) -> Shape[int | None]:
+        ids = number_of(range(len(self.references))).schema.get("enum")
+        free = nullable("integer", self._reference)
+        return free if ids is None else replace(free, schema={**free.schema, "enum": [*ids, None]})
 
     def _reference(self, value: Any, name: str) -> int | None:
         if isinstance(value, list):  # several fit: the first one named

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -11,6 +12,10 @@ from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, array, integer, obj, only
 
 T = TypeVar("T")
+
+_LISTED = 200
+"""Numbers that a schema lists at most: servers bound how many there may be."""
+
 Row = tuple[int, str]
 """A statement with its number."""
 
@@ -37,10 +42,20 @@ def rows_by_id(
         shape: What it holds.
     """
     ids = {number for number, _ in asked}
-    number = integer(min(ids), max(ids), listed=False)
-    columns: dict[str, Shape[Any]] = {"id": number, column: shape}
+    columns: dict[str, Shape[Any]] = {"id": number_of(sorted(ids)), column: shape}
     row: Shape[tuple[int, T]] = obj(lambda **values: (values["id"], values[column]), **columns)
-    return only(field, array(row, partial(_by_id, ids)), bare=True)
+    n = len(ids)
+    return only(field, array(row, partial(_by_id, ids), at_least=n, at_most=n), bare=True)
+
+
+def number_of(ids: Sequence[int]) -> Shape[int]:
+    """One of some numbers; who reads it must check which. Very many are not listed."""
+    number = integer(min(ids), max(ids), listed=False)
+    return (
+        replace(number, schema={**number.schema, "enum": list(ids)})
+        if len(ids) <= _LISTED
+        else number
+    )
 
 
 def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:

@@ -55,7 +55,7 @@ class Review(ModelOperation[list[str]], name="review"):
         }
         return await model.json(
             model.render({}, settings, images=self.images),
-            only("reviews", array(_ANYTHING, self._checked)),
+            only("reviews", array(_ANYTHING, self._checked, at_least=n, at_most=n)),
             max_tokens=256 + 8 * self.n_words * n,
             typical={"reviews": [f"{place} " + "word " * self.n_words for place in range(n)]},
         )

@@ -21,6 +21,9 @@ INSTRUCTIONS = {
 }
 """What is asked before the text, by language of the texts; other languages get the English one."""
 
+TOKENS = "tokens"
+"""The value that tells how many tokens of the model a text has."""
+
 _MOST = 1e300  # a model that rules a text out entirely would give infinity, which no score may be
 
 
@@ -60,7 +63,7 @@ class Perplexity(Metric[Measured]):
         ValueInfo("perplexity", "per token", 1.0, _MOST, higher_is_better=False),
         ValueInfo("bits_per_character", "does not depend on the tokenizer", 0.0, 1e9, False),
         ValueInfo("nll", "total, in nats", 0.0, 1e9, higher_is_better=False),
-        ValueInfo("tokens", "tokens of the text", 1.0, 1e9, higher_is_better=False),
+        ValueInfo(TOKENS, "tokens of the text", 1.0, 1e9, higher_is_better=False),
     )
     required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("perplexity",)
@@ -128,5 +131,5 @@ def _values(found: Surprisal) -> dict[str, float]:
         "perplexity": math.exp(per_token) if per_token < math.log(_MOST) else _MOST,
         "bits_per_character": found.nll / math.log(2.0) / found.n_characters,
         "nll": found.nll,
-        "tokens": float(found.n_tokens),
+        TOKENS: float(found.n_tokens),
     }

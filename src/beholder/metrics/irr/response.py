@@ -86,7 +86,9 @@ class Response(Ranker):
             answers.append(tuple(by_text[text] for text in range(len(texts))))
         good = [answer for answer in answers if not isinstance(answer, str)]
         if not good:
-            raise errors[0]
+            first = errors[0]
+            asked = {"orders": orders, "answers": answers}
+            raise type(first)(str(first), detail={**first.detail, **asked}) from first
         means = np.mean(good, axis=0)
         return Scored(
             {"mean_rank": tuple(float(rank) for rank in means)},
