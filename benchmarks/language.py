@@ -1,7 +1,7 @@
 """Measure the built-in English analysis: ``python -m benchmarks.language --data DATA [PART]...``.
 
 Parts: ud, factual, coreference, statements, speed (default: all), and ud-dev, the treebanks'
-development sets. DATA holds the folders ``ud_english``, ``factual_sg``, ``descriptions`` and the file
+development sets. DATA holds ``ud_english``, ``factual_sg``, ``descriptions`` and the file
 ``oracle_facts.jsonl``. ``--factual`` and ``--oracle`` name other files of the same form, such as a
 split that was kept back.
 """
