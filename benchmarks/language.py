@@ -1,8 +1,9 @@
 """Measure the built-in English analysis: ``python -m benchmarks.language --data DATA [PART]...``.
 
-Parts: ud, factual, coreference, statements, speed (default: all). DATA holds the folders
-``ud_english``, ``factual_sg``, ``descriptions`` and the file ``oracle_facts.jsonl``. ``--factual``
-and ``--oracle`` name other files of the same form, such as a split that was kept back.
+Parts: ud, factual, coreference, statements, speed (default: all), and ud-dev, the treebanks'
+development sets. DATA holds ``ud_english``, ``factual_sg``, ``descriptions`` and the file
+``oracle_facts.jsonl``. ``--factual`` and ``--oracle`` name other files of the same form, such as a
+split that was kept back.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from training.english import corpora, factual, silver
+from training.english import corpora, factual
 from training.english import ud as treebank
 
 from beholder.language import model, parse_many, scene_graph
@@ -22,18 +23,21 @@ from benchmarks import gum_coreference, oracle_statements
 PARTS = ("ud", "factual", "coreference", "statements", "speed")
 
 
-def ud(data: Path) -> Iterator[str]:
-    """Tags, heads and sentences on the treebank tests, from raw text; spaCy's scorer."""
+def ud(data: Path, split: str = "test") -> Iterator[str]:
+    """Tags, heads and sentences on the treebanks, from raw text; spaCy's scorer."""
+    from spacy.pipeline.dep_parser import parser_score
+    from spacy.scorer import Scorer
     from spacy.training import Example
 
     nlp = model.load()
     for name in corpora.TREEBANKS:
-        docs = list(
-            treebank.documents(nlp.vocab, data / "ud_english" / f"{name}-ud-test.conllu.xz")
-        )
-        scores = nlp.evaluate([Example(nlp.make_doc(doc.text), doc) for doc in docs])
+        docs = treebank.documents(nlp.vocab, corpora.path(data, name, split))
+        examples = [Example(nlp(doc.text), doc) for doc in docs]
+        scores = parser_score(examples)
+        for attribute in ("pos", "tag"):
+            scores |= Scorer.score_token_attr(examples, attribute)
         yield (
-            f"{name} test: UPOS {scores['pos_acc']:.4f}  XPOS {scores['tag_acc']:.4f}  "
+            f"{name} {split}: UPOS {scores['pos_acc']:.4f}  XPOS {scores['tag_acc']:.4f}  "
             f"UAS {scores['dep_uas']:.4f}  LAS {scores['dep_las']:.4f}  "
             f"sentence F1 {scores['sents_f']:.4f}"
         )
@@ -57,7 +61,7 @@ def factual_scores(path: Path) -> Iterator[str]:
 
 def speed(data: Path) -> Iterator[str]:
     """Words a second through parse, coreference and graph, and memory, over three passes."""
-    texts = list(silver.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz"))
+    texts = list(corpora.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz"))
     list(parse_many(texts[:20]))  # load
     for number in range(3):
         start, words, entities = time.process_time(), 0, 0
@@ -92,6 +96,7 @@ def main() -> None:
     data = arguments.data
     tables = {
         "ud": lambda: ud(data),
+        "ud-dev": lambda: ud(data, "dev"),
         "factual": lambda: factual_scores(arguments.factual or data / "factual_sg" / "dev.csv.gz"),
         "coreference": lambda: gum_coreference.report(
             data / "ud_english" / "en_gum_open-ud-dev.conllu.xz"

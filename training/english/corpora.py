@@ -1,51 +1,47 @@
-"""What each training stage reads: documents and the spaCy files they are kept in."""
+"""The treebanks as the training reads them."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable
+import json
+import lzma
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from spacy.tokens import Doc, DocBin
-from spacy.vocab import Vocab
+import spacy
 
-from training.english import factual, swaps, templates, ud
+from training.english import ud
+from training.english.examples import Document, Sentence, aligned
 
 TREEBANKS = ("en_ewt", "en_gum_open")
-SWAP_COPIES = 6000
-PER_TEMPLATE = 80
 
 
-def ud_documents(vocab: Vocab, data: Path, split: str) -> list[Doc]:
-    """The open treebanks of one split."""
+def path(data: Path, name: str, split: str) -> Path:
+    """Where a part of a treebank lies."""
+    return data / "ud_english" / f"{name}-ud-{split}.conllu.xz"
+
+
+def treebanks(data: Path, split: str) -> list[Document]:
+    """The open treebanks of one split, on the tokens that the tokenizer makes."""
+    nlp = spacy.blank("en")
     return [
-        doc
+        document
         for name in TREEBANKS
-        for doc in ud.documents(vocab, data / "ud_english" / f"{name}-ud-{split}.conllu.xz")
+        for document in aligned(nlp, ud.documents(nlp.vocab, path(data, name, split)))
     ]
 
 
-def copies(
-    vocab: Vocab,
-    data: Path,
-    captions: list[factual.Caption],
-    seed: int,
-    per_template: int = 0,
-) -> list[Doc]:
-    """Caption-like and swapped copies of the training sentences, and template sentences."""
-    rng = random.Random(seed)
-    sentences = [
-        sentence
-        for name in TREEBANKS
-        for _, sentence in ud.read(data / "ud_english" / f"{name}-ud-train.conllu.xz")
-    ]
-    words = swaps.visual_words(captions)
-    made = list(ud.caption_copies(sentences, rng))
-    made += swaps.swap_copies(sentences, words, rng, SWAP_COPIES)
-    made += templates.template_sentences(words, rng, per_template)
-    return [ud.make_doc(vocab, [sentence]) for sentence in made if sentence]
+def whole(docs: Iterable[Document]) -> list[ud.Sentence]:
+    """The sentences whose every head is known."""
+    return [s.as_words() for doc in docs for s in doc if min(s.heads) >= 0]
 
 
-def save(docs: Iterable[Doc], path: Path) -> None:
-    """Write documents as a ``.spacy`` file."""
-    DocBin(docs=docs, store_user_data=False).to_disk(path)
+def alone(sentences: Iterable[ud.Sentence]) -> list[Document]:
+    """Each sentence as a document."""
+    return [[Sentence.of(sentence)] for sentence in sentences]
+
+
+def descriptions(path: Path) -> Iterator[str]:
+    """The texts of the unlabelled descriptions."""
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)["text"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -101,7 +101,7 @@ def documents(vocab: Vocab, path: Path) -> Iterator[Doc]:
         yield make_doc(vocab, batch)
 
 
-def caption_copies(sentences: list[Sentence], rng: random.Random) -> Iterator[Sentence]:
+def caption_copies(sentences: Sequence[Sentence], rng: random.Random) -> Iterator[Sentence]:
     """Copies that look like captions: lower case, no full stop; sentences and noun phrases."""
     for sentence in sentences:
         if 3 <= len(sentence) <= CAPTION_LENGTH and rng.random() < 0.45:

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from safetensors import safe_open
 from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.base import Embedder, FloatArray
+from beholder.embed.layers import Norm
 from beholder.embed.packed import Packed
 
 FOLDER = Path(__file__).parent / "minilm_model"
@@ -32,7 +34,7 @@ _HEADS = 12
 _TILE = 64
 _AT_ONCE = 1024
 """Tokens in memory at a time; a window more at most."""
-_EPSILON = np.float32(1e-12)
+_EPSILON = 1e-12
 _LOADING = threading.Lock()
 
 
@@ -49,26 +51,13 @@ class _Linear:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Norm:
-    weight: FloatArray
-    bias: FloatArray
-
-    def __call__(self, rows: FloatArray) -> FloatArray:
-        rows = rows - rows.mean(axis=1, keepdims=True)
-        rows /= np.sqrt((rows * rows).mean(axis=1, keepdims=True) + _EPSILON)
-        rows *= self.weight
-        rows += self.bias
-        return rows
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Layer:
     qkv: _Linear
     attended: _Linear
-    attended_norm: _Norm
+    attended_norm: Norm
     up: _Linear
     down: _Linear
-    norm: _Norm
+    norm: Norm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +66,7 @@ class _EncoderModel:
     unknown: int | None
     tokens: Packed  # (tokens, D)
     places: FloatArray  # (WINDOW + 2, D)
-    norm: _Norm
+    norm: Norm
     layers: tuple[_Layer, ...]
 
 
@@ -256,6 +245,14 @@ def _load() -> _EncoderModel:
 
 
 @cache
+def pieces() -> tuple[Tokenizer, Packed]:
+    """The tokenizer, and the vectors of its tokens before any layer."""
+    with safe_open(str(FOLDER / "minilm.safetensors"), framework="np") as file:
+        tokens = Packed(file.get_tensor("tokens.planes"), file.get_tensor("tokens.scales"))
+    return Tokenizer.from_file(str(FOLDER / "minilm_tokenizer.json")), tokens
+
+
+@cache
 def _read() -> _EncoderModel:
     stored = load_file(FOLDER / "minilm.safetensors")
 
@@ -266,14 +263,14 @@ def _read() -> _EncoderModel:
         rows = packed(name).rows(slice(None))
         return _Linear(np.ascontiguousarray(rows.T), stored[f"{name}.bias"])
 
-    def norm(name: str) -> _Norm:
-        return _Norm(stored[f"{name}.weight"], stored[f"{name}.bias"])
+    def norm(name: str) -> Norm:
+        return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
 
-    tokenizer = Tokenizer.from_file(str(FOLDER / "minilm_tokenizer.json"))
+    tokenizer, tokens = pieces()
     return _EncoderModel(
         tokenizer=tokenizer,
         unknown=tokenizer.token_to_id("[UNK]"),
-        tokens=packed("tokens"),
+        tokens=tokens,
         places=stored["places"].astype(np.float32),
         norm=norm("norm"),
         layers=tuple(

@@ -225,8 +225,8 @@ def _stranded(document: Document, verb: Word) -> Word | None:
     for child in document.children(verb, "obl", "advmod", "case", "compound:prt"):
         if child.pos == "ADP" and child.index > verb.index and not document.children(child):
             return child
-    relative = [c for c in document.children(verb, "obl") if c.lower in RELATIVE_PRONOUNS]
-    for word in relative:
+    relative = document.children(verb, "obl", "obj")
+    for word in (c for c in relative if c.lower in RELATIVE_PRONOUNS):
         for case in document.children(word, "case"):
             return case
     return None

@@ -1,69 +1,67 @@
-"""The shipped model: weights as float16 in one compressed file, and the way to and from spaCy."""
+"""The shipped model as a spaCy pipeline: spaCy's tokenizer for English, and the network."""
 
 from __future__ import annotations
 
-import gzip
-from importlib import resources
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from beholder.language.network import Network
+
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
+    from thinc.types import Ints2d
 
-FILE = "english.model.gz"
-"""Name of the model file beside this module; ``english.md`` is its card."""
-
-
-def load() -> Language:
-    """The shipped pipeline: tok2vec, tagger, morphologizer, parser."""
-    return unpack(resources.files(__package__).joinpath(FILE).read_bytes())
+FILE = Path(__file__).with_name("english.safetensors")
+"""The weights; ``english.md`` beside them is their card."""
+COMPONENT = "beholder_parser"
 
 
-def pack(nlp: Language) -> bytes:
-    """A trained pipeline as one file; weights lose their lower half, which costs no accuracy."""
-    import srsly  # type: ignore[import-untyped]
+def load(path: Path = FILE) -> Language:
+    """The shipped pipeline: every word has its tags, its head and its relation.
 
-    parts = srsly.msgpack_loads(nlp.to_bytes(exclude=["vocab", "tokenizer"]))
-    for name in nlp.pipe_names:
-        component = srsly.msgpack_loads(parts[name])
-        component.pop("vocab", None)
-        component["model"] = _converted(srsly.msgpack_loads(component["model"]), np.float16)
-        parts[name] = component
-    parts["strings"] = sorted(_label_strings(nlp))
-    return gzip.compress(srsly.msgpack_dumps(parts), compresslevel=9, mtime=0)
+    Args:
+        path: Other weights of the same network.
+    """
+    from spacy.lang.en import English
+    from spacy.language import Language
 
-
-def unpack(data: bytes) -> Language:
-    """The pipeline of a packed file."""
-    import srsly
-    from spacy.util import load_model_from_config
-    from thinc.api import Config
-
-    parts = srsly.msgpack_loads(gzip.decompress(data))
-    config = Config().from_bytes(parts["config.cfg"], interpolate=False)
-    nlp = load_model_from_config(config, auto_fill=False, validate=False)
-    for string in parts.pop("strings"):
-        nlp.vocab.strings.add(string)
-    for name in nlp.pipe_names:
-        component = parts[name]
-        component["model"] = srsly.msgpack_dumps(_converted(component["model"], np.float32))
-        parts[name] = srsly.msgpack_dumps(component)
-    nlp.from_bytes(srsly.msgpack_dumps(parts), exclude=["vocab", "tokenizer"])
+    Language.factory(COMPONENT, func=lambda nlp, name, path: Annotator(nlp, Path(path)))
+    nlp = English()
+    nlp.add_pipe(COMPONENT, config={"path": str(path)})
     return nlp
 
 
-def _label_strings(nlp: Language) -> set[str]:
-    """Labels and the parts of morphological ones, which the components look up by hash."""
-    return {label for name in nlp.pipe_names for label in getattr(nlp.get_pipe(name), "labels", ())}
+class Annotator:
+    """The component that writes what the network says into spaCy's documents."""
 
+    def __init__(self, nlp: Language, path: Path) -> None:
+        self._network = Network(path)
+        # The strings belong to the vocabulary for good, not to the texts of one window.
+        self._ids = {
+            name: nlp.vocab.strings.add(name)
+            for name in (
+                *self._network.tags,
+                *self._network.parts,
+                *self._network.relations,
+                "ROOT",
+            )
+        }
+        self._ids["root"] = self._ids["ROOT"]  # as spaCy writes it
 
-def _converted(value: Any, dtype: type[np.floating[Any]]) -> Any:
-    """The same nest of dicts and lists with every float array in another precision."""
-    if isinstance(value, dict):
-        return {key: _converted(inner, dtype) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_converted(inner, dtype) for inner in value]
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return value.astype(dtype)
-    return value
+    def __call__(self, doc: Doc) -> Doc:
+        """The document with the tags, heads and relations of its words."""
+        read = self._network.read([token.text for token in doc])
+        rows = np.empty((len(doc), 4), dtype=np.uint64)
+        rows[:, 0] = [self._ids[tag] for tag in read.tags]
+        rows[:, 1] = [self._ids[part] for part in read.parts]
+        rows[:, 2] = [self._ids[relation] for relation in read.relations]
+        rows[:, 3] = (read.heads - np.arange(len(doc))).astype(np.uint64)
+        return doc.from_array(["TAG", "POS", "DEP", "HEAD"], cast("Ints2d", rows))
+
+    def pipe(self, docs: Iterable[Doc], *, batch_size: int) -> Iterator[Doc]:
+        """Each document as it comes; the network gains nothing from many."""
+        return map(self, docs)

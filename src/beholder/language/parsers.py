@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
+from threadpoolctl import threadpool_limits
+
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
 from beholder.language.depth import bound_depth
@@ -72,7 +74,8 @@ def _parse_window(nlp: Language, name: str, texts: Sequence[str]) -> list[Docume
         check_script(text)
     paragraphs = [normalise.paragraphs(text) for text in texts]
     flat = (paragraph.text for some in paragraphs for paragraph in some)
-    with _vocabulary_bounded(nlp):
+    # The products are small: more threads only wait for each other.
+    with _vocabulary_bounded(nlp), threadpool_limits(1):
         docs = nlp.pipe(flat, batch_size=_BATCH)
         return [
             _document(text, [(p, next(docs)) for p in some], name)
@@ -187,7 +190,9 @@ def _language(parser: Parser) -> tuple[Language, str]:
         nlp, name = _named(parser), parser
     else:
         nlp, name = parser, f"spacy:{parser.meta.get('name', 'unnamed')}"
-    if "parser" not in nlp.pipe_names or not {"tagger", "morphologizer"} & set(nlp.pipe_names):
+    names = set(nlp.pipe_names)
+    complete = "parser" in names and names & {"tagger", "morphologizer"}
+    if not complete and model.COMPONENT not in names:
         raise ConfigError(
             f"parser {name!r} has the components {nlp.pipe_names}; a tagger and a dependency "
             "parser are needed"

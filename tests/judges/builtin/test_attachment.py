@@ -41,7 +41,7 @@ def test_some_relation_has_both_ends(claim: str, text: str, expected: bool) -> N
         ("The tail of the dog.", "The dog sleeps. A tail is long.", False),
         # a predicate governs what stands at most six words after it
         ("A dog chases a cat.", "A dog chases one very big old gray cat.", True),
-        ("A dog chases a cat.", "A dog chases one very big old gray fat cat.", False),
+        ("A dog chases a cat.", "A dog chases one very big old gray lazy cat.", False),
     ],
 )
 def test_the_order_of_words_gives_both_ends(claim: str, text: str, expected: bool) -> None:

@@ -230,7 +230,7 @@ def test_what_is_said_of_a_wrong_thing_is_no_further_mistake() -> None:
         ),
         (
             "Soft light fills the room, creating a serene atmosphere.",
-            "The light is creating the serene atmosphere.",
+            "The light is creating the atmosphere.",
             "The light is soft.",
         ),
         ("The old garden is beautiful.", "The garden is beautiful.", "The garden is old."),

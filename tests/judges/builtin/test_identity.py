@@ -25,12 +25,15 @@ def test_the_manifest_names_what_answers_hang_on() -> None:
     assert set(found["data"]) == {
         "embed/static_model/config.json",  # revision of the vectors
         "embed/static_model/model.safetensors",
+        "embed/minilm_model/minilm.json",
+        "embed/minilm_model/minilm.safetensors",  # vectors of word pieces, which the parser reads
+        "embed/minilm_model/minilm_tokenizer.json",
         "embed/static_model/tokenizer.json",
         "judges/builtin/classes.txt",
         "judges/builtin/inference.txt",
         "judges/builtin/numbers.json",
         "judges/builtin/predicates.txt",
-        "language/english.model.gz",  # weights of the parser
+        "language/english.safetensors",  # weights of the parser
         "language/lemmas.txt",
         "language/lexicon.txt",
         "language/unseen.txt",

@@ -340,11 +340,11 @@ def test_other_ends_are_alike_by_name_and_by_what_is_said(monkeypatch: pytest.Mo
 
 
 def test_one_head_alone_is_not_quite_the_name() -> None:
-    source, target = analysed("A street sign."), analysed("A brass sign.")
+    source, target = analysed("A traffic sign."), analysed("A red sign.")
     found = counterparts(source, target, np.zeros((1, 1)))
     assert found.plain[0, 0] == pytest.approx(0.95)
     assert found.similarity[0, 0] == pytest.approx(0.99)  # only one says which
-    source, target = analysed("A street sign."), analysed("A stop sign.")
+    source, target = analysed("A traffic sign."), analysed("A stop sign.")
     found = counterparts(source, target, np.zeros((1, 1)))
     assert found.similarity[0, 0] == pytest.approx(0.7)  # each says which
 

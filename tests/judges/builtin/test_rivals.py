@@ -35,8 +35,7 @@ def test_values_and_their_rivals(claim: str, text: str, expected: float) -> None
 def test_a_rival_counts_by_the_words_that_it_comes_near() -> None:
     both = unrivalled(wording("The red cup shines.", "A blue cup shines."))
     one = unrivalled(wording("The red cup shines.", "A blue cup stands. A lamp shines."))
-    assert both == pytest.approx(0.0)
-    assert 0.0 < one < 1.0
+    assert 0.0 < both < one < 1.0  # in both a cup stands between "blue" and "shines"
 
 
 @pytest.mark.parametrize(

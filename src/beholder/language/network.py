@@ -1,0 +1,260 @@
+"""The network of the built-in parser, in numpy.
+
+A word is the mean of the vectors of its pieces in ``beholder.embed.minilm``, with a vector for its
+last letters and one for its shape. Three blocks follow, each a convolution over three words and
+attention to some hundred words around; then, from each word's vector, its tags, whether a sentence
+starts there, and scores of all words of the sentence as its head (Dozat and Manning 2017,
+arXiv:1611.01734). Of those scores the best tree is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from cachetools import LRUCache
+from safetensors import safe_open
+from tokenizers import Tokenizer
+
+from beholder.embed import minilm
+from beholder.embed.base import FloatArray
+from beholder.embed.layers import Norm
+from beholder.embed.packed import Packed
+from beholder.language.trees import best_tree
+
+WIDTH = 192
+N_BLOCKS = 3
+N_HEADS = 4
+FAR = 24
+"""Distances beyond this many words count as this."""
+N_SHAPES = 16
+SUFFIXES = 2048
+MAX_PIECES = 12
+"""Pieces of a word that are read."""
+_NEAR = 64
+"""Words whose attention is computed together; they see as many before and behind them."""
+_SENTENCE = 512
+"""Longest sentence in words: the scores of heads grow with its square."""
+_KNOWN_WORDS = 20_000
+_EPSILON = 1e-5
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagged:
+    """What the network says of the words of a text.
+
+    Attributes:
+        tags, parts: English tag and universal part of speech of each word.
+        heads: (n,) place of the head of each word in the text, the own place for a root.
+        relations: Relation of each word to its head.
+    """
+
+    tags: list[str]
+    parts: list[str]
+    heads: Ints
+    relations: list[str]
+
+
+def shape(word: str) -> int:
+    """What the letters of a word look like, 1 to 10."""
+    if word.isalpha():
+        if word.islower():
+            return 1
+        if word.isupper():
+            return 2 if len(word) == 1 else 3
+        return 4 if word[1:].islower() else 5
+    if word.isdigit():
+        return 6
+    if any(c.isdigit() for c in word):
+        return 7
+    if not any(c.isalnum() for c in word):
+        return 8
+    return 9 if word.lower() == word else 10
+
+
+def suffix(word: str) -> int:
+    """A number for the last three letters."""
+    return zlib.crc32(word[-3:].lower().encode()) % SUFFIXES
+
+
+def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
+    """The pieces of a word, the unknown one for a word without any."""
+    found: list[int] = tokenizer.encode(word, add_special_tokens=False).ids[:MAX_PIECES]
+    return found or tokenizer.encode("[UNK]", add_special_tokens=False).ids
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Affine:
+    weight: FloatArray  # (in, out), contiguous
+    bias: FloatArray  # (out,)
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        found = rows @ self.weight
+        found += self.bias
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    near_norm: Norm
+    near: _Affine
+    wide_norm: Norm
+    qkv: _Affine
+    attended: _Affine
+    distances: FloatArray  # (heads, _NEAR, 3 * _NEAR): of a word to each that it sees
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        n = len(x)
+        padded = np.zeros((n + 2, WIDTH), dtype=np.float32)
+        padded[1:-1] = self.near_norm(x)
+        pairs = self.near(np.concatenate((padded[:-2], padded[1:-1], padded[2:]), axis=1))
+        x = x + np.maximum(pairs[:, :WIDTH], pairs[:, WIDTH:])
+        qkv = self.qkv(self.wide_norm(x)).reshape(n, 3, N_HEADS, WIDTH // N_HEADS)
+        queries, keys, values = qkv.transpose(1, 2, 0, 3)
+        mixed = np.empty((N_HEADS, n, WIDTH // N_HEADS), dtype=np.float32)
+        for start in range(0, n, _NEAR):
+            stop = min(start + _NEAR, n)
+            low, high = max(0, start - _NEAR), min(stop + _NEAR, n)
+            scores = queries[:, start:stop] @ keys[:, low:high].transpose(0, 2, 1)
+            skipped = _NEAR - (start - low)
+            scores += self.distances[:, : stop - start, skipped : skipped + high - low]
+            scores -= scores.max(axis=2, keepdims=True)
+            np.exp(scores, out=scores)
+            scores /= scores.sum(axis=2, keepdims=True)
+            np.matmul(scores, values[:, low:high], out=mixed[:, start:stop])
+        return x + self.attended(mixed.transpose(1, 0, 2).reshape(n, WIDTH))
+
+
+class Network:
+    """The weights of a file, ready to read texts.
+
+    Args:
+        path: A file as ``training.english`` writes it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with safe_open(str(path), framework="np") as file:
+            stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            labels = json.loads(file.metadata()["labels"])
+
+        def matrix(name: str) -> FloatArray:
+            return Packed(stored[f"{name}.planes"], stored[f"{name}.scales"]).rows(slice(None))
+
+        def linear(*names: str) -> _Affine:
+            weight = np.concatenate([matrix(name) for name in names])
+            bias = np.concatenate([stored[f"{name}.bias"] for name in names])
+            return _Affine(np.ascontiguousarray(weight.T), bias.astype(np.float32))
+
+        def norm(name: str) -> Norm:
+            return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
+
+        self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]
+        # Added to the scores of a tag and a part: a word is no plural noun and verb at once.
+        self._together = np.full((len(self.tags), len(self.parts)), -np.inf, dtype=np.float32)
+        self._together[tuple(zip(*labels["pairs"], strict=True))] = 0
+        self._tokenizer, self._pieces = minilm.pieces()
+        self._known: LRUCache[str, FloatArray] = LRUCache(_KNOWN_WORDS)
+        self._embed = linear("embed")
+        self._suffixes, self._shapes = matrix("suffixes"), matrix("shapes")
+        self._norm, self._last = norm("norm"), norm("last")
+        self._blocks = tuple(
+            _Block(
+                near_norm=norm(f"{i}.near_norm"),
+                near=linear(f"{i}.near"),
+                wide_norm=norm(f"{i}.wide_norm"),
+                qkv=linear(f"{i}.qkv"),
+                attended=linear(f"{i}.attended"),
+                distances=_by_place(stored[f"{i}.distances"]),
+            )
+            for i in range(N_BLOCKS)
+        )
+        self._tag = linear("tags", "parts", "starts", "roots")
+        self._to_arc = linear("arc_dependent", "arc_head")
+        self._arc = linear("arc")
+        self._to_relation = linear("relation_dependent", "relation_head")
+        self._relation = linear("relations")
+
+    def read(self, words: Sequence[str]) -> Tagged:
+        """The words of one text, with everything that the network says of them."""
+        if not words:
+            return Tagged([], [], np.zeros(0, dtype=np.int64), [])
+        x = np.stack([self._vector(word) for word in words])
+        for block in self._blocks:
+            x = block(x)
+        x = self._last(x)
+        n_tags, n_parts = len(self.tags), len(self.parts)
+        told = self._tag(x)
+        pairs = told[:, :n_tags, None] + told[:, None, n_tags : n_tags + n_parts] + self._together
+        tags, parts = np.divmod(pairs.reshape(len(words), -1).argmax(axis=1), n_parts)
+        bounds = sentence_bounds(told[:, -2])
+        heads = self._heads(x, told[:, -1], bounds)
+        relations = self._relations(x, heads)
+        return Tagged(
+            [self.tags[i] for i in tags],
+            [self.parts[i] for i in parts],
+            heads,
+            [self.relations[i] for i in relations],
+        )
+
+    def _vector(self, word: str) -> FloatArray:
+        """What the first block gets of a word."""
+        found: FloatArray | None = self._known.get(word)
+        if found is None:
+            pieces = np.array(piece_ids(self._tokenizer, word), dtype=np.int64)
+            found = self._embed(self._pieces.rows(pieces).mean(axis=0))
+            found = self._norm(found + self._suffixes[suffix(word)] + self._shapes[shape(word)])
+            self._known[word] = found
+        return found
+
+    def _heads(self, x: FloatArray, roots: FloatArray, bounds: Sequence[int]) -> Ints:
+        arcs = np.maximum(self._to_arc(x), 0)
+        dependents, heads = self._arc(arcs[:, :WIDTH]), arcs[:, WIDTH:]
+        found = np.empty(len(x), dtype=np.int64)
+        for start, stop in pairwise(bounds):
+            scores = dependents[start:stop] @ heads[start:stop].T
+            np.fill_diagonal(scores, roots[start:stop])
+            found[start:stop] = best_tree(scores) + start
+        return found
+
+    def _relations(self, x: FloatArray, heads: Ints) -> Ints:
+        both = self._to_relation(x)
+        scores = self._relation(np.maximum(both[:, :WIDTH] + both[heads, WIDTH:], 0))
+        root = self.relations.index("root")
+        scores[:, root] = -np.inf
+        found: Ints = scores.argmax(axis=1)
+        found[heads == np.arange(len(heads))] = root
+        return found
+
+
+def sentence_bounds(starts: FloatArray) -> list[int]:
+    """Where sentences begin, and the end: places whose logit is positive, and the first.
+
+    A sentence of more than ``_SENTENCE`` words is cut at its likeliest place.
+    """
+    places = np.flatnonzero(starts[1:] > 0) + 1
+    waiting = [0, *places.tolist(), len(starts)]
+    bounds = [0]
+    waiting.reverse()
+    waiting.pop()
+    while waiting:
+        stop = waiting[-1]
+        if stop - bounds[-1] > _SENTENCE:
+            waiting.append(bounds[-1] + 1 + int(starts[bounds[-1] + 1 : stop].argmax()))
+        else:
+            bounds.append(waiting.pop())
+    return bounds
+
+
+def _by_place(distances: FloatArray) -> FloatArray:
+    """Scores by distance (heads, 2 * FAR + 1) as ``_Block.distances``."""
+    far = np.arange(3 * _NEAR)[None] - _NEAR - np.arange(_NEAR)[:, None]
+    found: FloatArray = distances[:, np.clip(far, -FAR, FAR) + FAR].astype(np.float32)
+    return found
