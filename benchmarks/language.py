@@ -25,7 +25,7 @@ PARTS = ("ud", "factual", "coreference", "statements", "speed")
 
 def ud(data: Path, split: str = "test") -> Iterator[str]:
     """Tags, heads and sentences on the treebanks, from raw text; spaCy's scorer."""
-    from spacy.pipeline.dep_parser import parser_score
+    from spacy.pipeline.dep_parser import parser_score  # type: ignore[import-not-found]
     from spacy.scorer import Scorer
     from spacy.training import Example
 

@@ -25,6 +25,7 @@ from safetensors.numpy import load_file, save_file
 
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
+from beholder.embed.layers import Norm
 from beholder.embed.packed import pack
 from beholder.text import RuleSplitter
 
@@ -123,8 +124,8 @@ def with_original_weights(ids: list[list[int]]) -> list[FloatArray]:
     def linear(name: str) -> minilm._Linear:
         return minilm._Linear(np.ascontiguousarray(matrices[name].T), others[f"{name}.bias"])
 
-    def norm(name: str) -> minilm._Norm:
-        return minilm._Norm(others[f"{name}.weight"], others[f"{name}.bias"])
+    def norm(name: str) -> Norm:
+        return Norm(others[f"{name}.weight"], others[f"{name}.bias"], minilm._EPSILON)
 
     class Rows:
         def rows(self, which: np.ndarray) -> FloatArray:
