@@ -87,8 +87,18 @@ def test_engine_starts_at_the_first_question_and_once(engine: type[Engine]) -> N
             "load_format": "safetensors",
             "trust_remote_code": False,
             "tensor_parallel_size": 2,
+            "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
         }
     ]
+    own = {"backend": "guidance"}
+    asyncio.run(VLLM("m", structured_outputs_config=own).chat(ask("a")[0]))
+    assert engine.started[1]["structured_outputs_config"] == own
+
+
+def test_older_engines_know_no_option_for_white_space(engine: type[Engine]) -> None:
+    sys.modules["vllm"].sampling_params = SimpleNamespace()  # type: ignore[attr-defined]
+    asyncio.run(VLLM("m").chat(ask("a")[0]))
+    assert "structured_outputs_config" not in engine.started[0]
 
 
 def test_code_of_a_model_is_trusted_by_a_named_option_and_at_a_revision_only(

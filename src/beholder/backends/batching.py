@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
+from beholder.backends.base import Request
 from beholder.backends.per_loop import PerLoop
 
 Q = TypeVar("Q")
@@ -82,3 +83,12 @@ class Batcher(Generic[Q, A]):
                     future.set_exception(answer)
                 else:
                     future.set_result(answer)
+
+
+def beginning(request: Request) -> str:
+    """Sort key that brings prompts with a shared beginning together."""
+    return "".join(
+        part if isinstance(part, str) else part.digest
+        for message in request.messages
+        for part in message.parts
+    )

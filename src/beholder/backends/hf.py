@@ -14,7 +14,7 @@ from beholder.backends.base import (
     Surprisal,
     TextSet,
 )
-from beholder.backends.batching import Batcher
+from beholder.backends.batching import Batcher, beginning
 from beholder.backends.money import Price
 from beholder.errors import ConfigError
 from beholder.optional import require
@@ -31,7 +31,7 @@ class HF(Backend):
         device: ``cpu``, ``cuda``, ``cuda:1``...; None takes a GPU if there is one.
         dtype: ``float32``, ``bfloat16``, ``float16``; None takes 16 bits on a GPU, 32 on the CPU.
         revision: Commit or tag on the hub.
-        batch_size: Prompts per forward pass.
+        batch_size: Prompts per forward pass at most; halved where memory runs out.
     """
 
     def __init__(
@@ -106,7 +106,11 @@ class HF(Backend):
         for members in groups.values():
             requests = [q for i in members if isinstance(q := questions[i], Request)]
             sets = [q for i in members if isinstance(q := questions[i], TextSet)]
-            answers = model.answer(requests) if requests else perplexities(model, sets)
+            answers: Sequence[Any] = (
+                model.fitting(model.answer, requests)
+                if requests
+                else model.fitting(lambda some: perplexities(model, some), sets)
+            )
             found |= dict(zip(members, answers, strict=True))
         return [found[i] for i in range(len(questions))]
 
@@ -114,6 +118,8 @@ class HF(Backend):
 def _order(question: Request | TextSet) -> tuple[Any, ...]:
     if isinstance(question, TextSet):
         return (_group(question), sum(map(len, question.texts)))
+    if question.sampling.max_tokens == 1:  # what prompts have in common is computed once
+        return (_group(question), beginning(question))
     return (_group(question), question.estimated_tokens())
 
 
