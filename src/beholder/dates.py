@@ -6,6 +6,7 @@ import datetime as dt
 import re
 from calendar import monthrange
 from dataclasses import dataclass
+from typing import Literal
 
 _MONTHS = (
     "january",
@@ -28,7 +29,10 @@ _WORD = re.compile(r"[a-z]+|\d+")
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A date with its month or day perhaps unknown.
+    """A date with its month or day perhaps unknown: all the days that it can mean.
+
+    Dates are ordered in part. One is before another only if all its days are: 1928 is neither
+    before nor after March 1928.
 
     Attributes:
         year: 1 to 9999.
@@ -60,7 +64,7 @@ class PartialDate:
 
     @property
     def first(self) -> dt.date:
-        """The earliest day it can mean; frames are ordered by it."""
+        """The earliest day it can mean."""
         return dt.date(self.year, self.month or 1, self.day or 1)
 
     @property
@@ -68,6 +72,20 @@ class PartialDate:
         """The latest day it can mean."""
         month = self.month or 12
         return dt.date(self.year, month, self.day or monthrange(self.year, month)[1])
+
+    @property
+    def middle(self) -> float:
+        """Day number in the middle of the days it can mean, where one number must stand for it."""
+        return (self.first.toordinal() + self.last.toordinal()) / 2
+
+    @property
+    def precision(self) -> Literal["year", "month", "day"]:
+        """How far it is known."""
+        return "year" if self.month is None else "month" if self.day is None else "day"
+
+    def before(self, other: PartialDate) -> bool:
+        """Whether each day it can mean is before each day that the other can mean."""
+        return self.last < other.first
 
     @classmethod
     def parse(cls, text: str, *, year: int | None = None) -> PartialDate:

@@ -11,11 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from beholder.errors import ConfigError
 
 T = TypeVar("T")
+
+Rating: TypeAlias = Literal["High", "Medium", "Low"]
+"""How clearly a category fits, as ``classify`` rates it."""
 
 
 class Options(TypedDict, total=False):
@@ -155,6 +158,34 @@ class WorkOptions:
         check_count("workers", self.workers, "leave it out to let the data decide")
         check_count("concurrency", self.concurrency, "leave it out for the usual number")
         check_amount("max_cost", self.max_cost, "leave it out for no limit")
+
+
+@dataclass(frozen=True)
+class SampleDesign:
+    """Which pictures are drawn; with nothing but ``rated``, all that pass.
+
+    Attributes:
+        n: Pictures of the random set, from all; their category becomes ``random``.
+        per_category: Pictures of each category, from those that are in no random set.
+        rated: Only pictures with one category, rated so at least, as ``classify`` rates.
+        seed: Of the draw.
+        column: Group column of the category.
+        random: What the random set is called there.
+
+    Raises:
+        ConfigError: A number is below 1.
+    """
+
+    n: int | None = None
+    per_category: int | None = None
+    rated: Rating | None = None
+    seed: int = 0
+    column: str = "category"
+    random: str = "random"
+
+    def __post_init__(self) -> None:
+        check_count("n", self.n, "leave it out for no random set")
+        check_count("per_category", self.per_category, "leave it out for no sets of categories")
 
 
 def check_distinct(what: str, names: Sequence[str]) -> None:

@@ -46,6 +46,14 @@ class Item:
         """
         return self.images or ((self.video,) if self.video else self.references) or (self.id,)
 
+    @property
+    def language(self) -> str:
+        """What the row says of the language of its texts: the group, else the field ``language``.
+
+        As the row writes it (``hi``, ``Hindi``); empty where it says nothing.
+        """
+        return self.group.get("language") or str(self.meta.get("language") or "")
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -233,6 +241,7 @@ class MetricResult:
         n_failed: Items with a reason instead of a score.
         signature: How the numbers were made; several, joined by `` ; ``, if it changed on the way.
         failures: Count of failures per reason.
+        cautions: What is wrong with the values for the data at hand, a sentence each.
     """
 
     metric: str
@@ -241,3 +250,4 @@ class MetricResult:
     n_failed: int
     signature: str
     failures: Mapping[str, int] = field(default_factory=dict)
+    cautions: tuple[str, ...] = ()

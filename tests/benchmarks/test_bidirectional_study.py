@@ -92,9 +92,13 @@ def test_equal_texts_in_another_language_change_nothing(found: Study) -> None:
 
 
 def test_correlations_stand_beside_those_of_the_other_metrics(found: Study) -> None:
-    measures = {(row["direction"], row["measure"]) for row in table(found, "correlations")}
-    assert {("har", name) for name in ("f1", "bleu", "rouge", "token_f1")} <= measures
-    assert {("mar", name) for name in ("f1", "bleu", "rouge", "token_f1")} <= measures
+    rows = table(found, "correlations")
+    measures = {(row["language"], row["direction"], row["measure"]) for row in rows}
+    for direction in ("har", "mar"):
+        named = {(direction, name) for name in ("f1", "bleu", "rouge")}
+        assert {("Hindi", *pair) for pair in named} <= measures
+        assert {("English", *pair) for pair in named | {(direction, "token_f1")}} <= measures
+        assert ("Hindi", direction, "token_f1") not in measures  # its embedder reads English
     assert {row["n"] for row in table(found, "correlations")} == {22}
 
 
@@ -165,8 +169,9 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
     names = {path.stem for path in (folder / "figures").glob("*.svg")}
     assert names == {
         "f1", "precision", "recall", "rates", "difficulty", "categories-har", "categories-mar",
-        "ratings", "rating-gaps",
+        "category-rates-har", "category-rates-mar", "ratings", "rating-gaps",
     }  # fmt: skip
+    assert {path.stem for path in (folder / "figures").glob("*.png")} == names
     page = Page((folder / "report.html").read_text("utf-8"))
     images = [attributes for tag, attributes in page.tags if tag == "img"]
     assert len(images) == len(names)
@@ -195,7 +200,7 @@ def test_json_holds_every_table_and_the_page_is_the_same_each_time(
         ]  # fmt: skip
         assert {part["title"] for part in found["omitted"]} == {
             "Categories (without a random sample)", "Rates by category", "Consensus of speakers",
-            "Change between languages",
+            "Change between languages", "Change between data sets",
         }  # fmt: skip
         pages.append((out / "report.html").read_bytes())
     assert pages[0] == pages[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from scipy import stats as sps
 
 from beholder.benchmarks.bidirectional.categories import category_table
+from beholder.benchmarks.bidirectional.changes import dataset_table
 from beholder.benchmarks.bidirectional.contents import Content, contents, stem
 from beholder.benchmarks.bidirectional.difficulty import difficulty_table, tertiles
 from beholder.benchmarks.bidirectional.languages import language_table
@@ -171,7 +173,7 @@ def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> Non
 
 def test_lengths_count_a_persons_text_once() -> None:
     unit = Fact("x")
-    pairs = [told("i0", s, [unit, unit], [unit] * 3, references=("two words",), candidate="one two three")
+    pairs = [told("i0", s, [unit, unit], [unit] * 3, references=("<noise> two </noise> words",), candidate="one two three")
              for s in ("a", "b")]  # fmt: skip
     table = length_table(pairs, "")
     people, a = row(table, who="people"), row(table, who="a")
@@ -250,6 +252,32 @@ def test_languages_compare_only_pictures_that_have_both() -> None:
     )
 
 
+def test_two_data_sets_of_the_same_pictures_are_compared_picture_by_picture() -> None:
+    free = scored({"a": A, "b": B}, "mar_omission_rate", dataset="free")
+    short = scored({"a": B[:3], "b": A}, "mar_omission_rate", dataset="short")
+    table = dataset_table([*free, *short])
+    found = row(table, direction="mar", value="omission_rate", system="a")
+    # a: 0.9 0.8 0.7 before, 0.6 0.7 0.5 after, so -0.3 -0.1 -0.2
+    assert (found["from"], found["to"], found["n"]) == ("free", "short", 3)
+    assert (found["before"], found["after"]) == (pytest.approx(0.8), pytest.approx(0.6))
+    assert found["change"] == pytest.approx(-0.2)
+    assert found["p"] == pytest.approx(2 / 2**3)  # all three of one sign
+    # b: all five of one sign, doubled by Holm
+    other = row(table, direction="mar", value="omission_rate", system="b")
+    assert (other["n"], other["change"]) == (5, pytest.approx(0.24))
+    assert (other["p"], other["p_holm"]) == (pytest.approx(2 / 2**5), pytest.approx(4 / 2**5))
+    assert {r["value"] for r in table.rows} == {"omission_rate"}
+
+
+def test_data_sets_of_other_pictures_are_not_compared_and_the_study_says_why() -> None:
+    here, there = scored({"a": A}, dataset="x"), scored({"a": B}, dataset="y")
+    moved = [replace(pair, image=f"other {pair.image}") for pair in there]
+    assert not dataset_table([*here, *moved]).rows
+    told = {part.title: part.reason for part in study([*here, *moved]).omitted}
+    assert "no picture is in two data sets" in told["Change between data sets"]
+    assert study([*here, *there]).table("datasets") is not None
+
+
 def rated(i: int, model: Sequence[float], human: Sequence[float], **fields: Any) -> TextPair:
     return TextPair(
         str(i), f"i{i}", "a", references=(f"r{i}",), model_ratings=tuple(model),
@@ -298,6 +326,33 @@ def test_correlations_are_scipys_spearman_with_the_rating_of_the_judged_text() -
         assert found["rho"] == pytest.approx(oracle.statistic)
         assert found["p"] == pytest.approx(oracle.pvalue)
         assert found["n"] == 5
+
+
+def test_all_measures_of_a_direction_are_over_the_texts_that_each_has_a_value_for() -> None:
+    model = [9.0, 5.0, 7.0, 8.0, 6.0]
+    pairs = [
+        rated(i, (model[i],), (model[i],), values={"har_f1": A[i], "mar_f1": B[i]},
+              others={"har": {"bleu": C[i]} if i else {}, "mar": {"bleu": A[i]}})
+        for i in range(5)
+    ]  # fmt: skip
+    table = correlation_table(pairs)
+    for measure, x in (("f1", A[1:]), ("bleu", C[1:])):
+        found = row(table, direction="har", measure=measure)
+        assert (found["n"], found["rho"]) == (4, pytest.approx(sps.spearmanr(x, model[1:])[0]))
+    assert {found["n"] for found in rows(table, direction="mar")} == {5}
+    assert "HAR: 4 of 5 rated texts have every measure (bleu has 4)." in table.notes
+    assert not any(note.startswith("MAR") and "of 5" in note for note in table.notes)
+
+
+def test_measures_without_a_common_text_are_told_and_not_correlated() -> None:
+    pairs = [
+        rated(0, (5,), (), values={"har_f1": 0.5}),
+        rated(1, (6,), (), others={"har": {"bleu": 0.5}}),
+    ]
+    table = correlation_table(pairs)
+    assert not table.rows
+    told = "HAR: 0 of 2 rated texts have every measure (f1 has 1, bleu has 1)."
+    assert told in table.notes
 
 
 def two_speakers() -> list[TextPair]:

@@ -39,7 +39,7 @@ OPTIONS = {
         "--max-cost --out --skip-bad-rows --temperature --words -o"
     ),
     "caption": (
-        "--allow-failed --base-url --batch --cache --concurrency --context --dry-run "
+        "--allow-failed --base-url --batch --cache --concurrency --context --dataset --dry-run "
         "--judge --language --limit --max-cost --media-root --out --prompts "
         "--skip-bad-rows --system-column --temperature --words -o"
     ),

@@ -83,7 +83,8 @@ def test_judge_check_prints_consistency_and_bias(cli: Cli, tmp_path: Path) -> No
     assert done.code == 0, done.err
     assert "undefined" in done.out  # a judge that always says the same has no reliability
     assert "-3.00" in done.out
-    assert "64 questions" in done.out
+    assert "unfit" in done.out
+    assert "0.50" in done.out  # and it is at chance
 
 
 def test_doctor_says_what_is_wrong_with_a_bad_judge(cli: Cli, tmp_path: Path) -> None:

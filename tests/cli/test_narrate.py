@@ -145,7 +145,7 @@ def test_bad_rows_of_the_collection_are_told_with_those_to_follow(cli: Cli) -> N
         (["-k", "4", "--method", "magic"], 'Choose from: "maxmin", "maps", "trails", "random"'),
         (["-k", "4", "--method", "maps"], "maps needs the first and the last picture"),
         (["-k", "4", "--method", "random", "--cover", "2"], "cover is an option of maxmin"),
-        (["-k", "99"], "k=99: between the ends there are 2 to 40"),
+        (["-k", "99"], "k=99: from the first picture to the last one there are 40 pictures"),
         (["-k", "4", "--topics", "labels:mood"], "no picture has that label; there are: category"),
         (["-k", "4", "--embedder", "npz:none.npz"], "none.npz: cannot be read"),
         (["-k", "4", "--column", "date"], "expected FIELD=COLUMN"),

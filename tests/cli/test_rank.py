@@ -43,7 +43,14 @@ def test_rank_prints_tables_and_leaves_csv_and_page(cli: Cli) -> None:
         "-s", "response(judge='reviewer:m', orders=2)", "-s", "metric(length)", "--threshold", "none",
     )  # fmt: skip
     assert done.code == 0, done.err
-    for words in ("people", "Kendall's W", "at least 0.6", "gain by the image", "position bias"):
+    for words in (
+        "people",
+        "Kendall's W",
+        "≥ 0.6",
+        "lengths of texts",
+        "gain by the image",
+        "position bias",
+    ):
         assert words in done.out
     run = Path("runs/rank-r")
     assert (run / "report.html").is_file()

@@ -59,7 +59,11 @@ def test_captions_of_a_folder_are_items_per_picture_and_system(cli: Cli) -> None
     assert len(found) == 24
     assert [item.id for item in found[:3]] == ["000/steady", "000/other", "001/steady"]
     assert found[0].images == ("data/img/000.jpg",)
-    assert dict(found[0].group) == {"language": "Hindi", "system": "steady"}
+    assert dict(found[0].group) == {
+        "language": "Hindi",
+        "system": "steady",
+        "dataset": "other length",  # 166 words, also the second time
+    }
     assert found[0].candidate.startswith("A photograph ")
     made = found[0].meta["caption"]
     assert (made["words"], made["language"]) == ([32, 40], "Hindi")
@@ -119,7 +123,7 @@ def test_report_and_compare_read_runs_of_rows_and_tell_other_kinds(cli: Cli) -> 
     assert "What was made" in Path("a.jsonl.run/report.html").read_text("utf-8")
     compared = json.loads(cli("compare", "a.jsonl.run", "b.jsonl.run", "--json").out)
     found = {row["value"]: row for row in compared["differences"]}
-    assert set(found) == {"words", "characters"}
+    assert set(found) == {"words", "characters", "asked_again", "other_length"}
     assert (found["words"]["mean_a"], found["words"]["paired"]["mean"]) == (166.0, 0.0)
     assert cli("score", "a.jsonl", "-m", "length", "-o", "run", "--no-report").code == 0
     other = cli("compare", "a.jsonl.run", "run")
@@ -275,3 +279,18 @@ def test_captions_go_on_after_sigkill_and_nothing_is_asked_twice(tmp_path: Path)
     assert len(set(calls)) == 80
     assert len(calls) <= 80 + 4  # what was in flight
     assert (tmp_path / "c.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_captions_of_another_length_are_told_and_stand_on_the_page(cli: Cli) -> None:
+    done = cli(
+        "caption", "data/img", "--judge", "story:steady", "--words", "40", "--dataset", "short",
+        "-o", "c.jsonl",
+    )  # fmt: skip
+    told = "12 of 12 texts have not 32 to 40 words, also when asked again"
+    assert told in done.err
+    assert {item.group["dataset"] for item in items("c.jsonl")} == {"short, other length"}
+    assert cli("report", "c.jsonl.run").code == 0
+    assert told in Path("c.jsonl.run/report.html").read_text("utf-8")
+    fits = cli("caption", "data/img", "--judge", "story:steady", "--words", "160-170", "--dataset", "long", "-o", "d.jsonl")  # fmt: skip
+    assert "other" not in fits.err
+    assert {item.group["dataset"] for item in items("d.jsonl")} == {"long"}

@@ -92,10 +92,10 @@ def test_judge_that_always_says_5_is_found_out_with_the_questions_it_missed() ->
 def test_steady_judge_agrees_with_itself_and_its_position_bias_is_measured() -> None:
     judge = LLMJudge(Scripted(good_model, top_logprobs=20))
     found = asyncio.run(check_steadiness(judge))
+    assert found.agreement is not None
     assert found.agreement.single.value == pytest.approx(1.0)
     assert found.length_bias == 0.0
-    assert found.position_bias == -3.0  # rank 1 for the first place, 4 for the last
-    assert found.n_calls == 12 * 5 + 4
+    assert (found.n_calls, found.n_failed) == (12 * 5, 0)
 
 
 def test_unsteady_judge_and_length_bias_are_seen() -> None:
@@ -113,10 +113,24 @@ def test_unsteady_judge_and_length_bias_are_seen() -> None:
         return graded(4 if shown is not None and len(shown[1]) > len(SCENE) else 3)
 
     found = asyncio.run(check_steadiness(LLMJudge(Scripted(moody, top_logprobs=20))))
+    assert found.agreement is not None
     assert found.agreement.single.value is not None
     assert found.agreement.single.value < 0.5
     assert found.length_bias == pytest.approx(1.0)
-    assert found.position_bias == 0.0
+
+
+def test_questions_without_an_answer_are_left_out_and_counted() -> None:
+    def partly(request: Request) -> str | Answer:
+        return "hm" if "bicycle" in request.messages[1].text else graded(knows(request))
+
+    found = asyncio.run(check_steadiness(LLMJudge(Scripted(partly, top_logprobs=20))))
+    assert found.n_failed == 5
+    assert found.agreement is not None
+    assert found.length_bias == 0.0
+    mute = asyncio.run(check_steadiness(LLMJudge(Scripted(lambda r: "hm", top_logprobs=20))))
+    assert mute.agreement is None
+    assert math.isnan(mute.length_bias)
+    assert mute.n_failed == mute.n_calls == 60
 
 
 def test_reliability_of_a_small_table_by_hand() -> None:

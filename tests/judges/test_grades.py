@@ -38,6 +38,42 @@ def test_probability_too_small_for_a_float_is_no_grade() -> None:
         from_first_token([("3", -9999.0)], 1, 5)
 
 
+def test_a_grade_on_which_hardly_any_of_the_probability_lies_is_not_taken() -> None:
+    # A tokenizer that begins with a blank: the digits come after it.
+    blank = [("\u2581", LOG(0.94)), ("The", LOG(0.011))]
+    with pytest.raises(BadAnswer, match="one digit from 1 to 5"):
+        from_first_token([*blank, ("1", LOG(0.049))], 1, 5)
+    assert from_first_token([*blank, ("1", LOG(0.051))], 1, 5).mass == pytest.approx(0.051)
+
+
+@pytest.mark.parametrize(
+    ("said", "grade"),
+    [
+        ("5.", 5),
+        ("**5**", 5),
+        ("Digit: 4", 4),
+        ("The grade is 3.", 3),
+        ("2\n\nBecause it says so.", 2),
+        ("(1)", 1),
+        ("So let me see.\n</think>\n\n4", 4),
+        ("4.5", None),
+        ("1-5", None),
+        ("4/5", None),
+        ("4 out of 5", None),
+        ("3\n4", None),
+        ("15", None),
+        ("I would give it a 4", None),
+        ("5 stars", None),
+    ],
+)
+def test_a_grade_may_stand_in_marks_and_before_an_explanation(said: str, grade: int | None) -> None:
+    if grade is None:
+        with pytest.raises(BadAnswer):
+            from_samples([said], 1, 5)
+    else:
+        assert from_samples([said], 1, 5).value == grade
+
+
 def test_samples_are_averaged_and_their_shares_kept() -> None:
     grade = from_samples(["4", " 5\n", "<think>1</think>3", "good"], 1, 5)
     assert grade.value == pytest.approx(4.0)

@@ -21,6 +21,7 @@ from beholder.judges import LLMJudge
 from beholder.judges.fences import fence, sanitise
 from beholder.judges.operations import (
     Caption,
+    CaptionAgain,
     Classify,
     Decompose,
     JudgedFrame,
@@ -161,6 +162,7 @@ async def ask_everything(attack: str) -> dict[str, Any]:
         "match": await judge.ask(MatchStatements([attack, "b"], ["a", attack])),
         "decompose": len(await judge.ask(Decompose(attack))),
         "caption": await judge.ask(Caption([picture], note=attack)),
+        "caption again": await judge.ask(CaptionAgain([picture], earlier=attack)),
         "rewrite": await judge.ask(Rewrite(attack)),
         "sequence": await rate(JudgedFrame(caption=attack), JudgedFrame(caption="x", note=attack)),
         "transition": (
@@ -183,6 +185,7 @@ HONEST = {
     "match": [None, None],
     "decompose": 1,
     "caption": "2",
+    "caption again": "2",
     "rewrite": "2",
     "sequence": 2,
     "transition": 2,

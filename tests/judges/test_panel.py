@@ -23,6 +23,7 @@ from beholder.judges.operations import (
     Contradict,
     GradeDescription,
     JudgedFrame,
+    MatchNearest,
     MatchStatements,
     Operation,
     Presence,
@@ -200,6 +201,13 @@ MERGED = {
         3.5,
         (2.0, 5.0),
     ),
+    "match_nearest": Merged(
+        MatchNearest(["a"], ["x", "y"]),
+        ({"matches": [{"id": 0, "reference": 1}]}, {"matches": [{"id": 0, "reference": 1}]}),
+        lambda found: found,
+        [1],
+        (),
+    ),
     "match": Merged(
         MatchStatements(["a"], ["x", "y"]),
         ({"matches": [{"id": 0, "reference": 1}]}, {"matches": [{"id": 0, "reference": 1}]}),
@@ -230,9 +238,12 @@ MERGED = {
     ),
     "rate_transition": Merged(
         RateTransition(FRAMES[0], FRAMES[1]),
-        ({"reason": "x", "score": 1}, {"reason": "y", "score": 3}),
-        lambda rating: (rating.value, rating.reason),
-        (2, "x | y"),
+        (
+            {"reason": "x", "score": 1, "breaks": ["time", "place"]},
+            {"reason": "y", "score": 3, "breaks": ["place"]},
+        ),
+        lambda rating: (rating.value, rating.reason, rating.breaks),
+        (2, "x | y", ("place",)),  # time: one of two is no majority
         (1.0, 3.0),
     ),
     "rank": Merged(

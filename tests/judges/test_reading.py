@@ -29,6 +29,7 @@ RECORDED = load_vectors("dcscore")["parse_cases"]
         ('{"a": "line\nbreak"}', {"a": "line\nbreak"}),
         ('[{"a": "x}"}]', [{"a": "x}"}]),
         ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}),
+        ('Hm, {"a": 2}?\n</think>\n\n{"a": 1}', {"a": 1}),  # the template opened the thought
     ],
 )
 def test_one_json_value_is_found_in_its_wrapping(said: str, value: Any) -> None:

@@ -15,15 +15,18 @@ from beholder.judges import LLMJudge
 from beholder.judges.operations import (
     Assess,
     Caption,
+    CaptionAgain,
     Classify,
     Contradict,
     Decompose,
     GradeDescription,
     JudgedFrame,
+    MatchNearest,
     MatchStatements,
     Presence,
     Question,
     Rank,
+    RatedExample,
     RateSequence,
     RateTransition,
     Review,
@@ -49,17 +52,28 @@ CALLS: dict[str, Any] = {
     "contradict": lambda j: j.ask(Contradict([ENTITY, ATTRIBUTE, RELATION], "A <cup>.")),
     "rewrite": lambda j: j.ask(Rewrite("man holds cup")),
     "decompose": lambda j: j.ask(Decompose("Ein Hund.", language="German")),
+    "match_nearest": lambda j: j.ask(MatchNearest(["a", "b"], ["x"], language="Hindi")),
     "match": lambda j: j.ask(MatchStatements(["a", "b"], ["x"])),
     "verify_picture": lambda j: j.ask(Verify(["a", "b"], images=[PICTURE])),
     "verify_both": lambda j: j.ask(
         Verify(["a"], images=[PICTURE], reference="R", language="Hindi")
     ),
+    "caption_again": lambda j: j.ask(
+        CaptionAgain([PICTURE], language="Hindi", max_words=30, note="june", earlier="A <cat>.")
+    ),
     "caption": lambda j: j.ask(Caption([PICTURE], context="Old photographs.", note="june 1928")),
+    "caption_connections": lambda j: j.ask(Caption([PICTURE], connections=True)),
     "review": lambda j: j.ask(
         Review([PICTURE], ["fair", "unfair"], language="Japanese", n_words=60)
     ),
     "rate_sequence_sight": lambda j: j.ask(RateSequence(SHOTS, context="Old.", anchors=True)),
     "rate_sequence_words": lambda j: j.ask(RateSequence(WORDS)),
+    "rate_sequence_examples_sight": lambda j: j.ask(
+        RateSequence(SHOTS, examples=[RatedExample(3 * SHOTS[:1], 8), RatedExample(SHOTS, 3)])
+    ),
+    "rate_sequence_examples_words": lambda j: j.ask(
+        RateSequence(WORDS, examples=[RatedExample(WORDS, 8), RatedExample(WORDS[1:], 3)])
+    ),
     "rate_transition": lambda j: j.ask(RateTransition(WORDS[0], WORDS[1])),
     "rank": lambda j: j.ask(Rank(["good", "bad"], images=[PICTURE], language="Japanese")),
     "assess_reference": lambda j: j.ask(

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder.aio import run_sync
+from beholder.errors import ConfigError, ItemError
 from beholder.judges import Tally
-from beholder.metrics import Tools
+from beholder.metrics import Tools, metric
+from beholder.metrics.irr.rankers import ByMetric
+from beholder.metrics.tools import check_taken
+from beholder.records import Item, ItemFailure, ItemScore, Reviews
+from beholder.run.plan import plan
+from beholder.run.session import Means
+from beholder.run.subjects import ITEM, REVIEWS
 
 
 def test_a_tool_is_made_once_per_kind_and_spec() -> None:
@@ -29,3 +42,95 @@ def test_work_leaves_the_process_when_all_tools_may_be_made_anew() -> None:
     own = [("judge", "builtin"), ("embedder", "static"), ("splitter", "rules")]
     assert tools.are_per_process(own)
     assert not tools.are_per_process([*own, ("judge", "openai:m")])
+
+
+@pytest.mark.parametrize(
+    ("option", "kind", "spec"),
+    [
+        ("base_url", "judge", "openai:m"),
+        ("base_url", "judge", "panel(hf:a, openai:b)"),
+        ("base_url", "embedder", "openai:m"),
+        ("batch", "judge", "openai:m"),
+        ("temperature", "judge", "hf:m"),
+    ],
+)
+def test_an_option_may_be_given_where_one_tool_takes_it(option: str, kind: str, spec: str) -> None:
+    options: dict[str, dict[str, object]] = {kind: {option: "x"}}
+    check_taken(options, [("embedder", "static"), ("judge", "builtin"), (kind, spec)])
+
+
+@pytest.mark.parametrize(
+    ("option", "kind", "spec"),
+    [
+        ("base_url", "judge", "panel(hf:a, vllm:b)"),
+        ("base_url", "embedder", "st:m"),
+        ("batch", "judge", "hf:m"),
+        ("temperature", "judge", "builtin"),
+        ("base_url", "splitter", "rules"),
+    ],
+)
+def test_an_option_that_no_tool_takes_is_refused_by_name(option: str, kind: str, spec: str) -> None:
+    options: dict[str, dict[str, object]] = {"judge": {option: "x"}, "embedder": {option: "x"}}
+    with pytest.raises(ConfigError, match=f"^{option} was given, and no judge or embedder"):
+        check_taken(options, [("splitter", "rules"), (kind, spec)])
+
+
+def test_an_option_for_judges_is_not_taken_by_an_embedder() -> None:
+    with pytest.raises(ConfigError, match=r"\(embedder openai:m\)"):
+        check_taken({"judge": {"dimensions": 8}}, [("embedder", "openai:m")])
+
+
+GERMAN = Item("a", "Ein Hund läuft im Park.", ("Ein Hund rennt.",))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["vcs", "vcs_short", "token_f1", "cosine", "accord", "bertscore(model='minilm')", "posh"],
+)
+@pytest.mark.parametrize(
+    "item",
+    [
+        GERMAN,
+        Item("a", "A dog.", ("A dog.",), group={"language": "de"}),
+        Item("a", "A dog.", ("A dog.",), meta={"language": "German"}),
+        Item("a", "A dog.", ("犬が走る。",)),
+    ],
+)
+def test_metrics_whose_tools_read_english_refuse_another_language(spec: str, item: Item) -> None:
+    (found,) = metric(spec).score([item])
+    assert isinstance(found, ItemFailure)
+    assert "reads English, but" in found.message
+    assert "name a" in found.message
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        Item("a", "A dog.", ("A dog.",), group={"language": "en-GB"}),
+        Item("a", "A dog.", ("A dog.",), group={"language": "unknown"}),
+        Item("a", "Ein Mann und ein Hund im Park.", ("A dog.",), group={"language": "English"}),
+    ],
+)
+def test_what_the_row_says_goes_before_how_the_text_looks(item: Item) -> None:
+    (found,) = metric("token_f1").score([item])
+    assert isinstance(found, ItemScore)
+
+
+def test_a_tool_that_reads_all_languages_is_asked() -> None:
+    tools = Tools(options={"embedder": {"api_key": "k"}}, tally=Tally())
+    tools.check_language([("judge", "openai:m"), ("embedder", "openai:m")], GERMAN)
+    with pytest.raises(ItemError, match="judge panel"):
+        tools.check_language([("judge", "panel(openai:m, builtin)")], GERMAN)
+
+
+def test_rankings_and_dry_runs_refuse_the_language_too(tmp_path: Path) -> None:
+    ranker = ByMetric(metric("vcs"))
+    sets = Reviews("a", ("犬が走る。", "猫。"), references=("犬。",), language="ja")
+    with pytest.raises(ItemError, match="embedder ordered reads English"):
+        run_sync(ranker.evaluate(sets, Tools()))
+    cases: list[tuple[Any, Any, Any]] = [(ranker, REVIEWS, sets), (metric("vcs"), ITEM, GERMAN)]
+    for asker, kind, subject in cases:
+        (planned,) = plan([asker], kind, [subject], tmp_path, Means()).askers
+        assert [reason.partition(",")[0] for reason in planned.lacking] == [
+            "embedder ordered reads English"
+        ]

@@ -178,6 +178,48 @@ def test_the_learned_weight_balances_the_two_errors() -> None:
     assert found.learned
 
 
+def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() -> None:
+    # sight 4, 6, 6, 4 over captions 1, 2, 3, 4: slope 0. Left out one by one, by hand:
+    # without (1, 4): through (2, 6), (3, 6), (4, 4): slope -1, 16/3 + 3 - 1 = 22/3, mean 16/3
+    # without (2, 6): through (1, 4), (3, 6), (4, 4): slope 1/7 ... the errors are worse than the
+    # mean's, which are 4/3 each
+    captions = [[1, 1], [2, 2], [3, 3], [4, 4], [9, 9]]
+    sight = np.array([[4, 4], [6, 6], [6, 6], [4, 4], [NAN, NAN]])
+    found = combine(captions, sight)
+    assert not found.trusted
+    assert np.isnan(found.ratings[4]).all()
+    assert not np.isnan(found.ratings[:4]).any()
+    looked, held = found.checks
+    assert (looked.narratives, held.narratives) == ("looked at", "held out")
+    assert held.error_of_mean == pytest.approx(4 / 3)
+    first = 4 - 22 / 3
+    second = 6 - (14 / 3 + (1 / 7) * (2 - 8 / 3))  # Sxy = 2/3, Sxx = 14/3 around (8/3, 14/3)
+    assert held.error == pytest.approx(np.sqrt((first**2 + second**2) / 2))  # the rest mirror them
+    backwards = combine([[1], [2], [3], [8]], np.array([[9], [5], [1], [NAN]]))
+    assert not backwards.trusted  # slope -4: captions turn the order round
+    assert np.isnan(backwards.ratings[3]).all()
+
+
+def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> None:
+    captions = [[1, 1], [3, 3], [5, 5], [7, 7], [4, 4], [2, 2]]
+    sight = np.array([[2, 4], [7, 7], [10, 12], [NAN] * 2, [NAN] * 2, [NAN] * 2])  # 1 + 2 captions
+    withheld = np.array([[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]])  # predicted: 15, 9
+    found = combine(captions, sight, weight=0.5, withheld=withheld)
+    looked, held, hidden = found.checks
+    assert looked.n == 3
+    assert looked.error == pytest.approx(0.0)
+    assert held.error == pytest.approx(0.0)
+    assert held.r == pytest.approx(1.0)
+    assert hidden.narratives == "not looked at"
+    assert hidden.n == 2  # the looked at ones and the incomplete one stay out
+    assert hidden.error == pytest.approx(1.0)  # 15 for 14, 9 for 8
+    assert hidden.error_of_mean == pytest.approx(np.sqrt((7**2 + 1**2) / 2))  # 7 for 14 and 8
+    assert hidden.r is None  # of two
+    assert (hidden.sd, hidden.sd_sight) == pytest.approx((3 * 2**0.5, 3 * 2**0.5))
+    assert found.trusted
+    assert combine(captions, sight, weight=0.5).ratings == found.ratings  # it enters nothing else
+
+
 def test_hybrid_needs_narratives_with_both() -> None:
     with pytest.raises(ConfigError, match="look at a larger share"):
         combine([[1.0], [2.0]], [[1.0], [NAN]])

@@ -80,7 +80,7 @@ def test_labels_that_cannot_be_spread(labels: list[str | None], message: str) ->
 def test_undated_pictures_stand_between_the_dates_around_them() -> None:
     dates = [PartialDate(1928, 3), None, PartialDate(1928, 5)]
     days = spread_dates(_arc([0, 20, 40]), dates, kernel="rbf", gamma=5)
-    march, may = (dt.date(1928, m, 1).toordinal() for m in (3, 5))
+    march, may = (dt.date(1928, m, 16).toordinal() for m in (3, 5))  # middle of 31 days
     assert days[0] == march
     assert days[2] == may
     assert days[1] == pytest.approx((march + may) / 2, abs=1e-3)

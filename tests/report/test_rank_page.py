@@ -6,13 +6,18 @@ import base64
 import hashlib
 import json
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.patches import Rectangle
 
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, RunError
 from beholder.metrics.irr.scorers import ranker
+from beholder.plots.ranking import threshold_figure
+from beholder.report.draw import draw_figures
 from beholder.report.rank import annotation_instructions, write_ranking
 from beholder.report.rank.page import matrices
 from beholder.run.rank import results
@@ -105,7 +110,8 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     banned = ("script", "iframe", "object", "base", "form", "link")
     assert not [tag for tag, _ in page.tags if tag in banned]
     assert not [a for _, a in page.tags for name in a if name.startswith("on") or name == "style"]
-    assert not [a for _, a in page.tags if a.get("src")]
+    sources = [str(a["src"]) for _, a in page.tags if a.get("src")]
+    assert [source[:26] for source in sources] == ["data:image/svg+xml;base64,"]  # the curves
     assert all(str(a["href"]).startswith("#") for _, a in page.tags if "href" in a)
     metas = [str(a.get("content")) for tag, a in page.tags if tag == "meta"]
     policy = next(content for content in metas if "default-src" in content)
@@ -127,10 +133,37 @@ def test_a_browser_runs_and_fetches_nothing(tmp_path: Path) -> None:
     with browser(tmp_path / "profile") as page:
         page.open(address)
         assert page.evaluate("document.querySelectorAll('article').length") == 3
-        assert page.evaluate("document.querySelectorAll('script, img').length") == 0
+        assert page.evaluate("document.querySelectorAll('script').length") == 0
+        assert page.evaluate("document.querySelector('img').naturalWidth") > 0  # it is drawn
     outside = [url for url in page.requests if not url.startswith("data:") and url != address]
     assert outside == []
     assert page.problems == []
+
+
+def test_seven_scorers_fit_the_page_and_their_curves_are_drawn(tmp_path: Path) -> None:
+    write_reviews(tmp_path / "r.jsonl", 6)
+    asked = [f"perplexity(judge='reviewer:m', instruction='{n}')" for n in range(7)]
+    run = _run(tmp_path, tuple(asked))
+    page = Page(write_ranking(run).read_text("utf-8"))
+    starts = [n for n, (tag, _) in enumerate(page.tags) if tag == "table"]
+    rows = [
+        sum(tag in ("th", "td") for tag, _ in page.tags[start:end]) / 7
+        for start, end in pairwise(starts)
+    ]
+    # thresholds: six columns and a head; images, people, prompt order and seven scorers
+    assert 1 + 3 + 7 in rows
+    files = draw_figures(run, tmp_path / "figures")
+    assert [path.name for path in files] == ["ranking-thresholds.png", "ranking-thresholds.svg"]
+    figure = threshold_figure(results.read(run)["tables"]["thresholds"], ["S1", "S7"])
+    bars, lines = figure.axes
+    drawn = {
+        str(line.get_label()): np.asarray(line.get_ydata()).tolist() for line in lines.get_lines()
+    }
+    tables = results.read(run)["tables"]["thresholds"]
+    assert drawn["people"] == [row["human"]["mean"] for row in tables if row["n"]]
+    assert [bar.get_height() for bar in bars.patches if isinstance(bar, Rectangle)] == [
+        row["n"] for row in tables
+    ]
 
 
 def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
@@ -11,8 +12,10 @@ from typing import Any, cast
 import pyarrow.parquet as pq
 import pytest
 
-from beholder.backends import BACKENDS
+from beholder.backends import BACKENDS, Scripted
 from beholder.errors import ConfigError, DataError, RunError
+from beholder.judges import LLMJudge
+from beholder.metrics import Tools
 from beholder.metrics.asker import Outcome
 from beholder.options import DataOptions, WorkOptions
 from beholder.records import Frame, Item
@@ -86,8 +89,8 @@ def test_a_caption_run_has_a_log_tables_and_means() -> None:
     # 23 characters, 80 times 7, and 11
     assert summary(run)["caption"]["characters"] == 594
     table = pq.read_table(run / "scores.parquet").to_pylist()
-    assert {row["name"] for row in table} == {"words", "characters"}
-    assert len(table) == 12
+    assert {row["name"] for row in table} == {"words", "characters", "asked_again", "other_length"}
+    assert len(table) == 24
 
 
 def test_a_second_start_asks_nothing_and_says_what_it_reused() -> None:
@@ -205,7 +208,9 @@ def test_clauses_of_a_translation_are_counted_over_all_texts() -> None:
 @pytest.mark.parametrize(
     ("asker", "parts", "values"),
     [
-        (CaptionRow("j"), [MadePart("two words")], {"words": 2, "characters": 9}),
+        (CaptionRow("j"), [MadePart("two words")], {"words": 2, "characters": 9, "asked_again": 0, "other_length": 0}),
+        (CaptionRow("j"), [MadePart("two", "", "one")], {"words": 1, "characters": 3, "asked_again": 1, "other_length": 0}),
+        (CaptionRow("j"), [MadePart("two", "other length", "one")], {"words": 1, "characters": 3, "asked_again": 1, "other_length": 1}),
         (WriteReviews("j"), [MadePart("a b c"), MadePart("a")], {"words": 2, "characters": 3}),
         (ClassifyRow("j", CATEGORIES), [], {"clear": 0, "categories": 0}),
         (ClassifyRow("j", CATEGORIES), [MadePart("nature", "Low"), MadePart("trade", "High")], {"clear": 1, "categories": 2}),
@@ -228,6 +233,51 @@ def test_parts_become_a_row_that_keeps_the_rest() -> None:
         "7/English", "new", ("one two", " "), ("a.jpg",), group={"x": "y", "language": "English"},
         meta={"k": 1, "translate": {"judge": "j@1", "source": "German", "target": "English"}},
     )  # fmt: skip
+
+
+class Wordy(Scripted):
+    """Says so many words, in turn."""
+
+    def __init__(self, *lengths: int) -> None:
+        told = [" ".join(["<noise>", *["word"] * n]) for n in lengths]
+        super().__init__(lambda request: told[len(self.requests) - 1])
+
+
+@pytest.mark.parametrize(
+    ("language", "lengths", "n_words", "dataset"),
+    [
+        ("English", (3,), 3, None),
+        ("English", (5,), 5, None),
+        ("English", (6, 4), 4, None),
+        ("English", (2, 4), 4, None),
+        ("English", (2, 6), 6, "other length"),
+        ("Japanese", (6,), 6, None),  # words are not counted between blanks there
+    ],
+)
+def test_a_caption_of_another_length_is_asked_for_once_more_and_then_set_apart(
+    language: str, lengths: tuple[int, ...], n_words: int, dataset: str | None
+) -> None:
+    model = Wordy(*lengths)
+    asker = CaptionRow("j", language, (3, 5))
+    item = Item("1", "", images=("data/img/000.jpg",))
+    parts = asyncio.run(asker.make(item, LLMJudge(model), Tools()))
+    assert len(model.requests) == len(lengths)
+    made = asker.row(item, parts, "m", "j@1", RowColumns())
+    assert made.candidate.split().count("word") == n_words
+    assert made.group.get("dataset") == dataset
+    named = asker.row(item, parts, "m", "j@1", RowColumns(named_dataset="short"))
+    assert named.group["dataset"] == ("short" if dataset is None else f"short, {dataset}")
+
+
+def test_the_second_question_shows_the_first_text_and_the_limits() -> None:
+    model = Wordy(9, 4)
+    asker = CaptionRow("j", "English", (3, 5))
+    item = Item("1", "", images=("data/img/000.jpg",))
+    asyncio.run(asker.make(item, LLMJudge(model), Tools()))
+    asked = model.requests[1].messages[-1].text
+    assert "‹noise› word word" in asked
+    assert "no fewer than 3 and no more than 5 words" in asked
+    assert len(model.requests[1].images) == 1
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,10 @@ class Storyteller(Backend):
         elif self._model == "broken":
             said = _BROKEN[int(request.digest[:8], 16) % len(_BROKEN)]
         else:
-            said = json.dumps({"reason": "As I see it.", "score": self._score(request, text, kind)})
+            row = {"reason": "As I see it.", "score": self._score(request, text, kind)}
+            if "breaks" in request.schema["properties"]:
+                row["breaks"] = ["place"] if len(set(_PLACES.findall(text))) > 1 else []
+            said = json.dumps(row)
         usage = Usage(prompt=request.estimated_tokens(), completion=len(said.split()))
         return Answer((Sample(said, "stop"),), self._model, None, usage, _SECONDS[kind])
 

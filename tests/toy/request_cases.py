@@ -1,7 +1,8 @@
 """What is asked of a judge in many ways, and what a model answers to it in turn.
 
 ``golden/requests.json`` holds for each case what went out and what was kept, recorded at commit
-74262a5; ``test_requests.py`` compares.
+74262a5, captions and ratings of sequences and steps when their second prompts came;
+``test_requests.py`` compares.
 """
 
 from __future__ import annotations
@@ -213,6 +214,11 @@ CASES: dict[str, Case] = {
         replicate=1,
         temperature=1.0,
     ),
+    "match nearest": Case(
+        "match_nearest",
+        {"claims": ["a", "b"], "references": ["x"], "language": "Hindi"},
+        (_rows("matches", reference=[0, None]),),
+    ),
     "match: rows alone": Case(
         "match", {"claims": ["a"], "references": ["x"]}, (_rows("m", reference=[0])["m"],)
     ),
@@ -312,6 +318,11 @@ CASES: dict[str, Case] = {
     "caption: empty": Case("caption", {"images": [RED]}, (" ", "A cat.")),
     "caption: no picture": Case("caption", {"images": []}, ("",)),
     "caption: panel": Case("caption", {"images": [RED]}, ("A cat.", "A dog."), seats=2),
+    "caption again": Case(
+        "caption_again",
+        {"images": [RED], "earlier": "A <long> text.", "min_words": 1, "max_words": 2},
+        (" A cat. ",),
+    ),
     # review
     "review": Case(
         "review", {"images": [RED], "kinds": KINDS}, ({"reviews": [FAIR, f" {UNFAIR}"]},)
@@ -353,6 +364,11 @@ CASES: dict[str, Case] = {
     ),
     "rate_transition: words": Case(
         "rate_transition", {"first": TOLD[0], "second": TOLD[1]}, (RATED,), replicate=1
+    ),
+    "rate_transition: breaks": Case(
+        "rate_transition",
+        {"first": TOLD[0], "second": TOLD[1]},
+        ({"reason": "x", "score": 2, "breaks": ["people", "place", "people"]},),
     ),
     "rate_transition: no words": Case(
         "rate_transition", {"first": TOLD[0], "second": ("JudgedFrame",)}, (RATED,)
@@ -600,7 +616,10 @@ _BAD: dict[str, tuple[Case, tuple[Any, ...]]] = {
             [7],
         ),
     ),
-    "rate_transition": (CASES["rate_transition: words"], ({"score": 0},)),
+    "rate_transition": (
+        CASES["rate_transition: words"],
+        ({"score": 0}, {"score": 1, "breaks": ["mood"]}, {"score": 1, "breaks": "place"}),
+    ),
     "rank": (
         CASES["rank: words"],
         (

@@ -85,7 +85,7 @@ def compare(
     storylines: str | Path | Iterable[Storyline],
     by: Sequence[Part] | None = None,
     *,
-    judge: str | None = None,
+    judge: str | Sequence[str] | None = None,
     pictures: str | Path | CollectionOptions | None = None,
     voting: Voting | None = None,
     coherence: str | CoherenceOptions | None = None,
@@ -104,9 +104,9 @@ def compare(
         by: What to do: ``captions``, ``sight``, ``hybrid``, ``transitions``, ``coherence``. None
             rates by captions and by sight where a judge is named, and measures coherence where an
             embedder is.
-        judge: Judge that rates, such as ``openai:MODEL``.
+        judge: Judge that rates, such as ``openai:MODEL``, or several that are compared.
         pictures: Folder or file of the pictures that storylines name by id.
-        voting: How many judges, their temperature, context, anchors.
+        voting: How many judges, their temperature, context, anchors, examples.
         coherence: Embedder (``npz:FILE``, ``clip:NAME``, ``handcrafted``) or all its options.
         captions: How captions are written, for pictures that bring none.
         hybrid: How both ways of judging are combined.
@@ -132,7 +132,7 @@ def compare(
         sequences=file or "storylines",
         out=Path(out) if out is not None else default_out(file),
         parts=tuple(by) if by is not None else _usual(judge, measured),
-        judge=judge,
+        judge=judge if judge is None or isinstance(judge, str) else tuple(judge),
         collection=CollectionOptions() if pictures is None else _collection(pictures),
         steps_by=steps_by,
         human=human,
@@ -156,6 +156,8 @@ def _collection(pictures: str | Path | CollectionOptions) -> CollectionOptions:
     return CollectionOptions(str(pictures)) if isinstance(pictures, str | Path) else pictures
 
 
-def _usual(judge: str | None, coherence: CoherenceOptions | None) -> tuple[Part, ...]:
-    judged: tuple[Part, ...] = ("captions", "sight") if judge is not None else ()
+def _usual(
+    judge: str | Sequence[str] | None, coherence: CoherenceOptions | None
+) -> tuple[Part, ...]:
+    judged: tuple[Part, ...] = ("captions", "sight") if judge else ()
     return (*judged, "coherence") if coherence is not None else judged

@@ -22,12 +22,14 @@ class WritingGroup:
         words: Most words: 40, 30-40, or median (of references), median:FILE.
         context: What the collection is; told to the model.
         system_column: Group column that names the system.
+        dataset: What group.dataset is to be, to tell captions of several lengths apart.
     """
 
     language: str = "English"
     words: str = "20-200"
     context: str = ""
     system_column: str = "system"
+    dataset: str = ""
 
 
 def caption(
@@ -64,6 +66,6 @@ def caption(
         for name, spec in by_system(judge).items()
     }
     say(f"captions of {limits[0]} to {limits[1]} words in {writing.language}")
-    columns = RowColumns(system=writing.system_column)
+    columns = RowColumns(system=writing.system_column, named_dataset=writing.dataset)
     config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())
     return make_rows(config, run.finish)

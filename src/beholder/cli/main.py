@@ -30,6 +30,7 @@ from beholder.cli import (
     rank,
     report,
     review,
+    sample,
     score,
     translate,
 )
@@ -68,6 +69,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     caption.caption,
     classify.classify,
     translate.translate,
+    sample.sample,
     bidirectional.bidirectional,
     metrics.metrics,
     metrics.show,

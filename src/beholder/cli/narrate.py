@@ -44,7 +44,7 @@ from beholder.run.session import default_out
 app = App(name="narrate", help_format="markdown")
 FLAT = Parameter(name="*")
 _SHOWN = 10
-_TOLD = ("tables", "steps", "cost", "hybrid", "theta", "judges")
+_TOLD = ("tables", "steps", "cost", "hybrid", "examples", "models", "theta", "judges")
 
 
 @FLAT
@@ -88,18 +88,43 @@ class CaptionGroup(CaptionOptions):
 @FLAT
 @dataclass(frozen=True)
 class VoteGroup(Voting):
-    """How storylines are rated."""
+    """How storylines are rated.
+
+    Attributes:
+        example: ID=RATING of a sequence of the file that judges see as an example, repeatable. It
+            is left out; all others are rated with and without examples.
+    """
 
     judges: Annotated[int, Parameter(alias="-K")] = 3
+    examples: Annotated[dict[str, int], Parameter(parse=False)] = field(default_factory=dict)
+    example: tuple[str, ...] = ()
+
+    @property
+    def voting(self) -> Voting:
+        """The same with examples by id.
+
+        Raises:
+            ConfigError: What was given is no id with a rating, or an id is given twice.
+        """
+        found: dict[str, int] = {}
+        for given in self.example:
+            name, _, rating = given.rpartition("=")
+            if not name or not rating.isdecimal():
+                raise ConfigError(f"--example {given!r}: expected ID=RATING, such as human-5=8")
+            if name in found:
+                raise ConfigError(f"--example {given!r}: {name} has a rating already")
+            found[name] = int(rating)
+        return Voting(self.judges, self.temperature, self.context, self.anchors, found)
 
 
 @FLAT
 @dataclass(frozen=True)
 class StepVoteGroup(VoteGroup):
-    """How steps are rated; there are no worked examples of steps."""
+    """How steps are rated; there are no examples of steps."""
 
     judges: Annotated[int, Parameter(alias="-K")] = 1
     anchors: Annotated[bool, Parameter(parse=False)] = False
+    example: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
 
 
 @FLAT
@@ -108,12 +133,12 @@ class SourceGroup:
     """The judge, and what it sees.
 
     Attributes:
-        judge: Judge that rates, such as openai:MODEL.
+        judge: Judge that rates, such as openai:MODEL; repeatable, to compare judges.
         pictures: Folder, or file with a row per picture, that sequences name.
         max_side: Longer side of a picture that is shown, in pixels.
     """
 
-    judge: str | None = None
+    judge: tuple[str, ...] = ()
     pictures: str | None = None
     max_side: int = 512
     columns: TableGroup = field(default_factory=TableGroup)
@@ -177,13 +202,15 @@ def extract(
         say_left_out([f"{len(made.unusable) - _SHOWN} more pictures"])
     write_storylines(out, (each.storyline for each in made.found))
     tell_tables(extraction_table(made.found))
+    say(f"beholder: time: {made.found[0].time}")
     for warning in dict.fromkeys(w for each in made.found for w in each.path.warnings):
         say(f"beholder: warning: {warning}")
     distinct = len({each.path.positions for each in made.found})
     if distinct < len(made.found):
         say(
-            f"beholder: {len(made.found)} storylines, {distinct} of them different; maxmin only"
-            " varies with the order within a date, --alternatives asks for paths that differ"
+            f"beholder: {len(made.found)} storylines, {distinct} of them different; replications of"
+            " maxmin, maps and trails differ only where dates leave the order of pictures open,"
+            " --alternatives asks for paths that differ"
         )
     if not made.learned:
         say(
@@ -214,7 +241,7 @@ def judge(
         by: Ways of judging; repeatable.
         out: Run directory; runs/NAME if none is named.
     """
-    return _run(_config(sequences, out, by, source, run, voting=votes, hybrid=hybrid), run)
+    return _run(_config(sequences, out, by, source, run, voting=votes.voting, hybrid=hybrid), run)
 
 
 @app.command
@@ -243,7 +270,7 @@ def transitions(
     parts: tuple[Part, ...] = (
         ("transitions", "coherence") if coherence.embedder else ("transitions",)
     )
-    options = {"voting": votes, "coherence": coherence, "human": human, "steps_by": by}
+    options = {"voting": votes.voting, "coherence": coherence, "human": human, "steps_by": by}
     return _run(_config(sequences, out, parts, source, run, **options), run)
 
 
@@ -289,7 +316,7 @@ def compare(
     judged: tuple[Part, ...] = compared.by or (("captions", "sight") if source.judge else ())
     parts: tuple[Part, ...] = (*judged, "coherence") if coherence.embedder else judged
     options = {
-        "voting": votes,
+        "voting": votes.voting,
         "hybrid": hybrid,
         "coherence": coherence,
         "human": compared.human,
@@ -311,7 +338,7 @@ def _config(
         sequences,
         out or default_out(sequences),
         parts,
-        source.judge,
+        source.judge or None,
         max_side=source.max_side,
         collection=CollectionOptions(source.pictures, source.columns.by_field, source.columns.year),
         captions=source.captions,
@@ -358,8 +385,9 @@ def _say_costs(config: NarrateConfig, cost: Mapping[str, Any]) -> None:
         pays = row["break_even"]
         when = "never" if pays is None else f"from {pays:,.0f} narratives on"
         say(
-            f"{unit}, {config.voting.judges} judges: captions {row['captions_total']:,.0f}"
-            f" (again: {row['captions_again']:,.0f}), sight {row['sight_total']:,.0f};"
+            f"{unit}, {cost['judges']} ratings of each narrative: captions"
+            f" {row['captions_total']:,.0f} (again: {row['captions_again']:,.0f}),"
+            f" sight {row['sight_total']:,.0f};"
             f" captions pay {when} [{row['basis']}]"
         )
 

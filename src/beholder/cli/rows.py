@@ -50,8 +50,12 @@ def close_made(written: Written, run: Path, progress: TerminalProgress, finish: 
     from beholder.run import manifest
 
     say_left_out(written.bad_rows)
+    log = manifest.read(run)
     if finish.as_json:
-        tell_json(manifest.read(run))
+        tell_json(log)
+    for name, result in manifest.results(log).items():
+        for caution in result.cautions:
+            say(f"{name}: {caution}")
     failures = [f"{name} ({system}): {why.message}" for name, system, why in written.failures]
     return close(run, progress, problems=too_many(failures, finish.allow_failed), did="made")
 

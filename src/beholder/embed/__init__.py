@@ -6,13 +6,14 @@ from beholder.embed.base import Embedder, FloatArray
 from beholder.registry import Registry
 from beholder.spec import Spec, tool
 
-__all__ = ["EMBEDDERS", "Embedder", "FloatArray", "embedder"]
+__all__ = ["EMBEDDERS", "Embedder", "FloatArray", "embedder", "takes"]
 
 EMBEDDERS: Registry[Embedder] = Registry(
     kind="embedder",
     base=Embedder,  # type: ignore[type-abstract]
     builtin={
         "static": "beholder.embed.static:StaticEmbedder",
+        "ordered": "beholder.embed.ordered:OrderedEmbedder",
         "minilm": "beholder.embed.minilm:MiniLMEmbedder",
         "st": "beholder.embed.sentence_transformers:SentenceTransformerEmbedder",
         "openai": "beholder.embed.openai:OpenAIEmbedder",
@@ -25,8 +26,8 @@ def embedder(given: str | Spec, *, base_url: str | None = None, **options: objec
     """Build an embedder from its spec.
 
     Args:
-        given: ``static``, ``minilm``, ``st:NAME_OR_PATH`` (extra ``hf``), ``openai:MODEL``, or
-            ``package/name`` of an outside package.
+        given: ``static``, ``ordered``, ``minilm``, ``st:NAME_OR_PATH`` (extra ``hf``),
+            ``openai:MODEL``, or ``package/name`` of an outside package.
         base_url: Endpoint, for embedders that are reached over one; others have no use for it.
         options: Keyword arguments of its class that are no part of a spec, such as ``api_key``.
 
@@ -36,6 +37,15 @@ def embedder(given: str | Spec, *, base_url: str | None = None, **options: objec
         MissingExtraError: The embedder needs a package that is not installed.
     """
     parsed = tool(given)
-    if base_url is not None and EMBEDDERS.takes(parsed.name, "base_url"):
+    if base_url is not None and takes(parsed, "base_url"):
         options["base_url"] = base_url
     return EMBEDDERS.build(parsed, **options)
+
+
+def takes(given: str | Spec, option: str) -> bool:
+    """Whether the embedder of a spec has a use for an option of ``embedder``.
+
+    Raises:
+        ConfigError: The spec cannot be read, or nothing has its name.
+    """
+    return EMBEDDERS.takes(tool(given).name, option)

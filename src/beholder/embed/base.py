@@ -21,10 +21,12 @@ class Embedder(ABC):
         cheap: Whether making a vector again costs no more than reading it back. Vectors of a cheap
             embedder are not kept in the run's store, and every worker process may make its own; a
             big model or a paid endpoint is not cheap.
+        english_only: Whether it knows English alone, so that other texts are refused.
     """
 
     batch_size: ClassVar[int] = 256
     per_process: ClassVar[bool] = False
+    english_only: ClassVar[bool] = False
 
     @property
     @abstractmethod

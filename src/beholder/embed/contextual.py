@@ -62,9 +62,11 @@ class TokenEncoder(Protocol):
 
     Attributes:
         per_process: Whether every worker process may make its own.
+        english_only: Whether it knows English alone.
     """
 
     per_process: ClassVar[bool]
+    english_only: ClassVar[bool]
 
     @property
     def identity(self) -> str:
@@ -105,6 +107,7 @@ class MiniLMTokens:
     """The built-in encoder (spec ``minilm``); nothing is cut, see ``beholder.embed.minilm``."""
 
     per_process: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
 
     @property
     def identity(self) -> str:
@@ -152,6 +155,7 @@ class TransformersEncoder:
     """
 
     per_process: ClassVar[bool] = False
+    english_only: ClassVar[bool] = False
 
     def __init__(self, text: str, *, device: str | None = None) -> None:
         parsed = spec.parse(text)
@@ -295,6 +299,11 @@ class TokenService:
     def per_process(self) -> bool:
         """The encoder's."""
         return self.encoder.per_process
+
+    @property
+    def english_only(self) -> bool:
+        """The encoder's."""
+        return self.encoder.english_only
 
     async def encode(self, text: str, layer: int) -> TokenVectors:
         """A text's tokens with their vectors at a layer.

@@ -140,6 +140,7 @@ class MiniLMEmbedder(Embedder):
 
     batch_size: ClassVar[int] = 256
     per_process: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
 
     @property
     def identity(self) -> str:

@@ -76,6 +76,11 @@ class EmbeddingService:
         """The embedder's."""
         return self.embedder.per_process
 
+    @property
+    def english_only(self) -> bool:
+        """The embedder's."""
+        return self.embedder.english_only
+
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of texts.
 

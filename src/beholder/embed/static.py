@@ -46,31 +46,49 @@ class StaticEmbedder(Embedder):
 
     batch_size: ClassVar[int] = 1024
     per_process: ClassVar[bool] = True
+    english_only: ClassVar[bool] = True
 
     @property
     def identity(self) -> str:
         """``static@REVISION``: a hash of the model's files."""
-        return f"static@{_revision()}"
+        return f"static@{revision()}"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """See ``Embedder.embed``."""
-        model = _load()
-        rows = np.zeros((len(texts), model.vectors.shape[1]), dtype=np.float32)
+        rows = np.zeros((len(texts), width()), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            # One text at a time: the batch call of tokenizers starts threads, which the worker
-            # processes of a run do not need, and which forbid forking.
-            ids = model.tokenizer.encode(text, add_special_tokens=False).ids
-            known = [token for token in ids if token != model.unknown]
-            if known:
+            tokens = token_vectors(text)
+            if len(tokens):
                 # Plain sums of rows in order, not a matrix product: the same bits everywhere.
-                weighted = model.vectors[known] * model.weights[known, None]
-                total = weighted.sum(axis=0, dtype=np.float64)
-                row[:] = total / max(float(np.sqrt((total * total).sum())), 1e-32)
+                row[:] = directed(tokens.sum(axis=0, dtype=np.float64))
         return rows
 
 
+def token_vectors(text: str) -> FloatArray:
+    """Vectors of the known tokens of a text in their order, each times its weight: (n, D)."""
+    model = _load()
+    # One text at a time: the batch call of tokenizers starts threads, which the worker processes of
+    # a run do not need, and which forbid forking.
+    ids = model.tokenizer.encode(text, add_special_tokens=False).ids
+    known = [token for token in ids if token != model.unknown]
+    weighted: FloatArray = model.vectors[known] * model.weights[known, None]
+    return weighted
+
+
+def directed(total: FloatArray) -> FloatArray:
+    """A vector scaled to length one; zeros stay zeros."""
+    scaled: FloatArray = total / max(float(np.sqrt((total * total).sum())), 1e-32)
+    return scaled
+
+
+def width() -> int:
+    """Numbers in the vector of a token."""
+    return int(_load().vectors.shape[1])
+
+
 @cache
-def _revision() -> str:
+def revision() -> str:
+    """A hash of the model's files."""
     config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
     return str(config["revision"])
 

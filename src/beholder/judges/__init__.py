@@ -30,6 +30,7 @@ __all__ = [
     "Panel",
     "Tally",
     "judge",
+    "takes",
 ]
 
 JUDGES: Registry[Judge] = Registry(
@@ -44,6 +45,8 @@ PANEL = "panel"
 """Name of a panel of judges in a spec: ``panel(members=[A, B])``."""
 
 _JUDGE_OPTIONS = ("prompts", "temperature", "samples")
+_ENDPOINT_OPTIONS = ("base_url", "batch")
+"""Options that go to backends which name them; an engine's open options are no place for them."""
 
 
 def judge(
@@ -64,7 +67,8 @@ def judge(
         tally: Counts what would be asked, and nothing is asked.
         options: Options of the judge (``prompts``, ``temperature``, ``samples``, ``replicates``)
             and of its backend (``concurrency``, ``timeout``...); those in the spec go first. Beside
-            a panel they go to all its members. ``base_url`` goes to backends that take one.
+            a panel they go to all its members. ``base_url`` and ``batch`` go to backends that
+            name them.
 
     Raises:
         ConfigError: An unknown judge, model or option; the message names what there is.
@@ -77,9 +81,8 @@ def judge(
         return Panel([judge(member, **shared) for member in _members(parsed)], kept)
     if parsed.name not in BACKENDS.names():
         return _other(parsed)
-    if not BACKENDS.takes(parsed.name, "base_url"):
-        options.pop("base_url", None)
-    made_of = {**options, **parsed.literals()}
+    sent = {name: v for name, v in options.items() if takes(parsed, name)}
+    made_of = {**sent, **parsed.literals()}
     if not parsed.argument:
         raise ConfigError(f"{str(parsed)!r} names no model; write for example {parsed.name}:MODEL")
     replicates = made_of.pop("replicates", 1)
@@ -93,6 +96,22 @@ def judge(
     if not isinstance(replicates, int) or replicates < 1:
         raise ConfigError(f"{parsed}: replicates={replicates!r}: expected a number above 0")
     return one if replicates == 1 else Panel([one] * replicates, kept)
+
+
+def takes(given: str | Spec, option: str) -> bool:
+    """Whether the judge of a spec, or a member of a panel, has a use for an option of ``judge``.
+
+    Raises:
+        ConfigError: The spec cannot be read, or a panel has no members.
+    """
+    parsed = tool(given)
+    if parsed.name == PANEL:
+        return any(takes(member, option) for member in _members(parsed))
+    if parsed.name not in BACKENDS.names():
+        return False
+    if option in _ENDPOINT_OPTIONS:
+        return BACKENDS.takes(parsed.name, option)
+    return True  # of the judge itself, or the backend says what is wrong with it
 
 
 def _members(panel: Spec) -> list[Spec]:

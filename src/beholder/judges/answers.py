@@ -22,6 +22,10 @@ from beholder.backends import Answer, ServerFacts
 from beholder.backends.base import FactsInMemory
 from beholder.backends.claims import LASTS
 from beholder.errors import RunError
+from beholder.judges.telling import Judging, digit_mass
+
+_MOST_LOOKED_AT = 10_000
+"""Answers of which the probabilities are looked at when a run is closed."""
 
 FACTS_LAST = 24 * 3600.0
 """Seconds for which the shared cache's facts about servers are believed."""
@@ -230,6 +234,29 @@ class AnswerFile:
         )
         names = ("model", "operation", "n_answers", "cost", "prompt_tokens", "completion_tokens")
         return [dict(zip(names, map(_shown, row), strict=True)) for row in rows]
+
+    def knows_costs(self) -> bool:
+        """Whether the cost of every answer is known."""
+        row = self._execute("SELECT count(*) FROM answers WHERE cost IS NULL").fetchone()
+        return not row[0]
+
+    def judging(self) -> Judging:
+        """What judges were asked, and how much of their probability lay on digits."""
+        total = "total(json_extract(answer, '$.usage.{}'))"
+        names = ("prompt", "cached", "completion")
+        sums = self._execute(
+            f"SELECT count(*), {', '.join(map(total.format, names))} FROM answers"  # noqa: S608
+            " WHERE json_valid(answer)"
+        ).fetchone()
+        graded = self._execute(
+            "SELECT answer FROM answers WHERE json_valid(answer)"
+            " AND json_type(answer, '$.samples[0].first') = 'array' ORDER BY key LIMIT ?",
+            (_MOST_LOOKED_AT,),
+        )
+        masses = [digit_mass(Answer.from_json(text)) for (text,) in graded]
+        n, prompt, cached, completion = map(int, sums)
+        known = [mass for mass in masses if mass is not None]
+        return Judging(n, prompt, cached, completion, known)
 
     def prune(self, *, older_than: float) -> int:
         """Remove answers that are older than some seconds; gives how many."""

@@ -41,6 +41,11 @@ class Judge(ABC):
     def identity(self) -> str:
         """What fixes the answers, for signatures: served model, prompts, way of reading grades."""
 
+    @property
+    def english_only(self) -> bool:
+        """Whether it reads English alone, so that other texts are refused."""
+        return False
+
     async def accepts_images(self) -> bool:
         """Whether it takes pictures."""
         return False

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Awaitable, Sequence
+import math
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -15,9 +16,10 @@ from PIL import Image as PILImage
 
 from beholder.backends import Image
 from beholder.errors import BeholderError
-from beholder.judges.base import Draw, Judge
+from beholder.judges.base import FIRST, Draw, Judge
+from beholder.judges.fitness import graded
 from beholder.judges.llm import LLMJudge
-from beholder.judges.operations import Decompose, Presence, Question, Rank, Verify
+from beholder.judges.operations import Decompose, Presence, Question, Verify
 from beholder.judges.reliability import PanelReliability, reliability
 
 SCENE = (
@@ -124,60 +126,52 @@ class Steadiness:
     """How steady a judge is.
 
     Attributes:
-        agreement: Of repeats with each other, over the grades of ``KNOWN``.
-        position_bias: Mean rank given to the first place minus that given to the last, in ranks;
-            0 is fair, negative favours what stands first.
-        length_bias: Mean grade change when the same facts stand in a longer text; 0 is fair.
-        n_calls: Judge calls it took, answers kept from before counted in.
+        agreement: Of repeats with each other, over the grades of ``KNOWN``; None where fewer than
+            two of these questions were answered every time.
+        length_bias: Mean grade change when the same facts stand in a longer text; 0 is fair, NaN
+            where no question was answered in both.
+        n_failed: Questions without a usable answer.
+        n_calls: Questions, answers kept from before counted in.
     """
 
-    agreement: PanelReliability
-    position_bias: float
+    agreement: PanelReliability | None
     length_bias: float
+    n_failed: int
     n_calls: int
 
 
 async def check_steadiness(
-    judge: Judge, *, replicates: int = 3, temperature: float = 0.7, texts: Sequence[str] = ()
+    judge: Judge, *, replicates: int = 3, temperature: float = 0.7
 ) -> Steadiness:
-    """Self-consistency over repeats, and bias by position and by length.
+    """Self-consistency over repeats, and bias by length. What fails is counted and left out.
 
     Args:
         judge: The judge.
         replicates: Repeats, at least 2.
         temperature: Of the repeats.
-        texts: Three or more texts about one thing to be ranked; some of our own if not given.
     """
     questions = [question for question, _ in KNOWN]
-    runs = await asyncio.gather(
-        *(judge.ask(Presence(questions, SCENE), Draw(r, temperature)) for r in range(replicates))
+    draws = [Draw(r, temperature) for r in range(replicates)]
+    asked = [(SCENE, draw) for draw in draws] + [(SCENE, FIRST), (SCENE + _PADDING, FIRST)]
+    answers = await asyncio.gather(
+        *(graded(judge, question, text, draw) for text, draw in asked for question in questions)
     )
+    n = len(questions)
+    *runs, shorter, longer = (answers[i : i + n] for i in range(0, len(answers), n))
     rows = [
-        ("presence", str(i), f"repeat {r}", grade.value)
-        for r, grades in enumerate(runs)
-        for i, grade in enumerate(grades)
+        ("presence", str(i), f"repeat {r}", grade)
+        for i, repeats in enumerate(zip(*runs, strict=True))
+        for r, grade in enumerate(repeats)
+        if not isinstance(grade, str) and not any(isinstance(each, str) for each in repeats)
     ]
-    longer = await judge.ask(Presence(questions, SCENE + _PADDING))
-    shorter = await judge.ask(Presence(questions, SCENE))
-    change = [a.value - b.value for a, b in zip(longer, shorter, strict=True)]
-    ranked = list(texts) or _equal_texts()
-    bias = await _position_bias(judge, ranked)
-    n_calls = len(questions) * (replicates + 2) + len(ranked)
-    return Steadiness(reliability(rows)[0], bias, fmean(change), n_calls)
-
-
-async def _position_bias(judge: Judge, texts: Sequence[str]) -> float:
-    """Every text stands once in every place, so that quality cancels out."""
-    n = len(texts)
-    orders = [[*texts[shift:], *texts[:shift]] for shift in range(n)]
-    rankings = await asyncio.gather(*(judge.ask(Rank(order)) for order in orders))
-    return fmean(ranks[0] for ranks in rankings) - fmean(ranks[-1] for ranks in rankings)
-
-
-def _equal_texts() -> list[str]:
-    return [
-        "The composition leads the eye along the bridge, but the sky is too bright.",
-        "The red coat stands out well; the reflections in the river are lost in shadow.",
-        "The church gives depth to the scene, though the trees cover much of it.",
-        "The light on the water is fine, while the man stands too far to the left.",
+    change = [
+        after - before
+        for before, after in zip(shorter, longer, strict=True)
+        if not isinstance(before, str) and not isinstance(after, str)
     ]
+    return Steadiness(
+        agreement=reliability(rows)[0] if len(rows) >= 2 * replicates else None,
+        length_bias=fmean(change) if change else math.nan,
+        n_failed=sum(isinstance(answer, str) for answer in answers),
+        n_calls=len(answers),
+    )

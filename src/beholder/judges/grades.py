@@ -69,7 +69,7 @@ def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) ->
     grades = [str(grade) for grade in range(low, high + 1)]
     weights = dict.fromkeys(grades, 0.0)
     for token, logprob in first:
-        bare = token.strip(_BLANKS)
+        bare = digit(token)
         if bare in weights:
             weights[bare] += math.exp(logprob)
     mass = sum(weights.values())
@@ -77,6 +77,12 @@ def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) ->
         raise BadAnswer(_wanted(low, high))
     probabilities = tuple(weights[grade] / mass for grade in grades)
     return Grade(_expected(probabilities, low), probabilities, min(1.0, mass), "logprobs")
+
+
+def digit(token: str) -> str:
+    """The digit that a token is, blanks aside; empty if it is none."""
+    bare = token.strip(_BLANKS)
+    return bare if len(bare) == 1 and bare in "0123456789" else ""
 
 
 def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:

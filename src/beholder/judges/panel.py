@@ -47,6 +47,11 @@ class Panel(Judge):
         """The identities of all members."""
         return f"panel({', '.join(member.identity for member, _ in self._seats)})"
 
+    @property
+    def english_only(self) -> bool:
+        """Whether any member reads English alone."""
+        return any(member.english_only for member, _ in self._seats)
+
     async def accepts_images(self) -> bool:
         """Whether all members do."""
         return all([await member.accepts_images() for member, _ in self._seats])

@@ -12,9 +12,9 @@ from cachetools import LRUCache
 
 from beholder.errors import ItemError
 from beholder.language.graph import SceneGraph
-from beholder.language.parsers import check_script, parse
+from beholder.language.parsers import parse
 from beholder.language.scene import scene_graph
-from beholder.text import frequency, words
+from beholder.text.languages import not_english
 
 T = TypeVar("T")
 
@@ -22,8 +22,6 @@ KEPT = 512
 """Descriptions that are kept, read."""
 _TOGETHER = 16
 """Texts of several readers that are read at once; more are no faster."""
-_KNOWN_SHARE = 0.4
-_ENOUGH_WORDS = 8
 
 
 def read_english(texts: Sequence[str]) -> list[SceneGraph]:
@@ -110,17 +108,15 @@ async def english_graphs_together(texts: Sequence[str]) -> list[SceneGraph]:
 
 
 def check_english(text: str) -> None:
-    """Refuse a text in another script, or of some length with hardly a known English word.
+    """Refuse a text that is in another language (``text.languages.not_english``).
 
     Raises:
-        ItemError: Names the share and the way out.
+        ItemError: Says what tells it, and the way out.
     """
-    found = [text[start:end].lower() for start, end in words(text)]
-    known = sum(frequency.weight(word) < 1.0 for word in found)
-    if len(found) >= _ENOUGH_WORDS and known < _KNOWN_SHARE * len(found):
+    why = not_english(text)
+    if why is not None:
         raise ItemError(
-            f"the built-in judge reads English, but only {known} of {len(found)} words of the text "
-            f"that begins {text.strip()[:30]!r} are known English words; use an LLM judge "
-            "(judge='openai:MODEL') or the metric vcs"
+            f"the language analysis reads English, and of the text that begins"
+            f" {text.strip()[:30]!r}, {why}; use dcscore with an LLM judge (judge='openai:MODEL')"
+            " for other languages"
         )
-    check_script(text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
@@ -86,6 +86,13 @@ class Asker(ABC, Generic[S]):
             ItemError: Names what is missing.
         """
 
+    def check_tools(self, subject: S, tools: Tools) -> None:
+        """Refuse a subject that a tool cannot read, before any work; most read everything.
+
+        Raises:
+            ItemError: Names the tool, and another that can.
+        """
+
     def prepare(self, subjects: Iterable[S]) -> Self:
         """This asker, knowing what it must of the whole data set before the first is asked.
 
@@ -102,6 +109,14 @@ class Asker(ABC, Generic[S]):
         resamples them for the interval.
         """
         raise ConfigError(f"{self.registered_name} has no values of the whole data set")
+
+    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+        """What is wrong with values for the data at hand, a sentence each; usually nothing.
+
+        Args:
+            columns: The values of all subjects, by name; those that a subject has not are missing.
+        """
+        return ()
 
     @property
     def name(self) -> str:

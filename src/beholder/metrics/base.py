@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar
 
@@ -27,6 +27,9 @@ from beholder.records import Item, ItemFailure, ItemScore
 __all__ = ["Metric", "ValueInfo"]
 
 E = TypeVar("E")
+
+_ENOUGH = 3
+"""Equal values from which they are told."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,22 @@ class Metric(Asker[Item], Generic[E]):
         self.bounds.check(subject, self.registered_name)
         self.check_item(subject)
 
+    def check_tools(self, subject: Item, tools: Tools) -> None:
+        """Refuse an item in a language that one of this metric's tools does not read.
+
+        Raises:
+            ItemError: Names the tool, and another that can.
+        """
+        tools.check_language(self.tool_specs(), subject)
+
+    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+        """Tells where all texts have one and the same headline value."""
+        headline = self.values[0].name
+        found = columns.get(headline, ())
+        if len(found) < _ENOUGH or min(found) < max(found):
+            return ()
+        return (f"all {len(found):,} values of {headline} are {found[0]:.6g}: it tells none apart",)
+
     async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
         """Score several texts about one picture; a metric that can share work does so.
 
@@ -135,4 +154,5 @@ class Metric(Asker[Item], Generic[E]):
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
         """Check, gather and score one item."""
         self.check(subject)
+        self.check_tools(subject, tools)
         return self.score_item(subject, await self.gather(subject, tools))

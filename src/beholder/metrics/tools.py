@@ -14,12 +14,42 @@ from beholder.backends.images import Pictures
 from beholder.embed.base import FloatArray
 from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
+from beholder.errors import ConfigError, ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
+from beholder.records import Item
+from beholder.text.languages import ENGLISH, language_named, not_english
 from beholder.text.split import Splitter
 
 if TYPE_CHECKING:
     from beholder.embed.contextual import TokenService
     from beholder.embed.image_text import ImageTextService
+
+
+_TAKES: Mapping[str, Callable[[str, str], bool]] = {"judge": judges.takes, "embedder": embed.takes}
+
+
+def check_taken(
+    options: Mapping[str, Mapping[str, object]], specs: Iterable[tuple[str, str]]
+) -> None:
+    """Refuse an option that none of some tools has a use for: it would be dropped in silence.
+
+    Args:
+        options: Options per kind of tool, as ``Tools`` takes them.
+        specs: Kind and spec of each tool.
+
+    Raises:
+        ConfigError: Names the option and the tools there are.
+    """
+    named = sorted({(kind, spec) for kind, spec in specs if kind in _TAKES})
+    for option in sorted({name for given in options.values() for name in given}):
+        if not any(
+            option in options.get(kind, ()) and _TAKES[kind](spec, option) for kind, spec in named
+        ):
+            there = ", ".join(f"{kind} {spec}" for kind, spec in named) or "it has neither"
+            raise ConfigError(
+                f"{option} was given, and no judge or embedder of this run takes it ({there});"
+                " leave it out, or name one that does, such as openai:MODEL"
+            )
 
 
 class Tool(Protocol):
@@ -32,6 +62,23 @@ class Tool(Protocol):
     @property
     def per_process(self) -> bool:
         """Whether it may be made anew in every worker process."""
+
+
+_READERS: Mapping[str, str] = {
+    "judge": "a judge that reads it, such as judge='openai:MODEL'",
+    "embedder": "an embedder that reads it, such as embedder='openai:MODEL' or 'st:NAME' of a"
+    " multilingual model",
+    "encoder": "an encoder that reads it, such as 'hf:NAME' of a multilingual model",
+}
+"""Kinds of tools that read texts, and what to name for another language."""
+
+
+class _ReadingTool(Protocol):
+    """What tools say that read texts."""
+
+    @property
+    def english_only(self) -> bool:
+        """Whether it knows English alone."""
 
 
 class Tools:
@@ -110,6 +157,22 @@ class Tools:
         """Vectors of texts, in order; equal texts are embedded once and shared between items."""
         return await cast(EmbeddingService, self.get("embedder", spec)).embed(texts)
 
+    def check_language(self, specs: Iterable[tuple[str, str]], item: Item) -> None:
+        """Refuse an item with a text that one of some tools, (kind, spec), cannot read.
+
+        What the row says of its language counts; where it says nothing, each text is looked at.
+
+        Raises:
+            ItemError: Names the tool, what tells the language, and what reads it.
+        """
+        for kind, spec in specs:
+            if kind in _READERS and cast(_ReadingTool, self.get(kind, spec)).english_only:
+                why = _in_another_language(item)
+                if why is not None:
+                    raise ItemError(
+                        f"{kind} {spec} reads English, but {why}; name {_READERS[kind]}"
+                    )
+
     def identity(self, kind: str, spec: str) -> str:
         """The identity of a tool, as signatures state it."""
         return self.get(kind, spec).identity
@@ -117,6 +180,18 @@ class Tools:
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
         """Whether all of these tools, (kind, spec), may be made anew in every worker process."""
         return all(self.get(kind, spec).per_process for kind, spec in specs)
+
+
+def _in_another_language(item: Item) -> str | None:
+    """What tells that an item is not in English; None where it may be."""
+    said = language_named(item.language)
+    if said is not None:
+        return None if said == ENGLISH else f"the row says that its texts are {said}"
+    for one in (item.candidate, *item.references):
+        why = not_english(one)
+        if why is not None:
+            return f"of the text that begins {one.strip()[:30]!r}, {why}"
+    return None
 
 
 def _image_text(spec: str, vectors: VectorStore | None) -> ImageTextService:

@@ -97,6 +97,17 @@ def estimated_tokens(mean_length: float, words: int = 175) -> Rates:
     )
 
 
+def pooled(stages: Iterable[Stage]) -> Stage:
+    """Several stages as one."""
+    every = list(stages)
+    return Stage(
+        calls=sum(stage.calls for stage in every),
+        seconds=math.fsum(stage.seconds for stage in every),
+        prompt_tokens=sum(stage.prompt_tokens for stage in every),
+        completion_tokens=sum(stage.completion_tokens for stage in every),
+    )
+
+
 def measured(stages: Mapping[str, Stage]) -> tuple[Rates, Rates] | None:
     """Seconds and tokens per call as a run measured them.
 

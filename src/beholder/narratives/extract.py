@@ -14,7 +14,7 @@ from beholder.narratives.maps import narrative_map
 from beholder.narratives.paths import StorylinePath
 from beholder.narratives.sample import random_storyline
 from beholder.narratives.space import JSD, Base, Scale, Space
-from beholder.narratives.timeline import chronology
+from beholder.narratives.timeline import known_days, order_of
 from beholder.narratives.topics import topics_by
 from beholder.narratives.trails import trail
 from beholder.narratives.widest import maxmin
@@ -53,8 +53,8 @@ class Extraction:
 
     Attributes:
         method: How a path is found.
-        replications: Extractions per task; each but the first shuffles pictures of one date, and
-            random ones draw anew.
+        replications: Extractions per task; each but the first takes another order of the pictures
+            whose dates leave it open, and random ones draw anew.
         alternatives: Storylines that differ from each other (maxmin).
         min_difference: Share of inner pictures in which alternatives must differ.
         window: Longest step in positions (maxmin, maps).
@@ -67,7 +67,7 @@ class Extraction:
         base: Base of its logarithm, or e.
         scale: Scale of theta: ``minmax`` is over the collection.
         spread_dates: Give undated pictures a date from similar dated ones.
-        seed: Of shuffles within a date and of draws.
+        seed: Of orders that dates leave open, and of draws.
 
     Raises:
         ConfigError: An option is wrong, or the method does not know it.
@@ -108,11 +108,19 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """A storyline with the path through the collection that it stands for."""
+    """A storyline with the path through the collection that it stands for.
+
+    Attributes:
+        storyline: The storyline.
+        path: Its path through the collection in the order of time.
+        signature: What fixes its theta.
+        time: What the order of time rests on.
+    """
 
     storyline: Storyline
     path: StorylinePath
     signature: str
+    time: str
 
 
 def extract(
@@ -130,33 +138,30 @@ def extract(
         Per task and replication one sequence, or several when alternatives are asked for.
 
     Raises:
-        ConfigError: An end is no picture of the collection, or as the ways say.
+        ConfigError: An end is no picture of the collection, the source is after the target, there
+            are fewer pictures between them than asked for, or as the ways say.
     """
     vectors = np.asarray(embeddings)
     topics = None if how.topics is None else topics_by(how.topics, frames, vectors)
     memberships = None if topics is None else topics.memberships
     whole = Space.of(vectors, memberships, jsd=how.jsd, base=how.base, scale=how.scale)
+    known = known_days(frames, vectors, how.spread_dates)
     places = {frame.id: place for place, frame in enumerate(frames)}
     for number, task in enumerate(tasks):
         source, target = (_place(places, end) for end in (task.source, task.target))
         for replication in range(how.replications):
-            time = chronology(
-                frames,
-                vectors,
-                spread=how.spread_dates,
-                seed=how.seed + replication if replication else None,
-                first=source,
-                last=target,
-            )
+            seed = how.seed + replication if replication else None
+            time = order_of(frames, known, seed, source, target)
             at = {int(place): rank for rank, place in enumerate(time.order)}
+            start = None if source is None else at[source]
+            end = None if target is None else at[target]
+            if how.method != "trails":
+                _check_length(task, start, end, len(frames))
             found = _storylines(
                 whole.subset(time.order),
                 task,
                 how,
-                ends=(
-                    None if source is None else at[source],
-                    None if target is None else at[target],
-                ),
+                ends=(start, end),
                 dates=time.days,
                 topics=None if topics is None else topics.assigned[time.order],
                 rng=np.random.default_rng([how.seed, number, replication]),
@@ -175,13 +180,23 @@ def extract(
                         group | {"alternative": str(alternative + 1)},
                     )
                 storyline = Storyline(name, tuple(chosen), source=how.method, group=group)
-                yield Extracted(storyline, line, whole.signature)
+                yield Extracted(storyline, line, whole.signature, time.note)
 
 
 def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
     if frame_id is None or frame_id in places:
         return None if frame_id is None else places[frame_id]
     raise ConfigError(f"{frame_id!r} is no usable picture of the collection")
+
+
+def _check_length(task: ExtractionTask, start: int | None, end: int | None, n: int) -> None:
+    there = (n - 1 if end is None else end) - (start or 0) + 1
+    if not 2 <= task.k <= there:
+        source, target = task.source or "the first picture", task.target or "the last one"
+        raise ConfigError(
+            f"k={task.k}: from {source} to {target} there are {there} pictures in the order of"
+            " time, both counted; ask for 2 to that many, or take other ends"
+        )
 
 
 def _storylines(

@@ -9,10 +9,39 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from beholder import stats
 from beholder.errors import ConfigError
 from beholder.narratives.space import Floats
 
 Rule: TypeAlias = Literal["uncertain", "top"]
+Checked: TypeAlias = Literal["looked at", "held out", "not looked at"]
+
+
+@dataclass(frozen=True, slots=True)
+class HybridCheck:
+    """Ratings against those by sight, over the mean of judges of each narrative.
+
+    Attributes:
+        narratives: ``looked at``: the combined ratings; they contain what they are held against.
+            ``held out``: narratives that were looked at, each predicted from its captions on a
+            scale learned from the others. ``not looked at``: predicted ratings, where sight was
+            asked of all narratives beside.
+        n: Narratives.
+        error: Root of the mean squared difference, in points of the scale.
+        error_of_mean: The same if each narrative got the mean by sight of those that the scale is
+            learned from; None for narratives that were looked at.
+        r: Pearson's correlation; None where it is not defined.
+        sd: SD of the ratings.
+        sd_sight: SD of the ratings by sight; where ``sd`` is far below, ratings are shrunk.
+    """
+
+    narratives: Checked
+    n: int
+    error: float
+    error_of_mean: float | None
+    r: float | None
+    sd: float | None
+    sd_sight: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +49,17 @@ class Hybrid:
     """Ratings from both ways of judging.
 
     Attributes:
-        ratings: (n, K), on the scale of sight; NaN where a judge has no caption rating.
+        ratings: (n, K), on the scale of sight; NaN where a judge has no caption rating, and for
+            narratives that were not looked at if captions are not trusted.
         weight: Share of sight in a narrative that was judged both ways.
         slope: Sight per caption rating: ``intercept + slope * caption`` is a caption rating on the
             scale of sight.
         intercept: See ``slope``.
         n_seen: Narratives that were judged by sight as well.
         learned: Whether the weight was learned.
+        trusted: Whether captions predict sight: on narratives that were held out their error is
+            below that of the mean, and the slope is above 0.
+        checks: How the ratings stand against sight.
     """
 
     ratings: tuple[tuple[float, ...], ...]
@@ -35,6 +68,8 @@ class Hybrid:
     intercept: float
     n_seen: int
     learned: bool
+    trusted: bool
+    checks: tuple[HybridCheck, ...]
 
 
 def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
@@ -67,7 +102,13 @@ def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
     return sorted(int(i) for i in np.argsort(-key, kind="stable")[:n_chosen])
 
 
-def combine(captions: ArrayLike, sight: ArrayLike, *, weight: float | None = None) -> Hybrid:
+def combine(
+    captions: ArrayLike,
+    sight: ArrayLike,
+    *,
+    weight: float | None = None,
+    withheld: ArrayLike | None = None,
+) -> Hybrid:
     """Combine caption ratings of all narratives with sight ratings of some.
 
     Caption ratings are put on the scale of sight by least squares over the narratives with both.
@@ -76,10 +117,17 @@ def combine(captions: ArrayLike, sight: ArrayLike, *, weight: float | None = Non
     what noiseless sight would say: with e_s = within-narrative variance of sight / K and e_c =
     residual variance of the regression - e_s, it is e_c / (e_c + e_s).
 
+    Least squares pull ratings towards the mean, the more the less captions say of sight, and an
+    agreement of judges does not see it. So the scale is tried on narratives that are held out, one
+    by one. If its error there is not below that of giving each the mean, narratives that were not
+    looked at get no rating.
+
     Args:
         captions: (n, K) ratings; NaN is missing.
         sight: (n, K) ratings; NaN where a narrative was not looked at.
         weight: Share of sight, 0..1; None learns it.
+        withheld: (n, K) ratings by sight of narratives that were not looked at, where they are
+            known; they enter a check and nothing else.
 
     Raises:
         ConfigError: Tables of different shapes, a weight outside 0..1, or fewer than three
@@ -96,17 +144,67 @@ def combine(captions: ArrayLike, sight: ArrayLike, *, weight: float | None = Non
             f"hybrid: {int(both.sum())} narratives have all ratings both ways, the scales need at"
             " least 3; look at a larger share"
         )
-    slope, intercept, residual = _calibration(words[both].mean(axis=1), looks[both].mean(axis=1))
+    x, y = words[both].mean(axis=1), looks[both].mean(axis=1)
+    slope, intercept, residual = _calibration(x, y)
     learned = weight is None
     if weight is None:
         weight = _learned_weight(looks[both], residual)
     on_scale = intercept + slope * words
     seen = ~np.isnan(looks)
+    unseen = np.asarray(np.isnan(looks).all(axis=1))
     mixed = weight * looks + (1.0 - weight) * on_scale
     # Where captions failed but sight did not, sight stands alone.
     ratings = np.where(seen, np.where(np.isnan(mixed), looks, mixed), on_scale)
-    rows = tuple(tuple(float(value) for value in row) for row in ratings)
-    return Hybrid(rows, float(weight), slope, intercept, int(seen.any(axis=1).sum()), learned)
+    held_out = _held_out(x, y)
+    checks = [_check("looked at", ratings[both].mean(axis=1), y, None), held_out]
+    if withheld is not None:
+        hidden = np.where(unseen[:, None], np.asarray(withheld, dtype=np.float64), np.nan)
+        known = ~np.isnan(hidden + words).any(axis=1)
+        if known.any():
+            truth = hidden[known].mean(axis=1)
+            flat = np.full(len(truth), y.mean())
+            checks.append(_check("not looked at", on_scale[known].mean(axis=1), truth, flat))
+    trusted = slope > 0 and held_out.error < (held_out.error_of_mean or 0.0)
+    if not trusted:
+        ratings = np.where(unseen[:, None], np.nan, ratings)
+    return Hybrid(
+        ratings=tuple(tuple(float(value) for value in row) for row in ratings),
+        weight=float(weight),
+        slope=slope,
+        intercept=intercept,
+        n_seen=int((~unseen).sum()),
+        learned=learned,
+        trusted=trusted,
+        checks=tuple(checks),
+    )
+
+
+def _held_out(x: Floats, y: Floats) -> HybridCheck:
+    """Each narrative from a scale, and from a mean, that do not know it."""
+    predicted, flat = np.empty(len(x)), np.empty(len(x))
+    for one in range(len(x)):
+        others = np.arange(len(x)) != one
+        slope, intercept, _ = _calibration(x[others], y[others])
+        predicted[one] = intercept + slope * x[one]
+        flat[one] = y[others].mean()
+    return _check("held out", predicted, y, flat)
+
+
+def _check(narratives: Checked, ratings: Floats, sight: Floats, flat: Floats | None) -> HybridCheck:
+    several = len(sight) > 1
+    return HybridCheck(
+        narratives=narratives,
+        n=len(sight),
+        error=_rmse(ratings, sight),
+        error_of_mean=None if flat is None else _rmse(flat, sight),
+        r=stats.pearson(ratings, sight).value if len(sight) > 2 else None,
+        sd=float(ratings.std(ddof=1)) if several else None,
+        sd_sight=float(sight.std(ddof=1)) if several else None,
+    )
+
+
+def _rmse(a: Floats, b: Floats) -> float:
+    return float(np.sqrt(np.mean((a - b) ** 2)))
 
 
 def _calibration(x: Floats, y: Floats) -> tuple[float, float, float]:

@@ -13,13 +13,16 @@ from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
 from typing import Any, ClassVar, Literal, TypeVar
 
+from beholder.data import storyline_row
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Draw
 from beholder.judges.answers import noted_keys
 from beholder.judges.operations import (
+    BreakKind,
     Caption,
     JudgedFrame,
     Operation,
+    RatedExample,
     RateSequence,
     RateTransition,
     Rating,
@@ -27,6 +30,7 @@ from beholder.judges.operations import (
 from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
+from beholder.narratives.measuring import digest
 from beholder.narratives.views import Captions, by_caption, by_sight, known_data, picture
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
@@ -44,15 +48,24 @@ class Voting:
         judges: Independent judges (replicates of one model, each with its own seed).
         temperature: Sampling temperature; at 0 all judges of one model say the same.
         context: What the collection is, in the user's own words.
-        anchors: Whether judges see worked examples of low and high ratings.
+        anchors: Whether judges see worked examples of low and high ratings, made up for all.
+        examples: Ratings of storylines of the study, by id, which judges see as examples. They are
+            left out of the study, and all others are rated with and without them.
+
+    Raises:
+        ConfigError: A number is out of its range.
     """
 
     judges: int = 3
     temperature: float = 0.7
     context: str = ""
     anchors: bool = False
+    examples: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name, rating in self.examples.items():
+            if rating not in range(1, 11):
+                raise ConfigError(f"example {name}={rating}: expected a whole number from 1 to 10")
         if self.judges < 1:
             raise ConfigError(f"judges={self.judges}: expected at least 1")
         if self.judges > 1 and self.temperature == 0.0:
@@ -71,18 +84,26 @@ class Vote:
         value: 1 to 10, higher is better; None when there is none.
         reason: The judge's own words.
         failure: Why there is no value.
+        breaks: What breaks in the step, of ``BREAK_KINDS``; None where that was not told.
     """
 
     judge: int
     value: int | None = None
     reason: str = ""
     failure: ItemFailure | None = None
+    breaks: tuple[BreakKind, ...] | None = None
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Vote:
         """The vote that ``dataclasses.asdict`` wrote."""
-        failure = row["failure"]
-        return cls(**{**row, "failure": None if failure is None else ItemFailure(**failure)})
+        failure, breaks = row["failure"], row.get("breaks")
+        return cls(
+            **{
+                **row,
+                "failure": None if failure is None else ItemFailure(**failure),
+                "breaks": None if breaks is None else tuple(breaks),
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -137,6 +158,9 @@ class CaptionFrame(JudgeAsker[Frame]):
     min_words: int = param(150, "words at least")
     max_words: int = param(200, "words at most")
     language: str = param("English", "language to write in")
+    connections: bool = param(
+        False, "whether to tell as well what may connect a picture to others of a story"
+    )
     all_given: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -177,6 +201,7 @@ class CaptionFrame(JudgeAsker[Frame]):
                 max_words=self.max_words,
                 context=self.context,
                 note=known_data(frame),
+                connections=self.connections,
             )
             return await tools.judge(self.judge).ask(question)
         except ItemError as error:
@@ -237,8 +262,12 @@ class Rater(JudgeAsker[Storyline]):
         """The pictures of each part, in order."""
 
     @abstractmethod
-    def question(self, shown: Sequence[JudgedFrame]) -> Operation[Rating]:
-        """What judges are asked of a part."""
+    async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
+        """What judges are asked of a part.
+
+        Raises:
+            ItemError: Names the frame that cannot be shown, and why.
+        """
 
     @abstractmethod
     def numbers(self, means: Sequence[float]) -> dict[str, float]:
@@ -274,7 +303,7 @@ class Rater(JudgeAsker[Storyline]):
     async def _votes(self, frames: Sequence[Frame], tools: Tools) -> list[Vote]:
         """The votes of all judges on one part, in order of judges."""
         try:
-            question = self.question(await self.shown(frames, tools))
+            question = await self.question(frames, tools)
         except ItemError as error:
             return [Vote(seat, failure=failure_of(error)) for seat in range(self.judges)]
         judge = tools.judge(self.judge)
@@ -284,14 +313,18 @@ class Rater(JudgeAsker[Storyline]):
                 rating = await judge.ask(question, Draw(seat, self.temperature))
             except ItemError as error:
                 return Vote(seat, failure=failure_of(error))
-            return Vote(seat, rating.value, rating.reason)
+            return Vote(seat, rating.value, rating.reason, breaks=rating.breaks)
 
         return list(await asyncio.gather(*map(vote, range(self.judges))))
 
 
 @dataclass(frozen=True)
 class RateStoryline(Rater):
-    """Judges rate how well a whole storyline holds together, 1 to 10; each votes apart."""
+    """Judges rate how well a whole storyline holds together, 1 to 10; each votes apart.
+
+    Attributes:
+        examples: Storylines with their ratings that judges see first; ``rated`` names them.
+    """
 
     registered_name: ClassVar[str] = "rate_storyline"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -301,14 +334,26 @@ class RateStoryline(Rater):
     operations: ClassVar[tuple[str, ...]] = ("rate_sequence",)
 
     anchors: bool = param(False, "whether judges see worked examples of low and high ratings")
+    rated: str = param("", "ids and ratings of storylines that judges see as examples")
+    examples: tuple[tuple[Storyline, int], ...] = field(default=(), compare=False, repr=False)
+
+    def signature(self, identities: Mapping[str, str] | None = None) -> str:
+        """What fixes the numbers, the pictures of examples included."""
+        own = super().signature(identities)
+        if not self.examples:
+            return own
+        return f"{own}|examples:{digest([storyline_row(one) for one, _ in self.examples])}"
 
     def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
         """The whole storyline."""
         return [storyline.frames]
 
-    def question(self, shown: Sequence[JudgedFrame]) -> Operation[Rating]:
+    async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
         """How well it holds together."""
-        return RateSequence(shown, self.context, self.anchors)
+        examples = [
+            RatedExample(await self.shown(one.frames, tools), value) for one, value in self.examples
+        ]
+        return RateSequence(await self.shown(frames, tools), self.context, self.anchors, examples)
 
     def numbers(self, means: Sequence[float]) -> dict[str, float]:
         """The mean vote."""
@@ -334,9 +379,9 @@ class RateSteps(Rater):
         """Each step: one fewer than there are pictures."""
         return list(zip(storyline.frames, storyline.frames[1:], strict=False))
 
-    def question(self, shown: Sequence[JudgedFrame]) -> Operation[Rating]:
+    async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
         """How well the second picture follows on the first."""
-        before, after = shown
+        before, after = await self.shown(frames, tools)
         return RateTransition(before, after, self.context)
 
     def numbers(self, means: Sequence[float]) -> dict[str, float]:

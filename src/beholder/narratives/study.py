@@ -16,6 +16,7 @@ import numpy as np
 from beholder import stats
 from beholder.narratives.space import Floats
 from beholder.records import Interval
+from beholder.stats.intraclass import ICCKind
 
 FEW = 10
 """Narratives of a source below which tests and effect sizes carry a caution."""
@@ -43,7 +44,11 @@ class JudgedStoryline:
 
 
 def tables(
-    subjects: Sequence[JudgedStoryline], human: str = "human", *, n_repeated: int = 0
+    subjects: Sequence[JudgedStoryline],
+    human: str = "human",
+    *,
+    n_repeated: int = 0,
+    hybrid_note: str | None = None,
 ) -> dict[str, Any]:
     """All tables, as JSON values.
 
@@ -51,13 +56,14 @@ def tables(
         subjects: The narratives.
         human: Name of the human source; it comes first.
         n_repeated: Narratives that are equal to another one, for a caution.
+        hybrid_note: A caution about hybrid ratings, where there are some.
 
     Returns:
         ``sources``, ``methods``, ``scores`` (per method and source), ``coherence`` (per source),
         ``correlations``, ``reliability`` (per method), ``comparisons``, ``between_methods`` and
         ``cautions``.
     """
-    sources = _sources(subjects, human)
+    sources = ordered_sources([subject.source for subject in subjects], human)
     methods = list(dict.fromkeys(m for subject in subjects for m in subject.votes))
     return {
         "sources": sources,
@@ -70,7 +76,10 @@ def tables(
         "reliability": [_reliability(subjects, m, sources) for m in methods],
         "comparisons": [row for m in methods for row in _comparisons(subjects, m, sources)],
         "between_methods": [_between(subjects, a, b) for a, b in combinations(methods, 2)],
-        "cautions": _cautions(subjects, sources, n_repeated),
+        "cautions": [
+            *_cautions(subjects, sources, n_repeated),
+            *([] if hybrid_note is None else [hybrid_note]),
+        ],
     }
 
 
@@ -80,8 +89,9 @@ def mean_vote(votes: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _sources(subjects: Sequence[JudgedStoryline], human: str) -> list[str]:
-    found = list(dict.fromkeys(subject.source for subject in subjects))
+def ordered_sources(named: Sequence[str], human: str) -> list[str]:
+    """Sources once each: people first, chance last, the others as they come."""
+    found = list(dict.fromkeys(named))
     return sorted(found, key=lambda s: (s != human, s == "random", found.index(s)))
 
 
@@ -110,7 +120,7 @@ def _scores(subjects: Sequence[JudgedStoryline], method: str, source: str) -> di
         "n_votes_failed": sum(vote is None for vote in votes),
         "mean": None if estimate is None else estimate.mean,
         "sd": float(np.std(means, ddof=1)) if len(means) > 1 else None,
-        "interval": _pair(estimate.interval if estimate else None),
+        "interval": pair(estimate.interval if estimate else None),
         **_spread(judged, method),
     }
 
@@ -164,7 +174,7 @@ def _both_correlations(x: Sequence[float], y: Sequence[float]) -> dict[str, Any]
     return {
         "n": len(x),
         "r": linear.value,
-        "interval": _pair(linear.interval),
+        "interval": pair(linear.interval),
         "p": linear.p_value,
         "rho": ranks.value,
         "reason": linear.reason,
@@ -184,7 +194,6 @@ def _reliability(
     if table.ndim < 2 or len(table) < 2 or table.shape[1] < 2:
         row["reason"] = "needs at least two narratives with the votes of at least two judges"
         return row
-    single, average = stats.icc(table, "2,1"), stats.icc(table, "2,k")
     alpha = stats.cronbach_alpha(table)
     pairs = {
         f"{i + 1} and {j + 1}": stats.pearson(table[:, i], table[:, j]).value
@@ -192,15 +201,33 @@ def _reliability(
     }
     row |= {
         "n_judges": table.shape[1],
-        "icc_single": {"value": single.value, "interval": _pair(single.interval)},
-        "icc_average": {"value": average.value, "interval": _pair(average.interval)},
-        "alpha": {"value": alpha.value, "interval": _pair(alpha.interval)},
+        **agreement(table),
+        "alpha": {"value": alpha.value, "interval": pair(alpha.interval)},
         "pairwise_r": pairs,
         "mean_pairwise_r": stats.mean_pairwise_correlation(table).value,
         "within": {"all": _spread(judged, method)}
         | {s: _spread([j for j in judged if j.source == s], method) for s in sources},
     }
     return row
+
+
+def agreement(table: Floats) -> dict[str, Any]:
+    """ICC(2,1) and ICC(2,k) of an (n, K) table, with the words of Koo and Li 2016.
+
+    The word of the value, and those of both ends of its interval.
+    """
+    found: dict[str, Any] = {}
+    kinds: tuple[tuple[str, ICCKind], ...] = (("icc_single", "2,1"), ("icc_average", "2,k"))
+    for name, kind in kinds:
+        one = stats.icc(table, kind)
+        interval = pair(one.interval)
+        found[name] = {
+            "value": one.value,
+            "interval": interval,
+            "verdict": None if one.value is None else stats.reliability_verdict(one.value),
+            "verdicts": None if interval is None else [*map(stats.reliability_verdict, interval)],
+        }
+    return found
 
 
 def _comparisons(
@@ -210,12 +237,18 @@ def _comparisons(
     for first, second in combinations(sources, 2):
         a, b = _means(subjects, method, first), _means(subjects, method, second)
         if a and b:
-            rows.append({"method": method, "a": first, "b": second, **_comparison(a, b)})
-    adjusted = stats.holm([row["p_welch"] for row in rows])
-    return [row | {"p_welch_holm": p} for row, p in zip(rows, adjusted, strict=True)]
+            rows.append({"method": method, "a": first, "b": second, **compare_groups(a, b)})
+    return with_holm(rows, "p_welch")
 
 
-def _comparison(a: list[float], b: list[float]) -> dict[str, Any]:
+def with_holm(rows: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    """Rows with their p-values adjusted for their number (Holm 1979), as ``NAME_holm``."""
+    adjusted = stats.holm([row[name] for row in rows])
+    return [row | {f"{name}_holm": p} for row, p in zip(rows, adjusted, strict=True)]
+
+
+def compare_groups(a: Sequence[float], b: Sequence[float]) -> dict[str, Any]:
+    """Two independent groups: difference of means, t, Welch, Mann-Whitney, d and g."""
     student = stats.t_test(a, b, equal_variances=True)
     welch, ranks = stats.t_test(a, b), stats.mann_whitney(a, b)
     published, pooled = stats.cohen_d(a, b, pooling="unweighted"), stats.cohen_d(a, b)
@@ -233,7 +266,7 @@ def _comparison(a: list[float], b: list[float]) -> dict[str, Any]:
         "d_unweighted": published.value,
         "d_pooled": pooled.value,
         "g": hedges.value,
-        "g_interval": _pair(hedges.interval),
+        "g_interval": pair(hedges.interval),
         "few": min(len(a), len(b)) < FEW,
     }
 
@@ -267,5 +300,6 @@ def _cautions(
     return notes
 
 
-def _pair(interval: Interval | None) -> list[float] | None:
+def pair(interval: Interval | None) -> list[float] | None:
+    """An interval as JSON."""
     return None if interval is None else [interval.low, interval.high]

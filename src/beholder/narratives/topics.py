@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -111,7 +110,8 @@ def spread_dates(
     """Day number of each picture, (n,): known ones as they are, the others by spread dates.
 
     A picture without a date gets the mean of the known dates under its spread probabilities, so
-    that pictures between two dates stand between them, not all on one.
+    that pictures between two dates stand between them, not all on one. A date known in part counts
+    as the middle of the days it can mean.
 
     Args:
         embeddings: (n, D) vectors.
@@ -121,12 +121,10 @@ def spread_dates(
     Raises:
         ConfigError: Fewer than two different dates, or an argument out of range.
     """
-    topics = spread_labels(
-        embeddings, [None if d is None else d.first.isoformat() for d in dates], **options
-    )
-    days = np.array([dt.date.fromisoformat(name).toordinal() for name in topics.names])
+    topics = spread_labels(embeddings, [None if d is None else str(d) for d in dates], **options)
+    days = np.array([PartialDate.parse(name).middle for name in topics.names])
     expected = topics.memberships @ days
-    known = [None if d is None else d.first.toordinal() for d in dates]
+    known = [None if d is None else d.middle for d in dates]
     return np.array([e if k is None else k for e, k in zip(expected, known, strict=True)])
 
 

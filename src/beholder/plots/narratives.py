@@ -34,7 +34,7 @@ def eight_panels(
         ("d  Gap to the human mean", lambda ax: _gaps(ax, tables)),
         ("e  One method against the other", lambda ax: _scatter(ax, tables)),
         ("f  Agreement of judges (ICC)", lambda ax: _icc(ax, tables)),
-        ("g  Effect size (Hedges' g)", lambda ax: _effects(ax, tables)),
+        ("g  Effects: o Hedges' g, x Cohen's d (unweighted)", lambda ax: _effects(ax, tables)),
         (
             "h  Range of judges within a narrative",
             lambda ax: _by_source(ax, tables, "within_range"),
@@ -247,13 +247,14 @@ def _scatter(axes: Axes, tables: Mapping[str, Any]) -> None:
 
 
 def _icc(axes: Axes, tables: Mapping[str, Any]) -> None:
+    width = min(0.25, 0.8 / len(tables["reliability"]))
     for number, row in enumerate(tables["reliability"]):
         for place, name in enumerate(("icc_single", "icc_average")):
             found = row.get(name)
             if not found or found["value"] is None:
                 continue
-            at = place + (number - (len(tables["reliability"]) - 1) / 2) * 0.25
-            axes.bar(at, found["value"], 0.23, color=_colour(number))
+            at = place + (number - (len(tables["reliability"]) - 1) / 2) * width
+            axes.bar(at, found["value"], 0.92 * width, color=_colour(number))
             if found["interval"]:
                 axes.plot([at, at], np.clip(found["interval"], -1, 1), color=_GREY, linewidth=1)
     judges = next((row["n_judges"] for row in tables["reliability"] if "n_judges" in row), None)
@@ -266,12 +267,14 @@ def _effects(axes: Axes, tables: Mapping[str, Any]) -> None:
     rows = tables["comparisons"]
     names = list(dict.fromkeys((row["a"], row["b"]) for row in rows))
     methods = tables["methods"]
+    step = min(0.25, 0.8 / len(methods))
     for row in rows:
         number = methods.index(row["method"])
-        at = names.index((row["a"], row["b"])) + (number - (len(methods) - 1) / 2) * 0.25
+        at = names.index((row["a"], row["b"])) + (number - (len(methods) - 1) / 2) * step
         if row["g"] is None:
             continue
         axes.plot(row["g"], at, "o", color=_colour(number), markersize=5)
+        axes.plot(row["d_unweighted"], at, "x", color=_colour(number), markersize=5)
         if row["g_interval"]:
             axes.plot(row["g_interval"], [at, at], color=_colour(number), linewidth=1.3)
     axes.set_yticks(range(len(names)), [f"{a}\n− {b}" for a, b in names], fontsize=7)

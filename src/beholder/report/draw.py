@@ -12,7 +12,7 @@ from beholder.report.figures import write_figures
 from beholder.report.html import write_report
 from beholder.report.made import write_made
 from beholder.report.narrate import write_study, write_study_figures
-from beholder.report.rank import write_ranking
+from beholder.report.rank import write_ranking, write_ranking_figures
 from beholder.run import manifest
 from beholder.run.narrate.engine import KIND as NARRATIVES
 from beholder.run.rank.engine import KIND as RANKING
@@ -38,7 +38,7 @@ class Drawing:
 
 DRAWINGS: Mapping[str, Drawing] = {
     manifest.SCORES: Drawing(write_report, write_figures),
-    RANKING: Drawing(write_ranking),
+    RANKING: Drawing(write_ranking, write_ranking_figures),
     NARRATIVES: Drawing(write_study, write_study_figures),
     ROWS: Drawing(write_made),
     REVIEWS: Drawing(write_made),

@@ -125,6 +125,7 @@ def _render(store: Store, log: Mapping[str, Any]) -> str:
         signatures=[entry["signature"] for entry in log["metrics"]],
         systems=systems,
         values=_values(log, systems),
+        cautions=_cautions(log, systems),
         categories=_categories(store, systems, askers, n),
         failures=failures[:_MAX_FAILURES],
         n_failures=len(failures),
@@ -178,6 +179,13 @@ def _values(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[MadeValu
         for value in described[name]
         if value["name"] in results[name].values
     ]
+
+
+def _cautions(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[tuple[str, str]]:
+    """System and caution."""
+    results = manifest.results(log)
+    named = [(system, results[name]) for system, name in systems.items() if name in results]
+    return [(system, caution) for system, result in named for caution in result.cautions]
 
 
 def _categories(

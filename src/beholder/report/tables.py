@@ -52,9 +52,13 @@ def summary_table(log: Mapping[str, Any]) -> Table:
             )
         for reason, count in result.failures.items():
             table.add_row("", cell(reason, "yellow"), "", "", "", f"{count:,}")
+        for caution in result.cautions:
+            table.add_row("", cell(f"caution: {caution}", "yellow"), "", "", "", "")
         table.add_section()
-    signatures = "\n".join(result.signature for result in results.values())
-    table.caption = Text(signatures, style="dim", overflow="fold")
+    lines = [result.signature for result in results.values()]
+    if log.get("judging"):
+        lines.append(f"judges: {log['judging']}")
+    table.caption = Text("\n".join(lines), style="dim", overflow="fold")
     table.caption_justify = "left"
     return table
 

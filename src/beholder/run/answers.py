@@ -8,6 +8,7 @@ from pathlib import Path
 
 from beholder.judges import AnswerFile, Answers, Budget
 from beholder.judges.answers import FACTS_LAST
+from beholder.judges.telling import Judging
 from beholder.run.store_file import FILE_NAME
 
 
@@ -33,3 +34,16 @@ def run_answers(
         own.close()
         if shared is not None:
             shared.close()
+
+
+def run_judging(folder: Path) -> Judging:
+    """What the judges of a run were asked, and how sure they were.
+
+    Raises:
+        RunError: The file cannot be opened.
+    """
+    own = AnswerFile(folder / FILE_NAME)
+    try:
+        return own.judging()
+    finally:
+        own.close()

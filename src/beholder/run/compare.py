@@ -65,7 +65,7 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
     """
     manifest.check_kind(b.folder, manifest.kind_of(a.folder))
     names_a, names_b = ([asker.name for asker in store.askers()] for store in (a, b))
-    shared = [name for name in names_a if name in names_b]
+    shared = shared_askers(a, b)
     if not shared:
         raise ConfigError(
             f"the runs share no metric: {', '.join(names_a) or 'none'} against"
@@ -83,6 +83,12 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
         n_only_a=first.n_a - len(first.common),
         n_only_b=first.n_b - len(first.common),
     )
+
+
+def shared_askers(a: Store, b: Store) -> list[str]:
+    """Names of what both runs asked, in the order of the first."""
+    there = {asker.name for asker in b.askers()}
+    return [asker.name for asker in a.askers() if asker.name in there]
 
 
 @dataclass(frozen=True)

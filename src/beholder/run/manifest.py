@@ -71,6 +71,7 @@ def build(kind: str, log: Log, asked: Sequence[Asked]) -> dict[str, Any]:
         },
         "settings": dict(log.settings),
         "metrics": [_asked(one) for one in asked],
+        "judging": "",
         "summary": [],
     }
 
@@ -152,11 +153,12 @@ def _wrong(log: Mapping[str, Any]) -> str | None:
 
 
 def is_closed(folder: Path, log: Mapping[str, Any]) -> bool:
-    """Whether a run was closed with this log, its summary aside."""
+    """Whether a run was closed with this log, what came of it aside."""
     if not (folder / FILE_NAME).is_file():
         return False
-    written: dict[str, Any] = json.loads(json.dumps({**log, "summary": []}))
-    return {**read(folder), "summary": []} == written
+    found: dict[str, Any] = {"judging": "", "summary": []}
+    written: dict[str, Any] = json.loads(json.dumps({**log, **found}))
+    return {**read(folder), **found} == written
 
 
 def results(manifest: Mapping[str, Any]) -> dict[str, MetricResult]:
@@ -183,6 +185,7 @@ def _result(result: MetricResult) -> dict[str, Any]:
         "n_scored": result.n_scored,
         "n_failed": result.n_failed,
         "failures": dict(result.failures),
+        "cautions": list(result.cautions),
         "values": {name: _estimate(value) for name, value in result.values.items()},
     }
 
@@ -211,4 +214,5 @@ def _from_result(entry: Mapping[str, Any]) -> MetricResult:
         n_failed=entry["n_failed"],
         signature=entry["signature"],
         failures=entry["failures"],
+        cautions=tuple(entry.get("cautions", ())),
     )

@@ -119,6 +119,7 @@ class _Counting:
         self.planned.n_to_ask += 1
         try:
             self._asker.check(subject)
+            self._asker.check_tools(subject, self._tools)
             if self.planned.judge is not None:
                 run_sync(self._asker.evaluate(subject, self._tools))  # asks nobody, counts
                 if self._tally.n_calls:

@@ -105,7 +105,9 @@ def plan_scores(config: ScoreConfig) -> RunPlan:
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
     bad: list[DataError] = []
-    return plan(_checked(config.metrics), ITEM, read(config, bad), config.out, config.means, bad)
+    metrics, means = _checked(config.metrics), config.means
+    means.check(metrics)
+    return plan(metrics, ITEM, read(config, bad), config.out, means, bad)
 
 
 def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:

@@ -18,12 +18,14 @@ from typing import Any, Protocol, TypeVar
 from threadpoolctl import threadpool_limits
 
 from beholder.judges import AnswerStore, Tally
+from beholder.judges.telling import Judging
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome
+from beholder.metrics.tools import check_taken
 from beholder.options import JudgeOptions, WorkOptions
 from beholder.records import MetricResult
 from beholder.run import manifest
-from beholder.run.answers import run_answers
+from beholder.run.answers import run_answers, run_judging
 from beholder.run.asked import Asked
 from beholder.run.execute import Job, Work, execute
 from beholder.run.export import export, tables_stand
@@ -85,6 +87,14 @@ class Means:
     work: WorkOptions = field(default_factory=WorkOptions)
     folder: Path = field(default_factory=Path)
 
+    def check(self, askers: Iterable[Asker[Any]]) -> None:
+        """Refuse options that no tool of what is asked takes.
+
+        Raises:
+            ConfigError: Names the option and the tools.
+        """
+        check_taken(self.judging.for_tools(), (spec for one in askers for spec in one.tool_specs()))
+
     def tools(self) -> Tools:
         """Tools without a store, as worker processes make them."""
         return Tools(options=self.judging.for_tools(), folder=self.folder)
@@ -137,14 +147,17 @@ class Session:
             progress: Hears how it goes on.
 
         Raises:
+            ConfigError: An option of tools is given that none of them takes.
             RunError: The folder is busy, or holds a run of another kind or format.
             KeyboardInterrupt: Passed on, after the store has all that was finished.
         """
         manifest.check_kind(out, kind)
+        asking = tuple(askers)
+        means.check(asking)
         with ExitStack() as stack:
             store = stack.enter_context(Store.open(out))
             answers, budget = None, None
-            if any(asker.asks_judge() for asker in askers):
+            if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
                     run_answers(out, means.work.cache, means.work.max_cost)
                 )
@@ -260,8 +273,9 @@ class Session:
     def close(self) -> dict[str, MetricResult]:
         """Take means with intervals, write the tables and close the log; gives the summary."""
         export(self.store, self.asked)
-        summary = {one.name: summarise(self.store, one) for one in self.asked}
-        self._write("complete", summary)
+        judging = None if self.answers is None else run_judging(self.store.folder)
+        summary = {one.name: summarise(self.store, one, judging) for one in self.asked}
+        self._write("complete", summary, judging)
         return summary
 
     def _open(self, asked: Asked, positions: Sequence[int] | None = None) -> list[int]:
@@ -269,9 +283,16 @@ class Session:
         wanted = range(asked.n) if positions is None else positions
         return [position for position in wanted if position not in finished]
 
-    def _write(self, status: str, summary: Mapping[str, MetricResult] | None = None) -> None:
+    def _write(
+        self,
+        status: str,
+        summary: Mapping[str, MetricResult] | None = None,
+        judging: Judging | None = None,
+    ) -> None:
         if self._log is not None:
             content = {**self._log, "status": status}
+            if judging is not None:
+                content["judging"] = judging.in_words
             if summary is not None:
                 content["summary"] = manifest.summary_rows(summary)
             manifest.write(self.store.folder, content)

@@ -10,6 +10,7 @@ import numpy as np
 
 from beholder import stats
 from beholder.embed.base import FloatArray
+from beholder.judges.telling import Judging
 from beholder.metrics.asker import Asker
 from beholder.records import Estimate, MetricResult
 from beholder.run.asked import Asked
@@ -20,11 +21,16 @@ N_RESAMPLES = 1000
 SEED = 12345
 
 
-def summarise(store: Store, asked: Asked) -> MetricResult:
+def summarise(store: Store, asked: Asked, judging: Judging | None = None) -> MetricResult:
     """The result of one asker over the subjects it is asked of.
 
     Means are over scored items. Intervals resample what is described, not texts: several texts
     about one picture are not independent.
+
+    Args:
+        store: What came of each subject.
+        asked: What was asked of which.
+        judging: How sure the judges of the run were of their grades; None where none was asked.
     """
     columns: dict[str, list[tuple[int, float]]] = defaultdict(list)
     positions = []
@@ -49,6 +55,8 @@ def summarise(store: Store, asked: Asked) -> MetricResult:
         clusters = [sources[position] for position in positions]
         statistics = [detail["statistics"] for _, detail in store.details(name, n)]
         estimates |= corpus_estimates(asked.asker, np.array(statistics, dtype=np.float64), clusters)
+    asks = judging is not None and asked.asker.asks_judge()
+    unsure = [judging.caution] if judging is not None and asks and judging.caution else []
     return MetricResult(
         metric=name,
         values=estimates,
@@ -56,6 +64,10 @@ def summarise(store: Store, asked: Asked) -> MetricResult:
         n_failed=sum(failures.values()),
         signature=f"{' ; '.join(made)}|bs:{N_RESAMPLES}|seed:{SEED}",
         failures=dict(failures.most_common()),
+        cautions=(
+            *asked.asker.cautions({k: [v for _, v in c] for k, c in columns.items()}),
+            *unsure,
+        ),
     )
 
 

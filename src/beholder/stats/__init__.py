@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         spearman,
     )
     from beholder.stats.effects import Effect, Moments, cohen_d, hedges_g
-    from beholder.stats.intraclass import ICC, icc, spearman_brown
+    from beholder.stats.intraclass import ICC, icc, reliability_verdict, spearman_brown
     from beholder.stats.judge_errors import ErrorCorrelation, error_correlation
     from beholder.stats.kappa import cohen_kappa, fleiss_kappa
     from beholder.stats.krippendorff import krippendorff_alpha
@@ -92,6 +92,7 @@ __all__ = [
     "pearson",
     "ranking_correlation",
     "relaxed_f1",
+    "reliability_verdict",
     "spearman",
     "spearman_brown",
     "steiger",
@@ -145,6 +146,7 @@ _HOME = {
     "intraclass": (
         "ICC",
         "icc",
+        "reliability_verdict",
         "spearman_brown",
     ),
     "judge_errors": (

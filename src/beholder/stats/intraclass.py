@@ -16,6 +16,8 @@ from beholder.records import Interval
 from beholder.stats.checks import Floats, matrix, resampling
 
 ICCKind: TypeAlias = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
+Verdict: TypeAlias = Literal["poor", "moderate", "good", "excellent"]
+_VERDICTS: tuple[tuple[float, Verdict], ...] = ((0.5, "poor"), (0.75, "moderate"), (0.9, "good"))
 _KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
 
 
@@ -159,6 +161,17 @@ def spearman_brown(reliability: float, k: float) -> float:
     if k <= 0 or denominator <= 0:
         raise ConfigError(f"spearman_brown: not defined for reliability {reliability}, k {k}")
     return k * reliability / denominator
+
+
+def reliability_verdict(value: float) -> Verdict:
+    """The word for a reliability: below 0.5 poor, 0.75 moderate, 0.9 good, else excellent.
+
+    Source: Koo and Li 2016, who ask for the words of both ends of the interval, too.
+    """
+    for limit, word in _VERDICTS:
+        if value < limit:
+            return word
+    return "excellent"
 
 
 def _step_up(limits: tuple[float, float], k: int) -> tuple[float, float] | None:

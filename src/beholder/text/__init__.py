@@ -5,10 +5,21 @@ from __future__ import annotations
 from beholder.registry import Registry
 from beholder.text.frequency import weight
 from beholder.text.rules import RuleSplitter
+from beholder.text.speech import n_spoken, without_marks
 from beholder.text.split import Segment, Splitter
 from beholder.text.tokenize import words
 
-__all__ = ["SPLITTERS", "RuleSplitter", "Segment", "Splitter", "splitter", "weight", "words"]
+__all__ = [
+    "SPLITTERS",
+    "RuleSplitter",
+    "Segment",
+    "Splitter",
+    "n_spoken",
+    "splitter",
+    "weight",
+    "without_marks",
+    "words",
+]
 
 SPLITTERS: Registry[Splitter] = Registry(
     kind="splitter",

@@ -5,6 +5,8 @@ Spearman of five ranks without ties is ``1 - sum(d^2) / 20`` with d the differen
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from beholder.metrics.irr.protocol import (
@@ -218,3 +220,45 @@ def test_position_bias_is_the_correlation_of_rank_and_place() -> None:
     assert found["value"] == pytest.approx(0.0, abs=1e-12)
     assert (found["n_requests"], found["n_failed"]) == (4, 1)
     assert position_bias(images(), "m") is None
+
+
+def test_requests_of_images_that_have_no_ranking_are_counted_as_failed() -> None:
+    reviews = Reviews("1", ("p", "q", "r"))
+    good = Scored(
+        {"mean_rank": (1.0, 2.0, 3.0)},
+        {"mean_rank": False},
+        orders=((0, 1, 2), (2, 0, 1)),
+        answers=((1, 2, 3), "no usable answer"),
+    )
+    ranked, lost = RankedImage.of(reviews, {"r": good}), RankedImage.of(reviews, {}, {"r": 2})
+    found = position_bias([ranked, lost, lost], "r")
+    assert found is not None
+    assert (found["n_requests"], found["n_failed"]) == (6, 5)
+    assert found["value"] == pytest.approx(1.0)
+    found = position_bias([lost], "r")
+    assert found is not None
+    assert (found["value"], found["interval"]) == (None, None)
+    assert (found["n_requests"], found["n_failed"]) == (2, 2)
+
+
+def test_lengths_are_means_over_the_texts_of_a_language() -> None:
+    english = Reviews("1", ("abc", "abcde"), language="en")
+    japanese = Reviews("2", ("犬", "白い犬"), language="ja")
+    counted = Scored({"perplexity": (2.0, 3.0), "tokens": (4.0, 7.0)}, {"perplexity": False})
+    tables = study_tables(
+        [
+            RankedImage.of(english, {"p": counted, "length": scored((1, 2))}),
+            RankedImage.of(replace(english, id="3", texts=("a", "b", "c")), {}),
+            RankedImage.of(japanese, {}),
+        ],
+        ["p", "length"],
+    )
+    assert tables["lengths"] == [
+        {
+            "language": "en",
+            "n_texts": 5,
+            "characters": (3 + 5 + 1 + 1 + 1) / 5,
+            "tokens": {"p": {"mean": 5.5, "n_texts": 2}},
+        },
+        {"language": "ja", "n_texts": 2, "characters": 2.0, "tokens": {}},
+    ]

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import beholder
-from beholder.backends import BACKENDS, Request, Scripted
+from beholder.backends import BACKENDS, Image, Request, Scripted
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw, LLMJudge
+from beholder.judges.operations import Rank
 from beholder.metrics import Tools, metric
 from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
 from beholder.metrics.irr.rankers import ByMetric
@@ -103,8 +104,26 @@ def test_a_failed_order_is_kept_and_the_others_are_averaged() -> None:
     assert "no usable answer to rank" in found.answers[1]
     first = found.orders[0]
     assert found.values["mean_rank"] == tuple(float(first.index(text) + 1) for text in (0, 1))
-    with pytest.raises(ItemError, match="no usable answer"):
+    with pytest.raises(ItemError, match="no usable answer") as lost:
         asyncio.run(response.rank(reviews, OneJudge(LLMJudge(Scripted(answer)))))
+    assert len(lost.value.detail["answers"]) == 2  # two requests, and nothing came of them
+
+
+def test_a_judge_that_sees_no_picture_is_asked_for_quality_and_not_for_fit() -> None:
+    requests: list[Request] = []
+
+    def answer(request: Request) -> str:
+        requests.append(request)
+        return '{"ranks": [1, 2]}'
+
+    judge = LLMJudge(Scripted(answer))
+    for images in ((Image(b"pixels", "image/png"),), ()):
+        asyncio.run(judge.ask(Rank(["a", "b"], images)))
+    seen, unseen = (request.messages[1].text for request in requests)
+    assert "it fits the picture" in seen
+    assert "quality" not in seen
+    assert "it fits the picture" not in unseen
+    assert "quality of the texts" in unseen
 
 
 def test_words_of_the_data_do_not_enter_the_prompt_as_its_language() -> None:

@@ -40,7 +40,7 @@ def test_detail_names_windows_and_matches_of_both_directions() -> None:
 
 def test_verdicts_say_what_is_out_of_place_and_what_has_no_counterpart() -> None:
     reference, candidate = EYE, EYE[[0, 3, 2]]
-    metric = VCS()
+    metric = VCS(lct=0)
     detail = metric.score_embeddings(reference, candidate, WHOLE, WHOLE).detail
     verdicts = chunk_verdicts(detail, metric.setting)
     assert verdicts["candidate"] == ["match", "out_of_order", "match"]
@@ -126,6 +126,23 @@ def test_the_text_form_makes_the_same_metric() -> None:
     assert metric == VCS(rules="paper", lct=1)
     assert metric.name == "vcs(rules='paper', lct=1)"
     assert "rules:paper|lct:1|chunk_size:1" in metric.signature()
+
+
+def test_tolerance_is_one_in_the_mended_rules_and_none_in_the_published_ones() -> None:
+    reversed_chunks = EYE[::-1]
+
+    def nas_d(**options: Any) -> float:
+        score = VCS(**options).score_embeddings(EYE, reversed_chunks, WHOLE, WHOLE)
+        return score.values["nas_d"]
+
+    # Four chunks reversed lie 3, 1, 1, 3 off; the most possible is 3 + 2 + 2 + 3.
+    assert nas_d(lct=0) == pytest.approx(1 - 8 / 10)
+    assert nas_d() == nas_d(lct=1) == pytest.approx(1 - (2 + 0 + 0 + 2) / 10)
+    for rules in ("paper", "package", "head"):
+        assert nas_d(rules=rules) == pytest.approx(1 - 8 / 10)
+    assert "|lct:1|" in VCS().signature()
+    assert "|lct:0|" in VCS(rules="package").signature()
+    assert VCS().name == "vcs"
 
 
 def test_metric_and_score_pickle() -> None:

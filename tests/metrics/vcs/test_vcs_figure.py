@@ -37,8 +37,9 @@ def test_figure_has_one_mark_per_match_and_draws(sizes: tuple[int, int]) -> None
 
 def test_figure_shows_out_of_order_and_unmatched_chunks_in_their_colours() -> None:
     whole = np.ones(4)
-    score = VCS().score_embeddings(np.eye(4), np.eye(4)[[0, 3, 2]], whole, whole)
-    strip = VCS().figure(score).axes[0].patches
+    strict = VCS(lct=0)
+    score = strict.score_embeddings(np.eye(4), np.eye(4)[[0, 3, 2]], whole, whole)
+    strip = strict.figure(score).axes[0].patches
     faces = np.array([to_rgb(patch.get_facecolor()) for patch in strip])
     colours = [tuple(face) for face in np.rint(255 * faces).astype(int).tolist()]
     plain, orange, grey = (233, 236, 239), (244, 162, 97), (108, 117, 125)

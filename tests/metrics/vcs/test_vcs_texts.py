@@ -39,7 +39,7 @@ def score(candidate: str, references: Sequence[str], metric: VCS | None = None) 
 
 def test_units_are_the_sentences_with_their_places_and_matches() -> None:
     candidate, reference = "Bbb. Aaa!", "  Aaa. Bbb. Ccc."
-    found = score(candidate, [reference])
+    found = score(candidate, [reference], VCS(lct=0))
     assert [(unit.side, unit.text, unit.spans) for unit in found.units] == [
         ("candidate", "Bbb.", ((0, 4),)),
         ("candidate", "Aaa!", ((5, 9),)),
@@ -88,9 +88,11 @@ def test_best_reference_counts_by_default_and_the_mean_when_asked() -> None:
     ("candidate", "references", "message"),
     [
         ("  \n", ["Aaa."], "the candidate is empty"),
+        (".", ["Aaa."], "the candidate has no word"),
+        ("Aaa.", ["?! ..."], "the reference 1 has no word"),
         ("Aaa.", [], "needs references"),
-        ("Aaa.", ["Aaa.", " "], "the reference 2 is empty"),
-        ("Aaa.", ["Aaa.", "Zzz."], "embedder 'static' knows no word of the reference 2"),
+        ("Aaa.", ["Aaa.", " "], "the reference 2 has no word"),
+        ("Aaa.", ["Aaa.", "Zzz."], "embedder 'ordered' knows no word of the reference 2"),
     ],
 )
 def test_an_empty_or_unknown_text_is_a_failure_with_a_reason(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from beholder import stats
+from beholder.benchmarks.bidirectional.changes import change_cells
 from beholder.benchmarks.bidirectional.pairs import (
     DIRECTIONS,
-    Direction,
     TextPair,
     by_system,
-    having,
     ordered,
 )
 from beholder.benchmarks.bidirectional.scores import with_holm
@@ -20,8 +18,6 @@ from beholder.benchmarks.bidirectional.table import (
     SYSTEM,
     Column,
     Table,
-    estimate,
-    interval_cells,
 )
 
 
@@ -36,7 +32,12 @@ def language_table(pairs: Sequence[TextPair], note: str) -> Table:
                 family = [
                     {"direction": direction, "dataset": dataset, "system": system}
                     | {"from": languages[0], "to": other}
-                    | _change(own, direction, languages[0], other)
+                    | change_cells(
+                        [pair for pair in own if pair.language == languages[0]],
+                        [pair for pair in own if pair.language == other],
+                        direction,
+                        "f1",
+                    )
                     for system, own in by_system(some).items()
                 ]
                 family = [row for row in family if row["n"]]
@@ -67,30 +68,6 @@ def language_table(pairs: Sequence[TextPair], note: str) -> Table:
             *_order_notes(rows),
         ),
     )
-
-
-def _change(
-    pairs: Sequence[TextPair], direction: Direction, first: str, second: str
-) -> dict[str, Any]:
-    means: list[dict[str, float]] = []
-    for language in (first, second):
-        values: dict[str, list[float]] = {}
-        for pair, value in having([p for p in pairs if p.language == language], direction, "f1"):
-            values.setdefault(pair.image, []).append(value)
-        means.append({image: sum(found) / len(found) for image, found in values.items()})
-    images = [image for image in means[0] if image in means[1]]
-    before, after = ([mean[image] for image in images] for mean in means)
-    row: dict[str, Any] = {"n": len(images), "p": None}
-    if not images:
-        return row
-    found = stats.paired_difference(after, before)
-    return row | {
-        **estimate("before", before),
-        **estimate("after", after),
-        "change": found.mean,
-        **interval_cells("change", found.interval),
-        "p": found.p_value,
-    }
 
 
 def _ranked(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

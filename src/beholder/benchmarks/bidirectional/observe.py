@@ -167,10 +167,11 @@ def _ratings(item: Item, label: str) -> tuple[float, ...]:
 def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[TextPair]:
     """Other metrics in the direction MAR: people's text against the model's.
 
-    Made only for rated people's texts, and with metrics that cost nothing.
+    Made only for rated people's texts, and with metrics that cost nothing; of several references,
+    the text that the values of DCScore are about.
     """
-    rated = [p for p in pairs if p.human_ratings and len(p.references) == 1 and p.candidate]
-    swapped = [Item(p.id, p.references[0], (p.candidate,)) for p in rated]
+    rated = [p for p in pairs if p.human_ratings and p.references and p.candidate]
+    swapped = [Item(p.id, p.references[p.chosen.get("mar", 0)], (p.candidate,)) for p in rated]
     found: dict[str, dict[str, float]] = {}
     for name, value in others.items() if rated else ():
         made = metric(name)

@@ -21,6 +21,7 @@ from beholder.benchmarks.bidirectional.table import (
     Table,
     estimate,
 )
+from beholder.text import n_spoken
 
 RATE_COLUMNS = (
     Column("n", "Texts", "count"),
@@ -113,7 +114,11 @@ def length_table(pairs: Sequence[TextPair], note: str) -> Table:
             Column("units", "Units", "tenths", interval=True),
         ),
         tuple(rows),
-        (note, "Words are counted between blanks; texts without any unit are left out of units."),
+        (
+            note,
+            "Words are counted between blanks, marks of speech (<noise>) left out; texts without"
+            " any unit are left out of units.",
+        ),
     )
 
 
@@ -121,6 +126,6 @@ def _lengths(texts: Sequence[tuple[str, str, int]]) -> dict[str, Any]:
     taken_apart = [(image, n) for image, _, n in texts if n]
     return {
         "n": len(texts),
-        **estimate("words", [len(t.split()) for _, t, _ in texts], [i for i, _, _ in texts]),
+        **estimate("words", [n_spoken(t) for _, t, _ in texts], [i for i, _, _ in texts]),
         **estimate("units", [n for _, n in taken_apart], [i for i, _ in taken_apart]),
     }

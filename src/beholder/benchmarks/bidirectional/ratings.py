@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -139,25 +140,24 @@ def _median_interval(values: Floats, images: Sequence[str]) -> Interval | None:
 
 
 def correlation_table(pairs: Sequence[TextPair]) -> Table:
-    """Spearman's rho of each measure with the rating of the text it judges."""
-    rows = []
+    """Spearman's rho of each measure with the rating of the text it judges.
+
+    All measures of one data set, language and direction are over the same texts: those that every
+    one of them has a value for.
+    """
+    rows: list[dict[str, Any]] = []
+    lost: list[str] = []
     for place, some in strata(pairs):
         for direction in DIRECTIONS:
-            for name, found in _measures(some, direction).items():
-                x, y, images = (list(column) for column in zip(*found, strict=True))
-                rho = stats.spearman(x, y, clusters=images)
-                rows.append(
-                    {
-                        "direction": direction,
-                        "measure": name,
-                        **place,
-                        "n": len(found),
-                        "n_images": len(set(images)),
-                        "rho": rho.value,
-                        **interval_cells("rho", rho.interval),
-                        "p": rho.p_value,
-                    }
-                )
+            rated, measures = _measured(some, direction)
+            shared = [text for text in rated if len(text.values) == len(measures)]
+            if measures and len(shared) < len(rated):
+                lost.append(_lost(place, direction, rated, shared, measures))
+            if shared:
+                rows += [
+                    {"direction": direction, "measure": name, **place, **_rho(shared, name)}
+                    for name in measures
+                ]
     return Table(
         "correlations",
         "Agreement with people's ratings",
@@ -173,22 +173,64 @@ def correlation_table(pairs: Sequence[TextPair]) -> Table:
         tuple(rows),
         (
             "HAR: with the mean rating of the model's text; MAR: with that of people's text. In MAR"
-            " the other metrics score people's text against the model's, too.",
+            " the other metrics score people's text against the model's, too; of several"
+            " references, the one that DCScore's value is about.",
+            "All measures of a direction are over the same texts: those that each has a value for.",
+            *lost,
             "Intervals resample pictures; p takes texts as independent.",
         ),
     )
 
 
-def _measures(
+@dataclass(frozen=True, slots=True)
+class _RatedText:
+    """A rated text of one direction: its picture, mean rating, and value per measure."""
+
+    image: str
+    rating: float
+    values: Mapping[str, float]
+
+
+def _measured(
     pairs: Sequence[TextPair], direction: Direction
-) -> dict[str, list[tuple[float, float, str]]]:
-    found: dict[str, list[tuple[float, float, str]]] = {}
+) -> tuple[list[_RatedText], list[str]]:
+    """Rated texts with any value, and the measures, in the order in which they appear."""
+    found = []
     for pair in pairs:
         ratings = pair.model_ratings if direction == "har" else pair.human_ratings
-        if not ratings:
-            continue
         own = {name: pair.value(direction, name) for name in OWN}
-        for name, value in {**own, **pair.others.get(direction, {})}.items():
-            if value is not None:
-                found.setdefault(name, []).append((value, float(np.mean(ratings)), pair.image))
-    return found
+        known = {**own, **pair.others.get(direction, {})}
+        values = {name: value for name, value in known.items() if value is not None}
+        if ratings and values:
+            found.append(_RatedText(pair.image, float(np.mean(ratings)), values))
+    return found, list(dict.fromkeys(name for text in found for name in text.values))
+
+
+def _rho(texts: Sequence[_RatedText], measure: str) -> dict[str, Any]:
+    images = [text.image for text in texts]
+    values, ratings = [text.values[measure] for text in texts], [text.rating for text in texts]
+    rho = stats.spearman(values, ratings, clusters=images)
+    return {
+        "n": len(texts),
+        "n_images": len(set(images)),
+        "rho": rho.value,
+        **interval_cells("rho", rho.interval),
+        "p": rho.p_value,
+    }
+
+
+def _lost(
+    place: Mapping[str, str],
+    direction: Direction,
+    rated: Sequence[_RatedText],
+    shared: Sequence[_RatedText],
+    measures: Sequence[str],
+) -> str:
+    """Words that say how many texts are left out, and which measures lack them."""
+    counts = {name: sum(name in text.values for text in rated) for name in measures}
+    lacking = [f"{name} has {n}" for name, n in counts.items() if n < len(rated)]
+    where = "".join(f"{value}, " for value in place.values() if value)
+    return (
+        f"{where}{direction.upper()}: {len(shared)} of {len(rated)} rated texts have every measure"
+        f" ({', '.join(lacking)})."
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from beholder.benchmarks.bidirectional.categories import REST, category_rate_table, category_table
+from beholder.benchmarks.bidirectional.changes import dataset_table
 from beholder.benchmarks.bidirectional.difficulty import difficulty_table
 from beholder.benchmarks.bidirectional.languages import language_table
 from beholder.benchmarks.bidirectional.pairs import TextPair, main_sample, ordered
@@ -76,6 +77,12 @@ def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> S
 def _parts(main: Sequence[TextPair], note: str) -> list[Part]:
     one_system = "the run has one system" if len({pair.system for pair in main}) < 2 else None
     no_units = None if any(pair.human_facts for pair in main) else "the run has no units"
+    one_dataset = None
+    if not _in_two_datasets(main):
+        one_dataset = (
+            "no picture is in two data sets; beholder caption --dataset NAME makes another of"
+            " captions of another length"
+        )
     one_language = None
     if len({pair.language for pair in main}) < 2:
         one_language = "the run has one language; beholder translate makes another"
@@ -88,6 +95,7 @@ def _parts(main: Sequence[TextPair], note: str) -> list[Part]:
         ("Subjects", no_units, lambda: subject_table(main)),
         ("Contents that one side alone mentions", no_units, lambda: content_table(main)),
         ("Pictures by selectivity", no_units, lambda: image_table(main)),
+        ("Change between data sets", one_dataset, lambda: dataset_table(main)),
         ("Change between languages", one_language, lambda: language_table(main, note)),
     ]
 
@@ -137,3 +145,10 @@ def _speakers(pairs: Sequence[TextPair]) -> bool:
         if len(known) > 1:
             return True
     return False
+
+
+def _in_two_datasets(pairs: Sequence[TextPair]) -> bool:
+    found: dict[str, set[str]] = {}
+    for pair in pairs:
+        found.setdefault(pair.image, set()).add(pair.dataset)
+    return any(len(names) > 1 for names in found.values())

@@ -171,12 +171,15 @@ def supported(statements: Sequence[str], text: str) -> list[bool]:
     return [value >= _TRUE for value in probabilities(statements, text)]
 
 
-def matches(claims: Sequence[AnalysedText], references: Sequence[AnalysedText]) -> list[int | None]:
+def matches(
+    claims: Sequence[AnalysedText], references: Sequence[AnalysedText], *, nearest: bool = False
+) -> list[int | None]:
     """For each claim the reference that says it, and not much more, or None.
 
     The same words go first. Of the others, those whose words are nearest are compared closely, and
     the nearest that says the claim is taken. What denies something must be said by the claim, too:
-    "there are cats" does not say that there are no dogs.
+    "there are cats" does not say that there are no dogs. With ``nearest`` the nearest is taken,
+    whether it says the claim or not, where their words are alike at all.
     """
     written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
     alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
@@ -187,14 +190,14 @@ def matches(claims: Sequence[AnalysedText], references: Sequence[AnalysedText]) 
         if same is None:
             own = Source(claim, whole=True)
             affirms = all(unit.polarity for unit in claim.units)
-            nearest = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
+            close = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
             same = next(
                 (
                     i
-                    for i in nearest
+                    for i in close
                     if row[i] >= _ALIKE
-                    and grade(claim, sources[i]) >= PRESENT
-                    and (affirms or grade(references[i], own) >= PRESENT)
+                    and (nearest or grade(claim, sources[i]) >= PRESENT)
+                    and (nearest or affirms or grade(references[i], own) >= PRESENT)
                 ),
                 None,
             )

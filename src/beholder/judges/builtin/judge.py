@@ -20,6 +20,7 @@ from beholder.judges.operations import (
     AlignWords,
     AtomicStatement,
     Decompose,
+    MatchNearest,
     MatchStatements,
     Operation,
     Presence,
@@ -28,10 +29,9 @@ from beholder.judges.operations import (
     Verify,
 )
 from beholder.language import graph_statements
+from beholder.text.languages import ENGLISH, language_named
 
 T = TypeVar("T")
-
-_ENGLISH = ("en", "english")
 
 
 class BuiltinJudge(Judge):
@@ -48,6 +48,11 @@ class BuiltinJudge(Judge):
     def identity(self) -> str:
         """``builtin@DIGEST``: of all code and data that an answer hangs on."""
         return identity()
+
+    @property
+    def english_only(self) -> bool:
+        """It reads no other language."""
+        return True
 
     def can(self, kind: type[Operation[Any]]) -> bool:
         """What is in the table below."""
@@ -104,9 +109,10 @@ def _decompose(asked: Decompose) -> list[AtomicStatement]:
 
 
 def _match(asked: MatchStatements) -> list[int | None]:
-    """For each claim the reference statement that says it, and not much more, or None."""
+    """For each claim the reference statement that says it, and not much more, or the nearest."""
     _check_language(asked.language)
-    return matches(analysed_claims.of(asked.claims), analysed_claims.of(asked.references))
+    claims, references = analysed_claims.of(asked.claims), analysed_claims.of(asked.references)
+    return matches(claims, references, nearest=isinstance(asked, MatchNearest))
 
 
 def _verify(asked: Verify) -> list[bool]:
@@ -124,6 +130,7 @@ _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any], Any]] = {
     Presence: _presence,
     Decompose: _decompose,
     MatchStatements: _match,
+    MatchNearest: _match,
     Verify: _verify,
     Rewrite: lambda asked: asked.phrase,
     AlignWords: lambda asked: align_words(asked.candidate, asked.references),
@@ -131,7 +138,7 @@ _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any], Any]] = {
 
 
 def _check_language(language: str | None) -> None:
-    if language is not None and language.lower() not in _ENGLISH:
+    if language is not None and language_named(language) != ENGLISH:
         raise ConfigError(
             f"the built-in judge reads English, not {language!r}; use an LLM judge "
             "(judge='openai:MODEL') or the metric vcs"

@@ -5,15 +5,23 @@ from __future__ import annotations
 from beholder.judges.operations.align import AlignWords, LexicalAlignment
 from beholder.judges.operations.assess import Aspect, Assess, Assessment
 from beholder.judges.operations.base import OPERATIONS, Operation
-from beholder.judges.operations.caption import Caption
+from beholder.judges.operations.caption import Caption, CaptionAgain
 from beholder.judges.operations.classify import Category, Classify
 from beholder.judges.operations.contradict import Contradict
 from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
-from beholder.judges.operations.match import MatchStatements
+from beholder.judges.operations.match import MatchNearest, MatchStatements
 from beholder.judges.operations.presence import Presence, Question
 from beholder.judges.operations.rank import Rank
-from beholder.judges.operations.rating import JudgedFrame, RateSequence, RateTransition, Rating
+from beholder.judges.operations.rating import (
+    BREAK_KINDS,
+    BreakKind,
+    JudgedFrame,
+    RatedExample,
+    RateSequence,
+    RateTransition,
+    Rating,
+)
 from beholder.judges.operations.review import Review
 from beholder.judges.operations.rewrite import Rewrite
 from beholder.judges.operations.surprisal import MeasureSurprisal
@@ -21,13 +29,16 @@ from beholder.judges.operations.translate import Translate, TranslatedClause
 from beholder.judges.operations.verify import Verify
 
 __all__ = [
+    "BREAK_KINDS",
     "OPERATIONS",
     "AlignWords",
     "Aspect",
     "Assess",
     "Assessment",
     "AtomicStatement",
+    "BreakKind",
     "Caption",
+    "CaptionAgain",
     "Category",
     "Classify",
     "Contradict",
@@ -35,6 +46,7 @@ __all__ = [
     "GradeDescription",
     "JudgedFrame",
     "LexicalAlignment",
+    "MatchNearest",
     "MatchStatements",
     "MeasureSurprisal",
     "Operation",
@@ -43,6 +55,7 @@ __all__ = [
     "Rank",
     "RateSequence",
     "RateTransition",
+    "RatedExample",
     "Rating",
     "Review",
     "Rewrite",

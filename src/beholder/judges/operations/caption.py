@@ -21,6 +21,7 @@ class Caption(ModelOperation[str], name="caption"):
         max_words: Words at most.
         context: What the collection is, in the user's own words.
         note: Data of this picture (date, place); untrusted.
+        connections: Whether to tell as well what may connect it to other pictures of a story.
 
     Raises:
         ItemError: There is no picture.
@@ -32,6 +33,7 @@ class Caption(ModelOperation[str], name="caption"):
     max_words: int = 200
     context: str = ""
     note: str = ""
+    connections: bool = False
 
     def __post_init__(self) -> None:
         if not self.images:
@@ -48,10 +50,28 @@ class Caption(ModelOperation[str], name="caption"):
         parts = {
             "context_note": "context" if self.context else None,
             "known_note": "known" if self.note else None,
+            "connections_note": "connections" if self.connections else None,
         }
         return await model.text(
-            model.render({"note": self.note}, settings, parts=parts, images=self.images),
+            model.render(self._shown(), settings, parts=parts, images=self.images),
             str,
             max_tokens=256 + 8 * self.max_words,
             typical="word " * ((self.min_words + self.max_words) // 2),
         )
+
+    def _shown(self) -> dict[str, str]:
+        return {"note": self.note}
+
+
+@dataclass(frozen=True)
+class CaptionAgain(Caption, name="caption_again"):
+    """A description written once more, because an earlier one was too long or too short.
+
+    Attributes:
+        earlier: The earlier description.
+    """
+
+    earlier: str = ""
+
+    def _shown(self) -> dict[str, str]:
+        return {**super()._shown(), "text": self.earlier}

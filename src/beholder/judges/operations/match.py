@@ -74,3 +74,12 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
     def merge(self, answers: Sequence[list[int | None]]) -> list[int | None]:
         """The match most judges name; a tie is no match."""
         return [majority(votes, None) for votes in zip(*answers, strict=True)]
+
+
+@dataclass(frozen=True)
+class MatchNearest(MatchStatements, name="match_nearest"):
+    """For each claim the index of the reference statement about the same that comes nearest.
+
+    It need not say the claim: one that is more general or differs in a detail will do. None where
+    no reference statement is about that.
+    """

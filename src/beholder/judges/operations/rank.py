@@ -18,6 +18,8 @@ from beholder.judges.shapes import array, integer, only
 class Rank(PanelOperation[list[int]], name="rank"):
     """Rank of each text about the pictures, 1 = best, every rank once.
 
+    A judge that is shown no picture is asked for the quality of the texts, not for their fit.
+
     Attributes:
         texts: The texts.
         images: The pictures.
@@ -39,8 +41,9 @@ class Rank(PanelOperation[list[int]], name="rank"):
         """See ``ModelOperation.put``."""
         n = len(self.texts)
         settings = {"n": str(n), "language": self.language or ""}
-        seen = {"seen_note": "seen" if self.images else "unseen"}
-        parts = language_note(self.language) | seen
+        seen = {"seen_note": "seen", "criteria": "fit"}
+        unseen = {"seen_note": "unseen", "criteria": "quality"}
+        parts = language_note(self.language) | (seen if self.images else unseen)
         return await model.json(
             model.render({"review": self.texts}, settings, parts=parts, images=self.images),
             only("ranks", array(integer(1, n), self._each_once, "rank", at_least=n, at_most=n)),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Literal, TypeAlias, get_args
 
 from beholder.backends import Image
 from beholder.errors import ItemError
 from beholder.judges.operations.base import PanelOperation, Respondent
-from beholder.judges.shapes import integer, obj, remark
+from beholder.judges.reading import BadAnswer, short
+from beholder.judges.shapes import array, integer, obj, one_of, remark
+from beholder.judges.templates import Untrusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +32,54 @@ class JudgedFrame:
     note: str | None = None
 
 
+BreakKind: TypeAlias = Literal["place", "time", "theme", "people"]
+BREAK_KINDS: tuple[BreakKind, ...] = get_args(BreakKind)
+"""What can break from a picture to the next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A rating from 1 to 10 with the judge's reason."""
+    """A rating from 1 to 10 with the judge's reason.
+
+    Attributes:
+        value: The rating.
+        reason: The judge's own words.
+        breaks: What breaks in the step that was rated; None where it was not asked, or not told.
+    """
 
     value: int
     reason: str
+    breaks: tuple[BreakKind, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RatedExample:
+    """A sequence with a rating that is known, for orientation.
+
+    Attributes:
+        frames: Its pictures in order.
+        value: 1 to 10.
+    """
+
+    frames: Sequence[JudgedFrame]
+    value: int
+
+
+def _kinds(named: Iterator[str]) -> tuple[BreakKind, ...] | None:
+    found = list(named)
+    if wrong := [kind for kind in found if kind not in BREAK_KINDS]:
+        raise BadAnswer(f"'breaks' may hold {', '.join(BREAK_KINDS)}, got {short(wrong[0])}")
+    return tuple(kind for kind in BREAK_KINDS if kind in found)
 
 
 _RATING = obj(lambda reason, score: Rating(score, reason), reason=remark(), score=integer(1, 10))
+_STEP_RATING = obj(
+    lambda reason, score, breaks: Rating(score, reason, breaks),
+    reason=remark(),
+    score=integer(1, 10),
+    # a judge that rates and lists nothing has rated: the tally counts who told
+    breaks=replace(array(one_of(BREAK_KINDS), _kinds, "break"), absent=None),
+)
 
 
 class _Rate(PanelOperation[Rating]):
@@ -47,41 +90,47 @@ class _Rate(PanelOperation[Rating]):
     def shown(self) -> Sequence[JudgedFrame]:
         """The pictures in order."""
 
+    @property
+    def question(self) -> object:
+        """What tells the question from others, for the agreement of judges."""
+        return self.shown
+
     def __post_init__(self) -> None:
-        n, n_images = len(self.shown), sum(frame.image is not None for frame in self.shown)
+        self._check(self.shown)
+
+    def _check(self, frames: Sequence[JudgedFrame]) -> None:
+        n, n_images = len(frames), sum(frame.image is not None for frame in frames)
         if 0 < n_images < n:
             raise ItemError(f"{self.name}: {n - n_images} of {n} pictures missing")
-        if not n_images and not all(frame.caption for frame in self.shown):
+        if not n_images and not all(frame.caption for frame in frames):
             raise ItemError(f"{self.name}: a sequence needs a picture or a caption for each frame")
 
-    async def _put(self, model: Respondent, context: str, anchors: bool) -> Rating:
-        images = [frame.image for frame in self.shown if frame.image is not None]
-        lines = [" ".join(filter(None, (frame.note, frame.caption))) for frame in self.shown]
-        parts = {
-            "shots_note": "pictures" if images else "captions",
-            "context_note": "context" if context else None,
-            "anchors_note": "anchors" if anchors else None,
-        }
-        return await model.json(
-            model.render(
-                {"shot": [line or "(no words)" for line in lines]},
-                {"context": context},
-                parts=parts,
-                images=images,
-            ),
-            _RATING,
-            max_tokens=512,
-            typical={"reason": "word " * 40, "score": 5},
-        )
-
     def merge(self, answers: Sequence[Rating]) -> Rating:
-        """Mean rating, rounded; the reasons of all."""
+        """Mean rating, rounded; the reasons of all; the breaks that more than half of them name."""
         reasons = " | ".join(rating.reason for rating in answers)
-        return Rating(round(fmean(rating.value for rating in answers)), reasons)
+        told = [rating.breaks for rating in answers if rating.breaks is not None]
+        named = Counter(kind for breaks in told for kind in breaks)
+        breaks = tuple(kind for kind in BREAK_KINDS if 2 * named[kind] > len(told))
+        value = round(fmean(rating.value for rating in answers))
+        return Rating(value, reasons, breaks if told else None)
 
     def ratings(self, answers: Sequence[Rating]) -> Iterable[tuple[object, Sequence[float]]]:
         """The ratings of the judges."""
-        yield self.shown, [float(rating.value) for rating in answers]
+        yield self.question, [float(rating.value) for rating in answers]
+
+
+def _lines(frames: Sequence[JudgedFrame]) -> list[str]:
+    """What is told of each picture beside itself."""
+    told = (" ".join(filter(None, (frame.note, frame.caption))) for frame in frames)
+    return [line or "(no words)" for line in told]
+
+
+def _images(frames: Sequence[JudgedFrame]) -> list[Image]:
+    return [frame.image for frame in frames if frame.image is not None]
+
+
+_TYPICAL = {"reason": "word " * 40, "score": 5}
+_MAX_TOKENS = 512
 
 
 @dataclass(frozen=True)
@@ -92,6 +141,7 @@ class RateSequence(_Rate, name="rate_sequence"):
         frames: The pictures in order; all with image, or all with caption.
         context: What the collection is, in the user's own words.
         anchors: Whether to show worked examples of low and high ratings.
+        examples: Sequences of the collection with their ratings; as pictures if ``frames`` are.
 
     Raises:
         ItemError: Some pictures are missing, or some captions where there is no picture.
@@ -100,20 +150,60 @@ class RateSequence(_Rate, name="rate_sequence"):
     frames: Sequence[JudgedFrame]
     context: str = ""
     anchors: bool = False
+    examples: Sequence[RatedExample] = ()
+
+    def __post_init__(self) -> None:
+        self._check([*self.frames, *(frame for one in self.examples for frame in one.frames)])
 
     @property
     def shown(self) -> Sequence[JudgedFrame]:
         """The pictures in order."""
         return self.frames
 
+    @property
+    def question(self) -> object:
+        """The pictures, and the examples that were shown with them."""
+        return [self.frames, self.examples] if self.examples else self.frames
+
     async def put(self, model: Respondent) -> Rating:
         """See ``ModelOperation.put``."""
-        return await self._put(model, self.context, self.anchors)
+        pictures = _images(self.frames)
+        parts = {
+            "shots_note": "pictures" if pictures else "captions",
+            "context_note": "context" if self.context else None,
+            "anchors_note": "anchors" if self.anchors else None,
+            "examples_note": "examples" if self.examples else None,
+            "where_note": "where" if self.examples and pictures else None,
+        }
+        untrusted: dict[str, Untrusted] = {"shot": _lines(self.frames)}
+        settings = {"context": self.context}
+        if self.examples:
+            numbered = list(enumerate(self.examples, start=1))
+            entries = [(number, line) for number, one in numbered for line in _lines(one.frames)]
+            untrusted["example"] = entries
+            settings["ratings"] = ", ".join(f"id {n}: {one.value}" for n, one in numbered)
+            settings["where"] = self._where()
+        images = [image for one in self.examples for image in _images(one.frames)] + pictures
+        return await model.json(
+            model.render(untrusted, settings, parts=parts, images=images),
+            _RATING,
+            max_tokens=_MAX_TOKENS,
+            typical=_TYPICAL,
+        )
+
+    def _where(self) -> str:
+        """Which of the pictures shown are which sequence."""
+        spans, at = [], 1
+        for number, one in enumerate(self.examples, start=1):
+            spans.append(f"pictures {at} to {at + len(one.frames) - 1} are id {number}")
+            at += len(one.frames)
+        told = ", ".join(spans)
+        return f"Of all pictures shown, {told}; the sequence to rate begins at picture {at}."
 
 
 @dataclass(frozen=True)
 class RateTransition(_Rate, name="rate_transition"):
-    """How well one picture follows on another, 1 to 10.
+    """How well one picture follows on another, 1 to 10, and what breaks between them.
 
     Attributes:
         first: The picture before.
@@ -135,4 +225,15 @@ class RateTransition(_Rate, name="rate_transition"):
 
     async def put(self, model: Respondent) -> Rating:
         """See ``ModelOperation.put``."""
-        return await self._put(model, self.context, anchors=False)
+        images = _images(self.shown)
+        parts = {
+            "shots_note": "pictures" if images else "captions",
+            "context_note": "context" if self.context else None,
+        }
+        settings = {"context": self.context}
+        return await model.json(
+            model.render({"shot": _lines(self.shown)}, settings, parts=parts, images=images),
+            _STEP_RATING,
+            max_tokens=_MAX_TOKENS,
+            typical={**_TYPICAL, "breaks": ["place"]},
+        )

@@ -20,6 +20,12 @@ SCALE = 10.0
 SIGMA = 6.0
 
 _CACHED = 1 << 14
+_NOTHING = 1e-6
+"""Below it a value tells nothing, on a scale from 0 to 10."""
+_MANY = 0.1
+"""Share of such values from which they are told."""
+_APART = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
+"""Words by which the Gaussian brings any score below that."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,19 @@ class CIDEr(FrequencyMetric):
         return ItemScore(
             {self.registered_name: value}, signature=self.signature(self._identities())
         )
+
+    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+        """Tells, too, where many values are next to nothing, and why."""
+        found = columns.get(self.registered_name, ())
+        tiny = sum(value < _NOTHING for value in found)
+        told = super().cautions(columns)
+        if tiny <= _MANY * len(found):
+            return told
+        why = ["document frequencies of one text a picture"] if self.one_text else []
+        if self.clips:
+            why.append(f"texts {_APART} words longer or shorter than their reference count as 0")
+        reasons = f": {'; '.join(why)}" if why else ""
+        return (*told, f"{tiny:,} of {len(found):,} below {_NOTHING:g}{reasons}")
 
     @cached_property
     def _weigher(self) -> _Weigher:

@@ -121,6 +121,7 @@ class FrequencyMetric(WordMetric):
     df: str = param("run", "document frequencies: run (its references), or a saved table's path")
     table: Frequencies | None = field(default=None, repr=False, compare=False)
     table_identity: str | None = field(default=None, repr=False, compare=False)
+    one_text: bool = field(default=False, repr=False, compare=False)
 
     def prepare(self, items: Iterable[Item]) -> Self:
         """Count the document frequencies of the run, or read the table.
@@ -129,8 +130,11 @@ class FrequencyMetric(WordMetric):
             ConfigError: The table was made with another tokenizer.
             DataError: The table cannot be read.
         """
+        one_text = False
         if self.df == "run":
-            table = Frequencies.of((item.references for item in items), self.tokenizer)
+            references = [item.references for item in items]
+            one_text = max(map(len, references), default=0) == 1
+            table = Frequencies.of(references, self.tokenizer)
             if table.n_documents == 1:
                 warnings.warn(
                     f"{self.registered_name} over one image is 0: a word is worth something only"
@@ -144,7 +148,7 @@ class FrequencyMetric(WordMetric):
                     f"df={self.df!r} was made with tokenizer={table.tokenizer!r}, and"
                     f" {self.registered_name} has tokenizer={self.tokenizer!r}"
                 )
-        return replace(self, table=table, table_identity=table.identity)
+        return replace(self, table=table, table_identity=table.identity, one_text=one_text)
 
     def _identities(self) -> dict[str, str]:
         found = super()._identities()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from beholder.metrics.dcscore.evidence import DCScoreEvidence, Pairing
 from beholder.metrics.dcscore.metric import DCScore
-from beholder.metrics.dcscore.places import without_marks
 from beholder.metrics.dcscore.probabilities import fact_probabilities
 from beholder.metrics.dcscore.scoring import score_trials, score_units
 
@@ -15,5 +14,4 @@ __all__ = [
     "fact_probabilities",
     "score_trials",
     "score_units",
-    "without_marks",
 ]

@@ -12,16 +12,23 @@ from beholder.aio import run_sync
 from beholder.backends import Image
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw, Judge
-from beholder.judges.operations import AtomicStatement, Decompose, MatchStatements, Verify
+from beholder.judges.operations import (
+    AtomicStatement,
+    Decompose,
+    MatchNearest,
+    MatchStatements,
+    Verify,
+)
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
-from beholder.metrics.dcscore.places import without_marks
 from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
 from beholder.metrics.dcscore.units import fact_units
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
+from beholder.text import without_marks
+from beholder.text.languages import language_named
 
 _PUBLISHED_TEMPERATURES = {"match": 1.0, "verify": 0.3}
 
@@ -79,8 +86,15 @@ class DCScore(Metric[DCScoreEvidence]):
     verify_temperature: float | None = param(
         None, "of verification; None: the judge's own, 0.3 with several samples"
     )
-    language: str | None = param(None, "language of the texts, told to the judge; None: not told")
-    clean: Literal["speech", "none"] = param("speech", "speech: blank marks such as <noise>")
+    match: Literal["contained", "nearest"] = param(
+        "contained", "a target matches that says the fact; or the nearest, exact or not"
+    )
+    language: str | None = param(
+        "row", "told to the judge; row: the language that the row names; None: not told"
+    )
+    clean: Literal["speech", "none"] = param(
+        "speech", "speech: blank marks such as <noise> and </noise>"
+    )
     references: Literal["best", "mean"] = param("best", "over references: by f1, or all")
     on_empty: Literal["omit", "zero"] = param("omit", "undefined values")
 
@@ -152,11 +166,12 @@ class DCScore(Metric[DCScoreEvidence]):
                 raise self._cannot_see()
             images = await tools.pictures.read(item.images)
         texts = [self._cleaned(text) for text in (item.candidate, *item.references)]
-        facts = await asyncio.gather(*(judge.ask(Decompose(t, self.language)) for t in texts))
+        language = language_named(item.language) if self.language == "row" else self.language
+        facts = await asyncio.gather(*(judge.ask(Decompose(t, language)) for t in texts))
         candidate, references = facts[0], facts[1:]
         checks = await asyncio.gather(
             *(
-                self._pairing(d, i, candidate, facts, texts, images, judge)
+                self._pairing(d, i, candidate, facts, texts, images, judge, language)
                 for d in self.directions
                 for i, facts in enumerate(references)
             )
@@ -178,13 +193,14 @@ class DCScore(Metric[DCScoreEvidence]):
         texts: Sequence[str],
         images: Sequence[Image],
         judge: Judge,
+        language: str | None,
     ) -> Pairing:
         both = ([f.text for f in candidate], [f.text for f in facts])
         predicted, targets = both if direction == "har" else both[::-1]
         trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
-        language = self.language
+        matching = MatchNearest if self.match == "nearest" else MatchStatements
         n_match, n_verify = self._n_samples
-        match = MatchStatements(predicted, targets, language)
+        match = matching(predicted, targets, language)
         verify = Verify(predicted, images, None if self.verify == "image" else trusted, language)
         matches, verified = await asyncio.gather(
             asyncio.gather(

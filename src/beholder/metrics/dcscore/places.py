@@ -1,4 +1,4 @@
-"""Where a fact stands in its text, in any script; and texts without the marks of transcripts."""
+"""Where a fact stands in its text, in any script."""
 
 from __future__ import annotations
 
@@ -9,21 +9,11 @@ from beholder.judges.operations import AtomicStatement
 from beholder.records import Span
 from beholder.text import RuleSplitter, weight, words
 
-_MARK = re.compile(r"<[A-Za-z]+(?:[ _-][A-Za-z]+)*>")
 _ENOUGH = 0.5
 """Share of a fact's words, by what they say, that one sentence must have more than."""
 _STEM = 4
 _ENDING = 2
 _SPLITTER = RuleSplitter()
-
-
-def without_marks(text: str) -> str:
-    """A text without marks of speech such as ``<noise>`` or ``<long pause>``.
-
-    Blanks take their place, as many as there were characters, so that a place in the cleaned text
-    is the same place in the original. Braces and what they hold (``{scooter}``) stay.
-    """
-    return _MARK.sub(lambda found: " " * len(found.group()), text)
 
 
 class Places:

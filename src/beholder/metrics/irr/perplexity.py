@@ -21,6 +21,9 @@ INSTRUCTIONS = {
 }
 """What is asked before the text, by language of the texts; other languages get the English one."""
 
+TOKENS = "tokens"
+"""The value that tells how many tokens of the model a text has."""
+
 _MOST = 1e300  # a model that rules a text out entirely would give infinity, which no score may be
 
 
@@ -60,7 +63,7 @@ class Perplexity(Metric[Measured]):
         ValueInfo("perplexity", "per token", 1.0, _MOST, higher_is_better=False),
         ValueInfo("bits_per_character", "does not depend on the tokenizer", 0.0, 1e9, False),
         ValueInfo("nll", "total, in nats", 0.0, 1e9, higher_is_better=False),
-        ValueInfo("tokens", "tokens of the text", 1.0, 1e9, higher_is_better=False),
+        ValueInfo(TOKENS, "tokens of the text", 1.0, 1e9, higher_is_better=False),
     )
     required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("perplexity",)
@@ -114,8 +117,8 @@ class Perplexity(Metric[Measured]):
         identities = self.identities(tools)  # refuses a judge that cannot
         item = items[0]
         images = await tools.pictures.read(item.images if self.image else (), self.max_side or None)
-        language = item.group.get("language") or str(item.meta.get("language", ""))
-        prompt = self.instruction or INSTRUCTIONS.get(language.lower()[:2], INSTRUCTIONS["en"])
+        own = INSTRUCTIONS.get(item.language.lower()[:2], INSTRUCTIONS["en"])
+        prompt = self.instruction or own
         texts = [one.candidate for one in items]
         asked = MeasureSurprisal(texts, prompt, images)
         found = await tools.judge(self.judge).ask(asked)
@@ -128,5 +131,5 @@ def _values(found: Surprisal) -> dict[str, float]:
         "perplexity": math.exp(per_token) if per_token < math.log(_MOST) else _MOST,
         "bits_per_character": found.nll / math.log(2.0) / found.n_characters,
         "nll": found.nll,
-        "tokens": float(found.n_tokens),
+        TOKENS: float(found.n_tokens),
     }

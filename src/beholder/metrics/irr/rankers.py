@@ -87,6 +87,11 @@ class ByMetric(Ranker):
             except ItemError as error:
                 raise type(error)(f"text {number}: {error}") from error
 
+    def check_tools(self, subject: Reviews, tools: Tools) -> None:
+        """Refuse a set in a language that one of the metric's tools does not read."""
+        for item in items_of(subject):
+            self.metric.check_tools(item, tools)
+
     async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
         """A set has a ranking when each of its texts has a score."""
         scores = await self.metric.evaluate_together(items_of(reviews), tools)

@@ -16,13 +16,7 @@ from beholder.metrics.irr.scored import Scored
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Reviews
-
-LANGUAGES = {
-    "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French",
-    "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "pt": "Portuguese",
-    "ru": "Russian", "zh": "Chinese",
-}  # fmt: skip
-"""Languages as judges are told them; no other word of the data enters a prompt unfenced."""
+from beholder.text.languages import language_named
 
 
 @dataclass(frozen=True)
@@ -75,7 +69,7 @@ class Response(Ranker):
         """
         shown = [reviews.image] if self.image and reviews.image is not None else []
         images = await tools.pictures.read(shown, self.max_side or None)
-        language = LANGUAGES.get(reviews.language.lower()[:2])
+        language = language_named(reviews.language)
         judge = tools.judge(self.judge)
         orders = shuffled(reviews.id, len(reviews.texts), self.orders, self.seed)
         answers: list[tuple[int, ...] | str] = []
@@ -92,7 +86,9 @@ class Response(Ranker):
             answers.append(tuple(by_text[text] for text in range(len(texts))))
         good = [answer for answer in answers if not isinstance(answer, str)]
         if not good:
-            raise errors[0]
+            first = errors[0]
+            asked = {"orders": orders, "answers": answers}
+            raise type(first)(str(first), detail={**first.detail, **asked}) from first
         means = np.mean(good, axis=0)
         return Scored(
             {"mean_rank": tuple(float(rank) for rank in means)},

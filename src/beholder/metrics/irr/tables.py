@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from beholder.metrics.irr.perplexity import TOKENS
 from beholder.metrics.irr.protocol import (
     MODEL,
     THRESHOLDS,
@@ -41,18 +42,25 @@ class RankedImage:
         people: Complete rankings by annotator.
         pair: The best-agreeing pair, or None.
         scored: Per scorer what it found; scorers that failed here are not in it.
+        failed_requests: Per judge that failed here, how many requests came to nothing.
     """
 
     reviews: Reviews
     people: Mapping[str, tuple[float, ...]]
     pair: AnnotatorPair | None
     scored: Mapping[str, Scored] = field(default_factory=dict)
+    failed_requests: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, reviews: Reviews, scored: Mapping[str, Scored]) -> RankedImage:
+    def of(
+        cls,
+        reviews: Reviews,
+        scored: Mapping[str, Scored],
+        failed_requests: Mapping[str, int] | None = None,
+    ) -> RankedImage:
         """An image with its pair found."""
         people = complete(reviews.ranks)
-        return cls(reviews, people, best_pair(people), scored)
+        return cls(reviews, people, best_pair(people), scored, failed_requests or {})
 
     def correlation(self, scorer: str, value: str | None = None) -> float | None:
         """Mean correlation of a scorer with the pair; None where there is none."""
@@ -137,6 +145,7 @@ def study_tables(
             kind: _groups(chosen, key, scorers, mean)
             for kind, key in (("language", _language), ("category", _category))
         },
+        "lengths": _lengths(images, scorers),
         "differences": _differences(chosen, scorers, twins, n_resamples),
         "bias": [bias for name in scorers if (bias := position_bias(images, name, n_resamples))],
     }
@@ -149,14 +158,18 @@ def position_bias(
 
     Above 0: what is shown first is ranked better. None for scorers that rank without places.
     Ranks and places are taken relative to the number of texts; whole images are resampled.
+    Requests that failed are counted, also those of images on which the judge failed altogether.
     """
     ranks: list[float] = []
     places: list[float] = []
     clusters: list[str] = []
     n_requests = n_failed = 0
     for image in images:
+        lost = image.failed_requests.get(scorer, 0)
+        n_requests += lost
+        n_failed += lost
         found = image.scored.get(scorer)
-        if found is None or not found.orders:
+        if found is None:
             continue
         n_requests += len(found.orders)
         for order, answer in zip(found.orders, found.answers, strict=True):
@@ -169,11 +182,15 @@ def position_bias(
                 clusters.append(image.reviews.source)
     if not n_requests:
         return None
-    found_bias = correlate(ranks, places, "spearman", clusters=clusters, n_resamples=n_resamples)
+    bias = (
+        correlate(ranks, places, "spearman", clusters=clusters, n_resamples=n_resamples)
+        if ranks
+        else None
+    )
     return {
         "scorer": scorer,
-        "value": found_bias.value,
-        "interval": _interval(found_bias.interval),
+        "value": bias.value if bias else None,
+        "interval": _interval(bias.interval) if bias else None,
         "n_requests": n_requests,
         "n_failed": n_failed,
     }
@@ -236,6 +253,33 @@ def _groups(
         }
         for name, members in sorted(groups.items())
     ]
+
+
+def _lengths(images: Sequence[RankedImage], scorers: Sequence[str]) -> list[dict[str, Any]]:
+    """How long the texts of each language are: in characters, and in tokens of each model."""
+    languages: dict[str, list[RankedImage]] = {}
+    for image in images:
+        languages.setdefault(image.reviews.language, []).append(image)
+    rows = []
+    for language, members in sorted(languages.items()):
+        lengths = [len(text) for image in members for text in image.reviews.texts]
+        row: dict[str, Any] = {
+            "language": language,
+            "n_texts": len(lengths),
+            "characters": float(np.mean(lengths)),
+            "tokens": {},
+        }
+        for name in scorers:
+            counts = [
+                count
+                for image in members
+                if name in image.scored
+                for count in image.scored[name].values.get(TOKENS, ())
+            ]
+            if counts:
+                row["tokens"][name] = {"mean": float(np.mean(counts)), "n_texts": len(counts)}
+        rows.append(row)
+    return rows
 
 
 def _differences(

@@ -36,7 +36,7 @@ def figures(study: Study) -> dict[str, Figure]:
         panels = _score_panels(study, value)
         if panels:
             found[value] = boxes_figure(panels, "F1" if value == "f1" else value.capitalize())
-    found |= _rates(study) | _difficulty(study) | _categories(study)
+    found |= _rates(study) | _difficulty(study) | _categories(study) | _category_rates(study)
     found |= _consensus(study) | _ratings(study)
     return found
 
@@ -86,6 +86,25 @@ def _rates(study: Study) -> dict[str, Figure]:
         if points:
             panels.append((name.capitalize(), points))
     return {"rates": dots_figure(panels, "share of units")} if panels else {}
+
+
+def _category_rates(study: Study) -> dict[str, Figure]:
+    from beholder.plots.bidirectional import dots_figure
+
+    found = {}
+    for direction in DIRECTIONS:
+        panels = []
+        for name in ("hallucination", "omission"):
+            points = [
+                _point(row, row["category"] + _place(_where(row)), row["system"], name)
+                for row in _rows(study, "category_rates")
+                if row["direction"] == direction and row[name] is not None
+            ]
+            if points:
+                panels.append((f"{name.capitalize()}, {direction.upper()}", points))
+        if panels:
+            found[f"category-rates-{direction}"] = dots_figure(panels, "share of units")
+    return found
 
 
 def _where(row: Mapping[str, Any]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from beholder import files
+from beholder.benchmarks.bidirectional.changes import CHANGING
 from beholder.benchmarks.bidirectional.study import Study
 from beholder.benchmarks.bidirectional.table import Column, Table, write_csv
 from beholder.report.bidirectional.cells import show_cell, show_range
@@ -79,7 +80,7 @@ SECTIONS = (
         "Made up and left out",
         "",
         (("rates", "Hallucination and omission rates per system with intervals."),),
-        ("rates", "lengths"),
+        ("rates", "lengths", "datasets"),
     ),
     StudySection(
         "difficulty",
@@ -96,6 +97,8 @@ SECTIONS = (
         (
             ("categories-har", "Box plots of F1 per category and system, HAR."),
             ("categories-mar", "Box plots of F1 per category and system, MAR."),
+            ("category-rates-har", "Hallucination and omission per category and system, HAR."),
+            ("category-rates-mar", "Hallucination and omission per category and system, MAR."),
         ),
         ("categories", "category_rates"),
     ),
@@ -152,7 +155,7 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
     with rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         for name, figure in figures(study).items():
-            [drawn[name]] = save(figure, out / "figures" / name, ("svg",))
+            drawn[name], _ = save(figure, out / "figures" / name, ("svg", "png"))
     page = out / "report.html"
     files.write_text(page, _render(study, manifest.read(run), drawn))
     return page
@@ -200,6 +203,15 @@ def _first_of_each_set(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, A
 def _views(table: Table) -> list[PageView]:
     if table.name in ("scores", "tests"):
         return _parted(table, "value", "F1", "precision, recall, DCScore")
+    if table.name == "datasets":
+        return [
+            _view(table, [r for r in table.rows if r["value"] == value], title, hide=("value",))
+            for value, title in zip(
+                CHANGING,
+                ("F1 of the same pictures", "Hallucination likewise", "Omission likewise"),
+                strict=True,
+            )
+        ]
     if table.name == "difficulty":
         return _parted(table, "by", "by F1", "by recall")
     if table.name == "selectivity_contents":

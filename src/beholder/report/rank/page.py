@@ -6,19 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beholder import files
 from beholder.records import Estimate, Interval
 from beholder.report import charts
+from beholder.report.figures import save
 from beholder.report.numbers import show_number
-from beholder.report.pages import TEMPLATES, content_hash, environment, jpeg_uri
+from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, jpeg_uri
 from beholder.report.rank.tables import labels
 from beholder.report.tables import show_p
 from beholder.run import manifest
 from beholder.run.rank import results
 from beholder.run.rank.engine import KIND
 from beholder.run.thumbs import thumb
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MAX_IMAGES = 200
 """Images drawn with their texts; those on which people and scorers differ most come first."""
@@ -99,6 +103,24 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
     return target
 
 
+def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
+    """Write the curves over the threshold as PNG and SVG; gives the files.
+
+    Raises:
+        RunError: The folder holds no finished ranking run.
+    """
+    manifest.check_kind(run_folder, KIND)
+    files.make_folder(figures_dir)
+    figure = _thresholds(results.read(run_folder))
+    return save(figure, figures_dir / "ranking-thresholds", ("png", "svg"))
+
+
+def _thresholds(ranking: Mapping[str, Any]) -> Figure:
+    from beholder.plots.ranking import threshold_figure  # matplotlib loads slowly
+
+    return threshold_figure(ranking["tables"]["thresholds"], labels(ranking))
+
+
 def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **values: Any) -> str:
     """A page of this folder's kind: no script, styles by their hash, texts escaped."""
     style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in style_sheets)
@@ -112,14 +134,17 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
 
 def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
     """All images, those on which scorers and people differ most first."""
-    names = dict(
-        zip((scorer["name"] for scorer in ranking["scorers"]), labels(ranking), strict=True)
-    )
+    names = _label_of(ranking)
     found = [
         _matrix(position, image, names, thumb(folder, position).is_file())
         for position, image in enumerate(ranking["images"])
     ]
     return sorted(found, key=lambda matrix: (_agreement(matrix), matrix.position))
+
+
+def _label_of(ranking: Mapping[str, Any]) -> dict[str, str]:
+    names = (scorer["name"] for scorer in ranking["scorers"])
+    return dict(zip(names, labels(ranking), strict=True))
 
 
 def _agreement(matrix: Matrix) -> float:
@@ -193,8 +218,10 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         log=log,
         name=log["data"]["source"],
         labels=labels(ranking),
+        label_of=_label_of(ranking),
         scorers=ranking["scorers"],
         tables=tables,
+        curves=data_uri(_thresholds(ranking)),
         bars=[_bar(row) for row in (tables["human"], *tables["scorers"])],
         n_failed=sum(len(image["failures"]) for image in ranking["images"]),
         matrices=shown,

@@ -22,6 +22,8 @@ def ranking_tables(ranking: Mapping[str, Any]) -> list[Table]:
     for kind, rows in tables["groups"].items():
         if rows:
             found.append(_groups(kind, rows, names))
+    label_of = dict(zip((row["name"] for row in ranking["scorers"]), names, strict=True))
+    found.append(_lengths(tables["lengths"], label_of))
     if tables["differences"]:
         found.append(_differences(tables["differences"]))
     if tables["bias"]:
@@ -67,31 +69,44 @@ def _systems(ranking: Mapping[str, Any]) -> Table:
 
 def _thresholds(tables: Mapping[str, Any], names: Sequence[str]) -> Table:
     rows = tables["thresholds"]
-    asked = any(row["prompt"]["mean"] is not None for row in rows)
     table = plain_table("best pair agrees")
-    _numbers(table, "images", "people", *(["prompt order"] if asked else []), *names)
-    for row in rows:
-        table.add_row(
-            _limit(row["threshold"]),
-            f"{row['n']:,}",
-            _shown(row["human"]["mean"]),
-            *([_shown(row["prompt"]["mean"])] if asked else []),
-            *(_shown(found["mean"]) for found in row["scorers"]),
-        )
+    _numbers(table, *(_head(row["threshold"]) for row in rows))
+    table.add_row("images", *(f"{row['n']:,}" for row in rows))
+    table.add_row("people", *(_shown(row["human"]["mean"]) for row in rows))
+    if any(row["prompt"]["mean"] is not None for row in rows):
+        table.add_row("prompt order", *(_shown(row["prompt"]["mean"]) for row in rows))
+    for place, name in enumerate(names):
+        table.add_row(name, *(_shown(row["scorers"][place]["mean"]) for row in rows))
     return table
 
 
 def _joins(tables: Mapping[str, Any], names: Sequence[str]) -> Table:
+    rows = tables["thresholds"]
     table = plain_table("as one more annotator")
-    _numbers(table, *names)
-    for row in tables["thresholds"]:
-        table.add_row(_limit(row["threshold"]), *(_joined(found) for found in row["scorers"]))
+    _numbers(table, *(_head(row["threshold"]) for row in rows))
+    for place, name in enumerate(names):
+        table.add_row(name, *(_joined(row["scorers"][place]) for row in rows))
     table.caption = Text(
         "agreement of the best pair when the scorer may be in it, and the share of images in which"
         " it is",
         style="dim",
     )
     table.caption_justify = "left"
+    return table
+
+
+def _lengths(rows: Sequence[Mapping[str, Any]], label_of: Mapping[str, str]) -> Table:
+    counting = list(dict.fromkeys(name for row in rows for name in row["tokens"]))
+    table = plain_table("lengths of texts")
+    _numbers(table, "texts", "characters", *(f"tokens, {label_of[name]}" for name in counting))
+    for row in rows:
+        tokens = [row["tokens"].get(name) for name in counting]
+        table.add_row(
+            cell(row["language"] or DASH),
+            f"{row['n_texts']:,}",
+            show_number(row["characters"]),
+            *(DASH if found is None else show_number(found["mean"]) for found in tokens),
+        )
     return table
 
 
@@ -152,6 +167,10 @@ def _estimate(row: Mapping[str, Any]) -> tuple[str, str, str]:
 def _joined(row: Mapping[str, Any]) -> str:
     share = row["share_in_pair"]
     return _shown(row["with_model"]) + ("" if share is None else f" ({100 * share:.0f} %)")
+
+
+def _head(threshold: float | None) -> str:
+    return "in any way" if threshold is None else f"≥ {threshold:g}"
 
 
 def _limit(threshold: float | None) -> str:

@@ -23,6 +23,23 @@ CONCURRENCY = 16
 
 
 @dataclass(frozen=True)
+class Way:
+    """One way of rating whole storylines.
+
+    Attributes:
+        by: What the judge sees.
+        judge: Spec of the judge.
+        examples: Whether it is shown rated storylines of the collection.
+        name: What tables call it; the judge is named where there are several.
+    """
+
+    by: Method
+    judge: str
+    examples: bool
+    name: str
+
+
+@dataclass(frozen=True)
 class CollectionOptions:
     """The pictures that storylines are made of.
 
@@ -43,16 +60,18 @@ class CaptionOptions:
     """How captions are written, for pictures that bring none.
 
     Attributes:
-        judge: Spec of the judge that writes; None takes the one that rates.
+        judge: Spec of the judge that writes; None takes the one that rates, of several the first.
         min_words: Fewest words of a caption.
         max_words: Most words of a caption.
         language: Language of captions.
+        connections: Whether to tell as well what may connect a picture to others of a story.
     """
 
     judge: str | None = None
     min_words: int = 150
     max_words: int = 200
     language: str = "English"
+    connections: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,12 +128,12 @@ class NarrateConfig:
         out: The run directory.
         parts: What to do: rate by captions, by sight, by both (hybrid), rate each step, measure
             coherence.
-        judge: Spec of the judge that rates.
+        judge: Spec of the judge that rates, or of several whose ratings are compared.
         steps_by: How judges of steps see them.
         max_side: Pixels of the longer side of a picture that is shown.
         human: Name of the human source.
         collection: The pictures.
-        voting: How many judges, their temperature, context, anchors.
+        voting: How many judges, their temperature, context, anchors, examples.
         captions: How captions are written.
         hybrid: How both ways of judging are combined.
         coherence: How coherence is measured.
@@ -129,7 +148,7 @@ class NarrateConfig:
     sequences: str
     out: Path
     parts: tuple[Part, ...]
-    judge: str | None = None
+    judge: str | tuple[str, ...] | None = None
     steps_by: Method = "sight"
     max_side: int = 512
     human: str = "human"
@@ -146,14 +165,49 @@ class NarrateConfig:
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown or not self.parts:
             raise ConfigError(f"parts {self.parts}: expected some of {', '.join(PARTS)}")
-        if self.judged and self.judge is None:
+        if self.judged and not self.judges:
             raise ConfigError("no judge was named; give one, such as --judge openai:MODEL")
+        self._check_several()
         if "coherence" in self.parts and self.coherence.embedder is None:
             raise ConfigError(
                 "coherence needs vectors; name an --embedder: npz:FILE, clip:NAME or handcrafted"
             )
         if self.max_side < LEAST_SIDE:
             raise ConfigError(f"max_side={self.max_side}: expected at least {LEAST_SIDE} pixels")
+
+    def _check_several(self) -> None:
+        if len(set(self.judges)) < len(self.judges):
+            raise ConfigError(
+                f"judges {', '.join(self.judges)}: one is named twice; -K asks one model repeatedly"
+            )
+        alone = [part for part in self.parts if part in ("hybrid", "transitions")]
+        if len(self.judges) > 1 and alone:
+            raise ConfigError(
+                f"{alone[0]} takes one judge, got {len(self.judges)}; give each judge a run of its"
+                " own and put the runs side by side with 'beholder compare RUN RUN'"
+            )
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Specs of the judges that rate."""
+        if self.judge is None:
+            return ()
+        return (self.judge,) if isinstance(self.judge, str) else tuple(self.judge)
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways of rating whole storylines; with examples only where all are rated without."""
+        asked: dict[Method, bool] = {"captions": self.by_captions, "sight": self.by_sight}
+        found = []
+        for by in (by for by, is_asked in asked.items() if is_asked):
+            for examples in (
+                (False, True) if self.voting.examples and by in self.parts else (False,)
+            ):
+                for judge in self.judges:
+                    name = f"{by} with examples" if examples else by
+                    name = f"{name} [{judge}]" if len(self.judges) > 1 else name
+                    found.append(Way(by, judge, examples, name))
+        return tuple(found)
 
     @property
     def judged(self) -> bool:

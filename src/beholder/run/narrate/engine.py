@@ -18,7 +18,7 @@ from beholder.run.asked import Asked
 from beholder.run.narrate import results
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs, read_inputs
-from beholder.run.narrate.stages import JUDGED, StageFindings, n_seen, stages
+from beholder.run.narrate.stages import StageFindings, judged, n_seen, stages
 from beholder.run.plan import PlannedAsker, RunPlan, plan
 from beholder.run.session import Progress, Session
 from beholder.run.subjects import FRAME, STORYLINE
@@ -94,6 +94,7 @@ def plan_narratives(config: NarrateConfig, inputs: Inputs | None = None) -> Narr
     inputs = inputs or read_inputs(config)
     manifest.check_kind(config.out, KIND)
     askers = stages(config, inputs)
+    config.means.check(askers.values())
     planned: list[PlannedAsker] = []
     caption = askers.pop("caption", None)
     if isinstance(caption, CaptionFrame):
@@ -130,7 +131,7 @@ def _ask(
     session: Session, asked: Mapping[str, Asked], config: NarrateConfig, inputs: Inputs
 ) -> StageFindings:
     """Ask stage by stage, each knowing what came out of the ones before."""
-    found = StageFindings(inputs, config.voting.judges)
+    found = StageFindings(inputs, tuple(way.name for way in config.ways), config.voting.judges)
 
     def ask(name: str, positions: Sequence[int] | None = None, **known: Any) -> None:
         if name in asked:
@@ -142,12 +143,14 @@ def _ask(
         ask("coherence", pictures=found.pictures)
     ask("caption")
     captions = found.captions()
-    ask("captions", captions=captions)
+    for way in (way for way in config.ways if way.by == "captions"):
+        ask(way.name, captions=captions)
     if "hybrid" in config.parts:
         found.seen = choose(found.table("captions"), config.hybrid.share, config.hybrid.rule)
-    ask("sight", positions=None if "sight" in config.parts else found.seen)
+    for way in (way for way in config.ways if way.by == "sight"):
+        ask(way.name, positions=None if "sight" in config.parts else found.seen)
     ask("transitions", captions=captions)
-    for name in JUDGED:
+    for name in judged(config):
         asker = asked[name].asker if name in asked else None
         if isinstance(asker, JudgeAsker) and session.answers is not None:
             found.judges[name] = session.tools.identity("judge", asker.judge)

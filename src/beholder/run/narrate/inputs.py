@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from beholder.data import read_frames, read_storylines, with_exif_dates
 from beholder.data.read import good_rows
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
 from beholder.records import Frame, Storyline
 from beholder.run.narrate.config import NarrateConfig
 
@@ -20,16 +20,20 @@ class Inputs:
         storylines: The storylines.
         frames: Every picture of the collection, or else of the storylines, once.
         bad_rows: Rows that were left out.
+        examples: Storylines that judges see as examples, with their ratings; none of
+            ``storylines``.
     """
 
     storylines: tuple[Storyline, ...]
     frames: tuple[Frame, ...]
     bad_rows: tuple[DataError, ...] = ()
+    examples: tuple[tuple[Storyline, int], ...] = ()
 
     @property
     def shown(self) -> list[Frame]:
-        """Every picture of a storyline, once, in the order in which they come."""
-        return list({f.id: f for one in self.storylines for f in one.frames}.values())
+        """Every picture of a storyline or an example, once, in the order in which they come."""
+        every = (*self.storylines, *(one for one, _ in self.examples))
+        return list({f.id: f for one in every for f in one.frames}.values())
 
 
 def read_inputs(
@@ -42,6 +46,7 @@ def read_inputs(
         storylines: Storylines given in Python instead of ``config.sequences``.
 
     Raises:
+        ConfigError: An example is no storyline of the file, or nothing is left beside them.
         DataError: A file cannot be read, rows are wrong and may not be skipped, one id means
             different pictures, or there is no storyline.
     """
@@ -69,4 +74,12 @@ def read_inputs(
                     f"sequence {storyline.id!r} has another picture under the id {frame.id!r} than"
                     " a sequence or the collection before; ids must name one picture",
                 )
-    return Inputs(taken, tuple(frames.values()), (*bad, *wrong))
+    ratings = config.voting.examples
+    by_id = {storyline.id: storyline for storyline in taken}
+    if unknown := [name for name in ratings if name not in by_id]:
+        raise ConfigError(f"example {unknown[0]!r}: {config.sequences} has no sequence of that id")
+    left = tuple(storyline for storyline in taken if storyline.id not in ratings)
+    if not left:
+        raise ConfigError("all sequences are examples; none is left to be rated")
+    examples = tuple((by_id[name], rating) for name, rating in ratings.items())
+    return Inputs(left, tuple(frames.values()), (*bad, *wrong), examples)

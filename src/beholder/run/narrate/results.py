@@ -13,13 +13,21 @@ import numpy as np
 from beholder import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
-from beholder.narratives.cost import PUBLISHED_SECONDS, Rates, Stage, estimated_tokens, measured
+from beholder.narratives.cost import (
+    PUBLISHED_SECONDS,
+    Rates,
+    Stage,
+    estimated_tokens,
+    measured,
+    pooled,
+)
 from beholder.narratives.hybrid import Hybrid, combine
 from beholder.narratives.judging import Vote, values
 from beholder.narratives.measuring import EmbeddedPictures
-from beholder.narratives.steps import steps_table
+from beholder.narratives.models import between_models, with_and_without
+from beholder.narratives.steps import breaks_table, steps_table, told_by
 from beholder.narratives.strength import Coherence
-from beholder.narratives.study import JudgedStoryline, tables
+from beholder.narratives.study import JudgedStoryline, mean_vote, tables
 from beholder.records import Frame, ItemFailure, Storyline
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs
@@ -43,6 +51,12 @@ def build(config: NarrateConfig, found: StageFindings) -> dict[str, Any]:
     frames = found.inputs.shown
     index = {frame.id: number for number, frame in enumerate(frames)}
     captions = found.captions()
+    study_tables = tables(
+        subjects,
+        config.human,
+        n_repeated=_n_repeated(storylines),
+        hybrid_note=None if hybrid is None else _hybrid_note(hybrid, len(storylines)),
+    )
     return {
         "format": FORMAT,
         "human": config.human,
@@ -51,8 +65,16 @@ def build(config: NarrateConfig, found: StageFindings) -> dict[str, Any]:
             rows.narrative(at, storyline, subjects[at], index)
             for at, storyline in enumerate(storylines)
         ],
-        "tables": tables(subjects, config.human, n_repeated=_n_repeated(storylines)),
-        "steps": _steps_table(storylines, rows) if rows.steps else None,
+        "tables": study_tables,
+        "examples": _examples(config, found, study_tables) if config.voting.examples else None,
+        "models": [
+            {
+                "by": by,
+                **between_models(_ratings(subjects, names), _sources(storylines), config.human),
+            }
+            for by, names in _by_model(config).items()
+        ],
+        "steps": _steps_table(storylines, rows, config.human) if rows.steps else None,
         "cost": cost_table(config, found.inputs, found.spent),
         "hybrid": None if hybrid is None else _hybrid_row(hybrid, config, found),
         "hybrid_missing": no_hybrid,
@@ -67,14 +89,21 @@ def cost_table(
 ) -> dict[str, Any]:
     """Costs by captions and by sight in seconds and tokens, and the break-even.
 
-    Measured where the run has all three kinds of answers, else published or estimated rates, which
-    their ``basis`` says.
+    Measured where the run has all three kinds of answers, over all judges, else published or
+    estimated rates, which their ``basis`` says. ``judges`` are the ratings that a narrative gets by
+    each way: those of all models, with and without examples.
     """
-    n, judges, n_pictures = len(inputs.storylines), config.voting.judges, len(inputs.shown)
+    n, n_pictures = len(inputs.storylines), len(inputs.shown)
+    conditions = 2 if config.voting.examples else 1
+    judges = config.voting.judges * max(1, len(config.judges)) * conditions
     length = sum(len(storyline.frames) for storyline in inputs.storylines) / n
     words = (config.captions.min_words + config.captions.max_words) // 2
     known = spent or {}
-    seconds, tokens = measured(known) or (PUBLISHED_SECONDS, estimated_tokens(length, words))
+    kinds: dict[str, list[Stage]] = {"caption": [known.get("caption", Stage())]}
+    for way in config.ways:
+        kinds.setdefault(way.by, []).append(known.get(way.name, Stage()))
+    rates = measured({kind: pooled(found) for kind, found in kinds.items()})
+    seconds, tokens = rates or (PUBLISHED_SECONDS, estimated_tokens(length, words))
     return {
         "n_pictures": n_pictures,
         "n_narratives": n,
@@ -124,6 +153,46 @@ def _n_repeated(storylines: Sequence[Storyline]) -> int:
     )
 
 
+def _by_model(config: NarrateConfig) -> dict[str, dict[str, str]]:
+    """Per way of seeing, the way of each judge by its spec; nothing where there is one judge."""
+    found: dict[str, dict[str, str]] = {}
+    for way in config.ways if len(config.judges) > 1 else ():
+        by = f"{way.by} with examples" if way.examples else way.by
+        found.setdefault(by, {})[way.judge] = way.name
+    return found
+
+
+def _ratings(
+    subjects: Sequence[JudgedStoryline], names: Mapping[str, str]
+) -> dict[str, dict[str, float]]:
+    """Mean vote per narrative, by judge."""
+    means = {
+        judge: {one.id: mean_vote(one.votes.get(name, ())) for one in subjects}
+        for judge, name in names.items()
+    }
+    return {
+        judge: {name: mean for name, mean in rated.items() if mean is not None}
+        for judge, rated in means.items()
+    }
+
+
+def _sources(storylines: Sequence[Storyline]) -> dict[str, str]:
+    return {storyline.id: storyline.source for storyline in storylines}
+
+
+def _examples(
+    config: NarrateConfig, found: StageFindings, study: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The examples, and what they change."""
+    plain = {(way.by, way.judge): way.name for way in config.ways if not way.examples}
+    pairs = [(plain[way.by, way.judge], way.name) for way in config.ways if way.examples]
+    shown = [
+        {"id": one.id, "source": one.source, "rating": rating, "n_pictures": len(one.frames)}
+        for one, rating in found.inputs.examples
+    ]
+    return {"shown": shown, "rows": with_and_without(study, pairs)}
+
+
 def _votes(votes: Sequence[Vote]) -> list[dict[str, Any]]:
     return [
         {
@@ -131,6 +200,7 @@ def _votes(votes: Sequence[Vote]) -> list[dict[str, Any]]:
             "value": vote.value,
             "reason": vote.reason,
             "failure": None if vote.failure is None else vote.failure.message,
+            "breaks": vote.breaks,
         }
         for vote in votes
     ]
@@ -156,7 +226,8 @@ class _StepRows:
         }
         if self._hybrid is not None:
             row = self._hybrid.ratings[at]
-            votes["hybrid"] = [None if np.isnan(value) else value for value in row]
+            if self._hybrid.trusted or not np.isnan(row).all():
+                votes["hybrid"] = [None if np.isnan(value) else value for value in row]
         known = coherence if isinstance(coherence, Coherence) else None
         return JudgedStoryline(
             id=storyline.id,
@@ -218,12 +289,35 @@ def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None,
     if "hybrid" not in config.parts:
         return None, None
     nan = [float("nan")] * config.voting.judges
-    seen = set(found.seen)
-    looks = [row if at in seen else nan for at, row in enumerate(found.table("sight"))]
+    seen, sight = set(found.seen), found.table("sight")
+    looks = [row if at in seen else nan for at, row in enumerate(sight)]
+    withheld = sight if "sight" in config.parts else None
     try:
-        return combine(found.table("captions"), looks, weight=config.hybrid.weight), None
+        return combine(
+            found.table("captions"), looks, weight=config.hybrid.weight, withheld=withheld
+        ), None
     except ConfigError as error:
         return None, str(error)
+
+
+def _hybrid_note(hybrid: Hybrid, n: int) -> str:
+    """What hybrid ratings stand on, as a caution beside the tables that hold them."""
+    held_out = next(check for check in hybrid.checks if check.narratives == "held out")
+    facts = (
+        f"on {held_out.n} narratives that were held out their error against sight is"
+        f" {held_out.error:.2f} points, that of giving each the mean"
+        f" {held_out.error_of_mean or 0.0:.2f}"
+    )
+    if not hybrid.trusted:
+        return (
+            f"hybrid: captions do not predict sight here ({facts}). The {n - hybrid.n_seen}"
+            " narratives that were not looked at have no hybrid rating; look at more, or at all."
+        )
+    return (
+        f"hybrid: ratings of the {n - hybrid.n_seen} narratives that were not looked at are"
+        f" predicted from captions and pulled towards the mean; {facts}. Judges agree on shrunk"
+        " ratings, too: ICC, alpha, d and g of hybrid are too large. Go by its error against sight."
+    )
 
 
 def _hybrid_row(hybrid: Hybrid, config: NarrateConfig, found: StageFindings) -> dict[str, Any]:
@@ -241,6 +335,8 @@ def _hybrid_row(hybrid: Hybrid, config: NarrateConfig, found: StageFindings) -> 
         "learned": hybrid.learned,
         "slope": hybrid.slope,
         "intercept": hybrid.intercept,
+        "trusted": hybrid.trusted,
+        "checks": [asdict(check) for check in hybrid.checks],
         "calls_saved": spared,
         "seconds_saved": spared * per_call[0],
         "tokens_saved": spared * per_call[1],
@@ -279,20 +375,22 @@ def _drawn(pictures: EmbeddedPictures, storylines: Sequence[Storyline]) -> tuple
     rows = sorted(sorted(used)[:MATRIX_SIDE] + rest[::step][:room])
     if any(frames[row].date is None for row in rows):
         return rows, "in order of the file"
-    return sorted(rows, key=lambda row: (_first_day(frames[row]), row)), "in order of time"
+    return sorted(rows, key=lambda row: (_middle_day(frames[row]), row)), "in order of time"
 
 
-def _first_day(frame: Frame) -> int:
-    return 0 if frame.date is None else frame.date.first.toordinal()
+def _middle_day(frame: Frame) -> float:
+    return 0.0 if frame.date is None else frame.date.middle
 
 
-def _steps_table(storylines: Sequence[Storyline], found: _StepRows) -> dict[str, Any]:
-    rows = []
+def _steps_table(storylines: Sequence[Storyline], found: _StepRows, human: str) -> dict[str, Any]:
+    rows, broken = [], []
     for at, votes in found.steps.items():
         coherence = found.coherence.get(at)
         theta = coherence.steps if isinstance(coherence, Coherence) else None
-        rows.append((storylines[at].source, [_step_mean(step) for step in votes], theta))
-    return steps_table(rows)
+        source = storylines[at].source
+        rows.append((source, [_step_mean(step) for step in votes], theta))
+        broken.append((source, [told_by([vote.breaks for vote in step]) for step in votes]))
+    return {**steps_table(rows, human), "breaks": breaks_table(broken, human)}
 
 
 def _step_mean(votes: Sequence[Vote]) -> float | None:

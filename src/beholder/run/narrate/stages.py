@@ -34,14 +34,16 @@ from beholder.records import ItemFailure
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs
 
-JUDGED = ("caption", "captions", "sight", "transitions")
-"""Stages that ask a judge, in the order in which they are told."""
+
+def judged(config: NarrateConfig) -> tuple[str, ...]:
+    """Stages that ask a judge, in the order in which they are told."""
+    return ("caption", *(way.name for way in config.ways), "transitions")
 
 
 def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
     """What a run asks, by stage.
 
-    ``coherence`` measures storylines, ``captions`` and ``sight`` rate them, ``transitions`` rates
+    ``coherence`` measures storylines, each of ``config.ways`` rates them, ``transitions`` rates
     their steps, ``caption`` describes pictures.
 
     Raises:
@@ -50,16 +52,21 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
     steps = "transitions" in config.parts
     writes = config.by_captions or (steps and config.steps_by == "captions")
     caption = _captioner(config, inputs) if writes else None
-    anchors = config.voting.anchors
     found: dict[str, Asker[Any]] = {}
     if "coherence" in config.parts:
         found["coherence"] = _measure(config, inputs)
-    if config.by_captions:
-        found["captions"] = RateStoryline(**_rater(config, "captions", caption), anchors=anchors)
-    if config.by_sight:
-        found["sight"] = RateStoryline(**_rater(config, "sight", None), anchors=anchors)
+    for way in config.ways:
+        examples = inputs.examples if way.examples else ()
+        found[way.name] = RateStoryline(
+            **_rater(config, way.by, way.judge, caption),
+            anchors=config.voting.anchors,
+            rated=", ".join(f"{one.id}: {rating}" for one, rating in examples),
+            examples=examples,
+        )
     if steps:
-        found["transitions"] = RateSteps(**_rater(config, config.steps_by, caption))
+        found["transitions"] = RateSteps(
+            **_rater(config, config.steps_by, config.judges[0], caption)
+        )
     if caption is not None:
         found["caption"] = caption
     return found
@@ -74,22 +81,23 @@ def n_seen(config: NarrateConfig, n: int) -> int:
 
 def _captioner(config: NarrateConfig, inputs: Inputs) -> CaptionFrame:
     how = config.captions
-    judge = how.judge or config.judge
-    assert judge is not None  # the configuration refuses a run that asks and names none
     return CaptionFrame(
-        judge=judge,
+        judge=how.judge or config.judges[0],
         context=config.voting.context,
         max_side=config.max_side,
         min_words=how.min_words,
         max_words=how.max_words,
         language=how.language,
+        connections=how.connections,
         all_given=all(frame.caption for frame in inputs.shown),
     )
 
 
-def _rater(config: NarrateConfig, by: Method, caption: CaptionFrame | None) -> dict[str, Any]:
+def _rater(
+    config: NarrateConfig, by: Method, judge: str, caption: CaptionFrame | None
+) -> dict[str, Any]:
     return {
-        "judge": config.judge,
+        "judge": judge,
         "context": config.voting.context,
         "max_side": config.max_side,
         "by": by,
@@ -101,7 +109,7 @@ def _rater(config: NarrateConfig, by: Method, caption: CaptionFrame | None) -> d
 
 def _measure(config: NarrateConfig, inputs: Inputs) -> MeasureCoherence:
     how = config.coherence
-    assert how.embedder is not None  # likewise
+    assert how.embedder is not None  # the configuration refuses a run that measures without
     return MeasureCoherence(
         embedder=how.embedder,
         jsd=how.jsd,
@@ -119,6 +127,7 @@ class StageFindings:
 
     Attributes:
         inputs: What it works on.
+        ways: Names of the ways of rating.
         n_judges: Judges that vote.
         outcomes: Per stage, the outcome per position of a storyline, or of a picture.
         seen: Positions that hybrid judging looks at.
@@ -128,6 +137,7 @@ class StageFindings:
     """
 
     inputs: Inputs
+    ways: tuple[str, ...]
     n_judges: int
     outcomes: dict[str, Mapping[int, Outcome]] = field(default_factory=dict)
     seen: list[int] = field(default_factory=list)
@@ -141,10 +151,10 @@ class StageFindings:
         return {shown[at].id: caption_of(one) for at, one in self._of("caption").items()}
 
     def votes(self) -> dict[str, dict[int, list[Vote]]]:
-        """Per method the votes per position of a storyline."""
+        """Per way of rating the votes per position of a storyline."""
         return {
             method: {at: votes_of(one, 1, self.n_judges)[0] for at, one in self._of(method).items()}
-            for method in ("captions", "sight")
+            for method in self.ways
             if method in self.outcomes
         }
 

@@ -74,8 +74,9 @@ def plan_ranking(config: RankConfig) -> RunPlan:
     with TemporaryDirectory() as folder:
         unpacked = Path(folder) / "pictures"
         sets, bad = read(config, unpacked)
-        rankers = _rankers(config, sets)
-        return plan(rankers, REVIEWS, sets, config.out, config.means(unpacked), bad)
+        rankers, means = _rankers(config, sets), config.means(unpacked)
+        means.check(rankers)
+        return plan(rankers, REVIEWS, sets, config.out, means, bad)
 
 
 def read(

@@ -17,7 +17,7 @@ from beholder.run.rank.config import RankConfig
 from beholder.run.thumbs import write_thumbs
 
 RANKING = "ranking.json"
-FORMAT = 1
+FORMAT = 2
 THUMB_SIDE = 240
 
 
@@ -42,6 +42,12 @@ def build(
         RankedImage.of(
             one,
             {name: found for name in names if isinstance(found := scored[name][position], Scored)},
+            {
+                name: len(found.detail["answers"])
+                for name in names
+                if isinstance(found := scored[name][position], ItemFailure)
+                and "answers" in found.detail
+            },
         )
         for position, one in enumerate(reviews)
     ]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from beholder.data.sample import NONE, SEVERAL
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
 from beholder.judges.operations import Operation
@@ -16,8 +17,10 @@ from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
 from beholder.records import Item
 from beholder.run.rows.making import CHARACTERS, WORDS, MadePart, Maker
+from beholder.text import n_spoken
+from beholder.text.languages import has_blanks, language_named
 
-SEVERAL, NONE = "several", "none"
+OTHER_LENGTH = "other length"
 _CANDIDATE = "candidate"
 
 
@@ -29,11 +32,15 @@ class RowColumns:
         system: Who wrote the caption.
         language: The language of a caption (where the row names none) or a translation.
         category: The category.
+        dataset: Data set of a caption.
+        named_dataset: What captions have there; empty keeps what the row has.
     """
 
     system: str = "system"
     language: str = "language"
     category: str = "category"
+    dataset: str = "dataset"
+    named_dataset: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,11 +73,22 @@ class RowAsker(Maker[Item]):
 class CaptionRow(RowAsker):
     """A description of an item's pictures becomes the candidate.
 
+    One that has not the number of words asked for is asked for once more; what comes then is kept,
+    counted (``asked_again``, ``other_length``), and belongs to a data set of its own, so that no
+    table mixes it with texts of the length asked for. Texts in languages without blanks between
+    words are not measured.
+
     Raises:
         ConfigError: The numbers of words are no range.
     """
 
     registered_name: ClassVar[str] = "caption"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        WORDS,
+        CHARACTERS,
+        ValueInfo("asked_again", "1 where the first text was too long or too short, else 0"),
+        ValueInfo("other_length", "1 where the second one was, too, else 0"),
+    )
     operation: ClassVar[type[Operation[Any]]] = operations.Caption
 
     language: str = param("English", "language to write in")
@@ -86,7 +104,7 @@ class CaptionRow(RowAsker):
         _check_pictures(subject)
 
     async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
-        """One text."""
+        """One text, with the earlier one as its source where it was asked for again."""
         low, high = self.words
         question = operations.Caption(
             await tools.pictures.read(subject.images),
@@ -95,11 +113,39 @@ class CaptionRow(RowAsker):
             max_words=high,
             context=self.context,
         )
-        return (MadePart(await judge.ask(question)),)
+        first = await judge.ask(question)
+        if self._fits(first):
+            return (MadePart(first),)
+        again = operations.CaptionAgain(**vars(question), earlier=first)
+        second = await judge.ask(again)
+        return (MadePart(second, "" if self._fits(second) else OTHER_LENGTH, first),)
+
+    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
+        """Its length, and whether that is the one asked for."""
+        (part,) = parts
+        return super().measure(parts) | {
+            "asked_again": float(bool(part.source)),
+            "other_length": float(part.label == OTHER_LENGTH),
+        }
+
+    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+        """How many texts have not the length asked for."""
+        n, others = len(columns.get("other_length", ())), int(sum(columns.get("other_length", ())))
+        if not others:
+            return ()
+        low, high = self.words
+        return (f"{others:,} of {n:,} texts have not {low} to {high} words, also when asked again",)
+
+    def _fits(self, text: str) -> bool:
+        low, high = self.words
+        named = language_named(self.language)
+        return (named is not None and not has_blanks(named)) or low <= n_spoken(text) <= high
 
     def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
-        known = {columns.language: self.language} | dict(item.group)
-        group = known | {columns.system: system}
+        group = {columns.language: self.language} | dict(item.group) | {columns.system: system}
+        dataset = [columns.named_dataset or group.get(columns.dataset, ""), parts[0].label]
+        if any(dataset):
+            group[columns.dataset] = ", ".join(filter(None, dataset))
         return replace(item, id=f"{item.id}/{system}", candidate=parts[0].text, group=group)
 
 

@@ -136,6 +136,7 @@ def plan_making(making: Making[S]) -> RunPlan:
         RunError: The run directory holds another kind of run.
     """
     manifest.check_kind(making.folder, making.kind)
+    making.means.check(making.askers)
     bad: list[DataError] = []
     subjects = _good(making, bad)
     return plan(making.askers, making.subjects, subjects, making.folder, making.means, bad)

@@ -13,6 +13,7 @@ from beholder.errors import ConfigError, DataError
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.run.rows.askers import check_words
+from beholder.text import n_spoken
 
 
 def read_pictured(source: str, *, media_root: Path | None = None) -> Iterator[Item | DataError]:
@@ -57,7 +58,8 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int]:
     """Fewest and most words of a caption from ``40``, ``30-40``, ``median`` or ``median:FILE``.
 
     A single number is the most; the fewest are four fifths of it. ``median`` is the median length
-    of the references, in words between blanks: each different text counts once.
+    of the references, in words between blanks, without marks of speech: each different text counts
+    once.
 
     Args:
         text: What the user wrote.
@@ -74,7 +76,7 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int]:
         texts = {reference for item in measured for reference in item.references}
         if not texts:
             raise ConfigError(f"--words {text}: {file or 'the data'} has no reference to measure")
-        return _around(round(median(len(reference.split()) for reference in texts)))
+        return _around(round(median(n_spoken(reference) for reference in texts)))
     low, dash, high = text.partition("-")
     try:
         limits = (int(low), int(high)) if dash else _around(int(text))

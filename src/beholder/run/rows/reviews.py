@@ -15,7 +15,6 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
 from beholder.judges.operations import Operation
 from beholder.metrics import Tools
-from beholder.metrics.irr.response import LANGUAGES
 from beholder.metrics.params import param
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Frame, Reviews
@@ -25,6 +24,7 @@ from beholder.run.rows.inputs import root_of
 from beholder.run.rows.making import MadePart, Maker
 from beholder.run.session import Means, Progress
 from beholder.run.subjects import FRAME
+from beholder.text.languages import language_named
 
 KIND = "reviews"
 FILE_NAME = "reviews.jsonl"
@@ -74,7 +74,7 @@ class WriteReviews(Maker[Frame]):
         question = operations.Review(
             await tools.pictures.read([subject.image or ""], self.max_side),
             KINDS,
-            language=LANGUAGES.get(self.language, self.language),
+            language=language_named(self.language) or self.language,
             n_words=self.words,
         )
         texts = await judge.ask(question)

@@ -1,0 +1,147 @@
+"""Designs of studies: which pictures are drawn, for which set, and who annotates them.
+
+Pictures are drawn, not rows: all rows of a picture go together. A draw hangs on the seed and on
+what is drawn, not on the order of the rows, and a larger draw holds the smaller one of its seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from beholder.errors import ConfigError
+from beholder.options import Rating, SampleDesign
+from beholder.records import Item
+
+SEVERAL, NONE = "several", "none"
+"""What stands for the category of a picture that fits more than one, or none."""
+
+_RATINGS: tuple[Rating, ...] = ("High", "Medium", "Low")
+
+Source: TypeAlias = tuple[str, ...]
+
+
+def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
+    """The rows of the drawn pictures, in the order of the data.
+
+    A picture stands in one set alone: the random set is drawn first, from all pictures, the
+    categories from the rest. Its category before stands in ``meta`` under the column's name.
+
+    Args:
+        items: The rows.
+        design: What is drawn.
+
+    Raises:
+        ConfigError: Nothing is asked for, or there are not enough pictures, no category, or no
+            ratings; says how many.
+    """
+    if design.n is None and design.per_category is None and design.rated is None:
+        raise ConfigError(
+            "nothing says what to draw; give n, per_category or rated (--n 200, --per-category 50,"
+            " --rated High)"
+        )
+    pictures = list(dict.fromkeys(item.source for item in items))
+    chosen: dict[Source, str | None] = {}
+    if design.n is not None:
+        chosen |= dict.fromkeys(_some(pictures, design.n, design.seed, "the data"), design.random)
+    if design.per_category is not None or design.rated is not None:
+        category = _categories(items, design)
+        free = [picture for picture in category if picture not in chosen]
+        for name in dict.fromkeys(category.values()) if design.per_category is not None else ():
+            own = [picture for picture in free if category[picture] == name]
+            count = design.per_category or 0
+            chosen |= dict.fromkeys(_some(own, count, design.seed, f"category {name!r}"))
+        if design.n is None and design.per_category is None:
+            chosen = dict.fromkeys(free)
+    return [
+        _in_set(item, design.column, chosen[item.source]) for item in items if item.source in chosen
+    ]
+
+
+def assign(items: Sequence[Item], annotators: int, overlap: int, seed: int = 0) -> list[list[Item]]:
+    """The rows of each annotator, in an order of his own.
+
+    Each picture goes, with all its rows, to ``overlap`` annotators: to those who have the fewest
+    pictures so far, chance deciding between equals. So loads differ by one picture at most, and any
+    two annotators may share some.
+
+    Args:
+        items: The rows.
+        annotators: How many there are.
+        overlap: How many see each picture; all of them where it is their number.
+        seed: Of the choice and of the orders.
+
+    Raises:
+        ConfigError: The overlap is not from 1 to the number of annotators.
+    """
+    if not 1 <= overlap <= annotators:
+        raise ConfigError(
+            f"overlap={overlap}: expected from 1 to the number of annotators, {annotators}"
+        )
+    pictures = dict.fromkeys(item.source for item in items)
+    shares: list[set[Source]] = [set() for _ in range(annotators)]
+    for picture in sorted(pictures, key=lambda source: _chance(seed, "order", source)):
+        by_load = sorted(
+            range(annotators),
+            key=lambda who: (len(shares[who]), _chance(seed, f"annotator {who}", picture)),
+        )
+        for who in by_load[:overlap]:
+            shares[who].add(picture)
+    return [
+        sorted(
+            (item for item in items if item.source in share),
+            key=lambda item: _chance(seed, f"row {who}", (item.id,)),
+        )
+        for who, share in enumerate(shares)
+    ]
+
+
+def _some(pictures: Iterable[Source], n: int, seed: int, what: str) -> list[Source]:
+    ordered = sorted(pictures, key=lambda source: _chance(seed, "draw", source))
+    if len(ordered) < n:
+        raise ConfigError(
+            f"{what} has {len(ordered)} pictures to draw from, and {n} were asked for"
+        )
+    return ordered[:n]
+
+
+def _categories(items: Sequence[Item], design: SampleDesign) -> dict[Source, str]:
+    """The one category of each picture that has one, rated high enough."""
+    found: dict[Source, str] = {}
+    n_rated = 0
+    for item in items:
+        name = item.group.get(design.column, "")
+        if design.rated is not None:
+            ratings = item.meta.get("categories")
+            if not isinstance(ratings, list):
+                continue
+            n_rated += 1
+            allowed = _RATINGS[: _RATINGS.index(design.rated) + 1]
+            if len(ratings) != 1 or ratings[0].get("rating") not in allowed:
+                continue
+        if name not in ("", SEVERAL, NONE, design.random):
+            found.setdefault(item.source, name)
+    if design.rated is not None and not n_rated:
+        raise ConfigError(
+            "no row has ratings of categories (meta.categories); beholder classify writes them"
+        )
+    if not found:
+        raise ConfigError(f"no picture has a category of its own in group.{design.column}")
+    return found
+
+
+def _in_set(item: Item, column: str, name: str | None) -> Item:
+    """An item in a set; None leaves its category."""
+    if name is None:
+        return item
+    before = item.group.get(column)
+    meta = {**item.meta, column: before} if before else item.meta
+    return replace(item, group={**item.group, column: name}, meta=meta)
+
+
+def _chance(seed: int, purpose: str, source: Source) -> bytes:
+    """A number that hangs on its arguments alone and looks random."""
+    return hashlib.sha256(json.dumps([seed, purpose, *source]).encode("utf-8")).digest()

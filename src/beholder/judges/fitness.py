@@ -1,0 +1,239 @@
+"""How well a judge tells what is in a text from what is not: 200 probes with known answers.
+
+The probes are texts of our own with units that they state and units that they do not (``altered``:
+one detail is another; ``swapped``: said of another thing, or roles exchanged; ``foreign``: another
+text's). A judge is fit where it parts the two, whatever its scale: area under the ROC curve. A
+probe that a judge cannot answer is counted, and the others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Literal, TypeAlias, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from beholder.errors import BeholderError, ConfigError, RunError
+from beholder.judges.base import FIRST, Draw, Judge
+from beholder.judges.operations import Presence, Question, Rank
+from beholder.judges.operations.presence import QuestionKind
+
+ProbeKind: TypeAlias = Literal["true", "altered", "swapped", "foreign"]
+Verdict: TypeAlias = Literal["fit", "weak", "unfit"]
+
+FIT = 0.9
+"""Area under the curve from which a judge is fit: it ranks nine of ten pairs of a stated and an
+unstated unit rightly."""
+
+WEAK = 0.75
+"""Below it a judge is unfit: it adds more noise than verdicts."""
+
+MOST_FAILED = 0.05
+"""Share of probes without a usable answer beyond which a judge is unfit."""
+
+QUESTIONS_PER_ITEM = 130
+"""What PoSh asks about a pair of descriptions of 100 and 170 words (``docs/judges.md``)."""
+
+_BINS = 10
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A unit that a text states or does not."""
+
+    text: str
+    question: Question
+    kind: ProbeKind
+
+
+@cache
+def probes() -> tuple[Probe, ...]:
+    """The probes of the package: 20 texts with five stated and five unstated units each."""
+    found = []
+    file = resources.files("beholder.judges").joinpath("probes.txt")
+    for block in file.read_text(encoding="utf-8").split("\n\n"):
+        text, *rows = block.strip().splitlines()
+        if text.startswith("#"):
+            continue
+        for row in rows:
+            kind, unit, *said = (part.strip() for part in row.split("|"))
+            words, subject, other = _places(unit, said)
+            question = Question(cast(QuestionKind, unit), words, subject, other)
+            found.append(Probe(text, question, cast(ProbeKind, kind)))
+    return tuple(found)
+
+
+def _places(unit: str, said: Sequence[str]) -> tuple[str, str, str]:
+    """Words, subject and object of a unit; those that its kind has none of are empty."""
+    wanted = {"entity": 1, "attribute": 2, "relation": 3}[unit]
+    if len(said) != wanted:
+        raise ValueError(f"a probe of the kind {unit} has {wanted} parts, got {said}")
+    words, subject, other = (*said, "", "")[:3]
+    return words, subject, other
+
+
+@dataclass(frozen=True)
+class Fitness:
+    """What came of the probes.
+
+    Attributes:
+        n: Probes.
+        failed: Reasons why probes got no grade, with their counts.
+        auc: Share of pairs of a stated and an unstated unit that are ranked rightly, ties half;
+            0.5 is chance, 1 best; NaN where one side has no grade.
+        auc_by_kind: The same against each kind of unstated unit.
+        right: Share of answered probes on the right side of ``threshold``.
+        threshold: Grade from which a unit counts as found.
+        best_threshold: Grade that parts the two best (highest mean of both sides' shares).
+        calibration_error: Mean distance of the grade, as a probability from 0 to 1, from the share
+            of stated units, over tenths; 0 is best.
+        reliability: Mean probability, share of stated units and count of each tenth that has any.
+        position_bias: Mean rank given to what stands first minus that of what stands last, in
+            ranks; 0 is fair, below 0 favours the first; None where no ranking could be used.
+        seconds: Time for the probes, answers kept from before counted as nothing.
+    """
+
+    n: int
+    failed: Mapping[str, int]
+    auc: float
+    auc_by_kind: Mapping[ProbeKind, float]
+    right: float
+    threshold: float
+    best_threshold: float
+    calibration_error: float
+    reliability: Sequence[tuple[float, float, int]]
+    position_bias: float | None
+    seconds: float
+
+    @property
+    def n_failed(self) -> int:
+        """Probes without a grade."""
+        return sum(self.failed.values())
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether this judge is fit to judge here; see ``FIT``, ``WEAK`` and ``MOST_FAILED``."""
+        if not self.auc >= WEAK or self.n_failed > MOST_FAILED * self.n:
+            return "unfit"
+        return "fit" if self.auc >= FIT else "weak"
+
+
+async def fitness(judge: Judge, *, threshold: float, asked: Sequence[Probe] = ()) -> Fitness:
+    """Put the probes to a judge.
+
+    Args:
+        judge: The judge.
+        threshold: Grade from which a unit counts as found.
+        asked: Probes of your own; the package's if not given.
+
+    Raises:
+        ConfigError: No question to this judge can succeed (wrong key, unknown model).
+        RunError: The account has no quota left.
+    """
+    chosen = list(asked) or list(probes())
+    start = time.monotonic()
+    answers = await asyncio.gather(*(graded(judge, p.question, p.text) for p in chosen))
+    seconds = time.monotonic() - start
+    failed = Counter(answer for answer in answers if isinstance(answer, str))
+    known = [(p, a) for p, a in zip(chosen, answers, strict=True) if not isinstance(a, str)]
+    grades = np.array([grade for _, grade in known], dtype=np.float64)
+    kinds = np.array([probe.kind for probe, _ in known], dtype=object)
+    there = kinds == "true"
+    return Fitness(
+        n=len(chosen),
+        failed=failed,
+        auc=area(grades[there], grades[~there]),
+        auc_by_kind={
+            kind: area(grades[there], grades[kinds == kind])
+            for kind in get_args(ProbeKind)
+            if kind != "true"
+        },
+        right=float(((grades >= threshold) == there).mean()) if len(grades) else np.nan,
+        threshold=threshold,
+        best_threshold=_best_threshold(grades, there),
+        calibration_error=_calibration_error(grades, there),
+        reliability=_reliability(grades, there),
+        position_bias=await position_bias(judge, EQUAL_TEXTS),
+        seconds=seconds,
+    )
+
+
+async def graded(judge: Judge, question: Question, text: str, draw: Draw = FIRST) -> float | str:
+    """The grade of a unit in a text, or why there is none."""
+    try:
+        (grade,) = await judge.ask(Presence([question], text), draw)
+    except (ConfigError, RunError):
+        raise
+    except BeholderError as error:
+        return str(error)
+    return grade.value
+
+
+def area(high: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
+    """Share of pairs in which the first is above the second, ties half; NaN without pairs."""
+    if not len(high) or not len(low):
+        return np.nan
+    return float(((high[:, None] > low).mean() + (high[:, None] >= low).mean()) / 2)
+
+
+def _best_threshold(grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]) -> float:
+    if there.all() or not there.any():
+        return np.nan
+    levels = np.unique(grades)
+    between = np.r_[levels[0], (levels[:-1] + levels[1:]) / 2, levels[-1] + 1e-9]
+    balanced = [(grades[there] >= t).mean() + (grades[~there] < t).mean() for t in between]
+    return float(between[int(np.argmax(balanced))])
+
+
+def _tenths(grades: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    return np.minimum((grades - 1) / 4 * _BINS, _BINS - 1).astype(np.intp)
+
+
+def _reliability(
+    grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]
+) -> list[tuple[float, float, int]]:
+    tenths = _tenths(grades)
+    rows = []
+    for tenth in np.unique(tenths):
+        here = tenths == tenth
+        rows.append((float(((grades[here] - 1) / 4).mean()), float(there[here].mean()), here.sum()))
+    return [(probability, share, int(n)) for probability, share, n in rows]
+
+
+def _calibration_error(grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]) -> float:
+    if not len(grades):
+        return np.nan
+    rows = _reliability(grades, there)
+    return sum(n * abs(probability - share) for probability, share, n in rows) / len(grades)
+
+
+async def position_bias(judge: Judge, texts: Sequence[str]) -> float | None:
+    """Every text stands once in every place, so that quality cancels out; None where any failed."""
+    if not judge.can(Rank):
+        return None
+    n = len(texts)
+    orders = [[*texts[shift:], *texts[:shift]] for shift in range(n)]
+    try:
+        rankings = await asyncio.gather(*(judge.ask(Rank(order)) for order in orders))
+    except (ConfigError, RunError):
+        raise
+    except BeholderError:
+        return None
+    first, last = ([ranks[place] for ranks in rankings] for place in (0, -1))
+    return float(np.mean(first) - np.mean(last))
+
+
+EQUAL_TEXTS = (
+    "The composition leads the eye along the bridge, but the sky is too bright.",
+    "The red coat stands out well; the reflections in the river are lost in shadow.",
+    "The church gives depth to the scene, though the trees cover much of it.",
+    "The light on the water is fine, while the man stands too far to the left.",
+)
+"""Reviews of one picture, none better than another."""

@@ -1,0 +1,103 @@
+"""Languages by name or code, and whether a text is in English."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from beholder.text import frequency
+from beholder.text.tokenize import folded_words
+
+ENGLISH = "English"
+
+_NAMES = {
+    "am": "Amharic", "ar": "Arabic", "as": "Assamese", "az": "Azerbaijani", "be": "Belarusian",
+    "bg": "Bulgarian", "bho": "Bhojpuri", "bn": "Bengali", "ca": "Catalan", "cs": "Czech",
+    "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": ENGLISH, "es": "Spanish",
+    "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish", "fr": "French",
+    "ga": "Irish", "gl": "Galician", "gu": "Gujarati", "ha": "Hausa", "he": "Hebrew",
+    "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian",
+    "is": "Icelandic", "it": "Italian", "ja": "Japanese", "ka": "Georgian", "kk": "Kazakh",
+    "km": "Khmer", "kn": "Kannada", "ko": "Korean", "kok": "Konkani", "lo": "Lao",
+    "lt": "Lithuanian", "lv": "Latvian", "mai": "Maithili", "ml": "Malayalam", "mn": "Mongolian",
+    "mr": "Marathi", "ms": "Malay", "my": "Burmese", "ne": "Nepali", "nl": "Dutch",
+    "no": "Norwegian", "or": "Odia", "pa": "Punjabi", "pl": "Polish", "pt": "Portuguese",
+    "ro": "Romanian", "ru": "Russian", "sa": "Sanskrit", "sd": "Sindhi", "si": "Sinhala",
+    "sk": "Slovak", "sl": "Slovenian", "so": "Somali", "sq": "Albanian", "sr": "Serbian",
+    "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai",
+    "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek",
+    "vi": "Vietnamese", "yo": "Yoruba", "zh": "Chinese", "zu": "Zulu",
+}  # fmt: skip
+_BY_NAME = {name.lower(): name for name in _NAMES.values()}
+_WITHOUT_BLANKS = frozenset({"Burmese", "Chinese", "Japanese", "Khmer", "Lao", "Thai"})
+
+_SIGNS = {
+    "German": "und der das ist ein eine einer einem einen auf mit dem den des im zu sind von steht"
+    " sich für nicht aus zum zur bei nach es er sie wie auch als wird werden durch einige zwei",
+    "French": "et le la les est une un dans avec sur de des du il elle sont deux qui que aux pour"
+    " par ce cette ses ne pas",
+    "Spanish": "y el la los las es un una en con sobre de del se por dos está que lo su sus para"
+    " más como fue",
+    "Italian": "il la gli è una un con di del della dei nel nella si che sono su da alla",
+    "Portuguese": "o os uma um em com de da dos das na dois há está são que por para",
+    "Dutch": "en het een de van op zijn staat naar twee aan voor te dat niet",
+    "Swedish": "och en ett på med som är av två står det att den för",
+    "Polish": "na w z jest się są dwa przez nad po nie",
+}
+"""Little words that hardly any description does without, by language; none that English has."""
+_SIGN_SETS = {name: frozenset(told.split()) for name, told in _SIGNS.items()}
+_ENGLISH_SIGNS = "the of and is are with an to at by from this that there his her its for"
+_ENGLISH_SIGN_SET = frozenset(_ENGLISH_SIGNS.split())
+_SIGN_SHARE = 0.2
+_ENOUGH_FOR_SIGNS = 5
+_SIGNS_PER_ENGLISH = 4
+_KNOWN_SHARE = 0.4
+_ENOUGH_WORDS = 8
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile(r"[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff\uff21-\uff5a]")
+
+
+def language_named(said: str) -> str | None:
+    """The English name of a language that is named or coded: ``hi``, ``en-GB``, ``hindi``.
+
+    None for any other word, so that no word of the data passes as the name of a language.
+    """
+    bare = said.strip().lower()
+    code = re.split(r"[-_]", bare, maxsplit=1)[0]
+    return _BY_NAME.get(bare) or _NAMES.get(code)
+
+
+def has_blanks(language: str) -> bool:
+    """Whether texts of a language, named as ``language_named`` does, have blanks between words."""
+    return language not in _WITHOUT_BLANKS
+
+
+@lru_cache(maxsize=4096)
+def not_english(text: str) -> str | None:
+    """Why a text is taken to be in another language than English; None where it may be English.
+
+    Three signs: most letters are not Latin; little words of another language, two different ones at
+    least, are a fifth of all words and far more than those of English; or of eight words or more
+    hardly any is a known English word. Names of people and places, and foreign words that are
+    quoted, are none of these. A text of fewer than five words passes where it is in Latin letters.
+    """
+    letters = _LETTER.findall(text)
+    latin = sum(_LATIN.match(letter) is not None for letter in letters)
+    if letters and 2 * latin < len(letters):
+        return f"{len(letters) - latin} of its {len(letters)} letters are not Latin"
+    found = folded_words(text)
+    english = sum(word in _ENGLISH_SIGN_SET for word in found)
+    for language, signs in _SIGN_SETS.items():
+        told = [word for word in found if word in signs]
+        if (
+            len(found) >= _ENOUGH_FOR_SIGNS
+            and len(set(told)) > 1
+            and len(told) >= _SIGN_SHARE * len(found)
+            and len(told) > _SIGNS_PER_ENGLISH * english
+        ):
+            listed = ", ".join(repr(word) for word in dict.fromkeys(told[:3]))
+            return f"it looks {language} ({listed})"
+    known = sum(frequency.weight(word) < 1.0 for word in found)
+    if len(found) >= _ENOUGH_WORDS and known < _KNOWN_SHARE * len(found):
+        return f"only {known} of its {len(found)} words are known English words"
+    return None

@@ -1,0 +1,124 @@
+"""Fitness of judges whose answers are planned: shares counted by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from beholder.backends import Answer, Request, Sample, Scripted
+from beholder.errors import ConfigError
+from beholder.judges import LLMJudge
+from beholder.judges.fitness import Fitness, Probe, fitness, position_bias, probes
+from beholder.judges.operations import Question
+
+TEXT = "A red cup."
+FOUR = [
+    Probe(TEXT, Question("entity", "a cup"), "true"),
+    Probe(TEXT, Question("attribute", "red", "the cup"), "true"),
+    Probe(TEXT, Question("attribute", "blue", "the cup"), "altered"),
+    Probe(TEXT, Question("entity", "a plate"), "foreign"),
+]
+
+
+def judge(grade: Callable[[str], int | str]) -> LLMJudge:
+    """A judge that grades by the unit that is asked about, and ranks what stands first first."""
+
+    def answer(request: Request) -> str | Answer:
+        if request.schema is not None:
+            return json.dumps({"ranks": [1, 2, 3, 4]})
+        said = str(grade(request.messages[1].text))
+        return Answer((Sample(said, "length", ((said, math.log(0.9)),)),), "m")
+
+    return LLMJudge(Scripted(answer, top_logprobs=20))
+
+
+def measured(grade: Callable[[str], int | str], **options: float) -> Fitness:
+    return asyncio.run(fitness(judge(grade), asked=FOUR, threshold=options.get("threshold", 3)))
+
+
+def by_unit(cup: int, red: int, blue: int, plate: int) -> Callable[[str], int]:
+    def grade(prompt: str) -> int:
+        for word, value in (("red\n", red), ("blue", blue), ("plate", plate)):
+            if word in prompt.rpartition("</target>")[2]:
+                return value
+        return cup
+
+    return grade
+
+
+def test_there_are_200_probes_half_of_them_stated_and_none_twice() -> None:
+    kinds = Counter(probe.kind for probe in probes())
+    assert kinds["true"] == 100
+    assert sum(kinds.values()) == 200
+    assert min(kinds.values()) >= 20
+    assert len({(p.text, p.question) for p in probes()}) == 200
+    assert Counter(Counter(p.text for p in probes()).values()) == {10: 20}
+    first = next(p for p in probes() if p.question.kind == "relation")
+    assert first.question == Question("relation", "holds", "the man", "the umbrella")
+
+
+def test_shares_of_pairs_and_of_answers_are_counted() -> None:
+    found = measured(by_unit(cup=5, red=3, blue=3, plate=1))
+    assert found.auc == pytest.approx((1 + 1 + 1 + 0.5) / 4)  # red and blue are level
+    assert found.auc_by_kind["altered"] == pytest.approx(0.75)
+    assert found.auc_by_kind["foreign"] == 1.0
+    assert math.isnan(found.auc_by_kind["swapped"])
+    assert found.right == 0.75
+    assert (
+        found.best_threshold == 2.0
+    )  # both stated, and one of two others: as good as 4, and first
+    assert found.reliability == [(0.0, 0.0, 1), (0.5, 0.5, 2), (1.0, 1.0, 1)]
+    assert found.calibration_error == 0.0
+    assert found.n_failed == 0
+    assert found.position_bias == -3.0  # rank 1 for the first place, 4 for the last
+    assert found.verdict == "weak"
+
+
+def test_a_judge_that_knows_is_fit_wherever_its_scale_lies() -> None:
+    found = measured(by_unit(cup=2, red=2, blue=1, plate=1))
+    assert (found.auc, found.verdict) == (1.0, "fit")
+    assert found.right == 0.5
+    assert found.best_threshold == 1.5
+    assert found.calibration_error == pytest.approx((2 * 0.75 + 2 * 0.0) / 4)
+
+
+def test_a_judge_that_always_says_the_same_is_at_chance_and_unfit() -> None:
+    found = measured(lambda prompt: 5)
+    assert (found.auc, found.verdict) == (0.5, "unfit")
+
+
+def test_answers_that_cannot_be_used_are_counted_and_the_others_go_on() -> None:
+    found = measured(lambda prompt: "none" if "plate" in prompt.rpartition("</target>")[2] else 5)
+    assert found.n_failed == 1
+    assert "no usable answer to presence" in next(iter(found.failed))
+    assert found.auc_by_kind["altered"] == 0.5
+    assert math.isnan(found.auc_by_kind["foreign"])
+    nothing = measured(lambda prompt: "none")
+    assert nothing.n_failed == 4
+    assert nothing.verdict == "unfit"
+    assert math.isnan(nothing.auc)
+
+
+def test_too_many_failures_make_a_judge_unfit_that_is_right_otherwise() -> None:
+    right = by_unit(cup=5, red=5, blue=1, plate=1)
+    found = measured(lambda prompt: "none" if "plate" in prompt else right(prompt))
+    assert found.auc == 1.0
+    assert found.verdict == "unfit"
+
+
+def test_an_error_that_concerns_all_questions_is_passed_on() -> None:
+    def refuse(prompt: str) -> int:
+        raise ConfigError("refused the key")
+
+    with pytest.raises(ConfigError, match="refused the key"):
+        measured(refuse)
+
+
+def test_position_bias_is_not_told_where_a_ranking_failed() -> None:
+    broken = LLMJudge(Scripted(lambda request: "no JSON", top_logprobs=20))
+    assert asyncio.run(position_bias(broken, ["a", "b"])) is None

@@ -1,0 +1,71 @@
+"""Values that tell nothing for the data at hand are told in the result, the summary and the page."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import beholder
+from beholder import Item
+from beholder.metrics import metric
+from beholder.report import summary_table, write_report
+
+# Two items of 60 words against 5 (a gap of 55: a Gaussian of exp(-55 ** 2 / 72) = 6e-19 at most)
+# and one of equal length that shares two of its words.
+LONG = " ".join(f"word{i}" for i in range(60))
+ITEMS = [
+    Item("a", LONG, ("word1 word2 word3 word4 word5",)),
+    Item("b", f"{LONG} more", ("word7 word8 word9 word10 word11",)),
+    Item("c", "one red cat", ("one red dog",)),
+]
+TOLD = (
+    "2 of 3 below 1e-06: document frequencies of one text a picture; texts 35 words longer or"
+    " shorter than their reference count as 0"
+)
+
+
+def test_the_gap_that_is_told_is_where_the_gaussian_brings_the_best_score_below() -> None:
+    assert 10 * math.exp(-(35**2) / 72) < 1e-6 < 10 * math.exp(-(34**2) / 72)
+
+
+def test_tiny_values_stand_in_result_summary_and_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = beholder.score(ITEMS, ["cider_d", "cider"], out=tmp_path / "run")
+    assert run.summary["cider_d"].cautions == (TOLD,)
+    assert run.summary["cider"].cautions == ()  # it does not look at lengths
+    assert beholder.Run(run.path).manifest["summary"][0]["cautions"] == [TOLD]
+    Console(width=120).print(summary_table(run.manifest))
+    assert "caution: 2 of 3 below 1e-06" in " ".join(capsys.readouterr().out.split())
+    assert f"Caution: {TOLD}" in write_report(run.path).read_text("utf-8")
+
+
+def test_several_references_are_no_reason() -> None:
+    items = [Item(i.id, i.candidate, (*i.references, "a dog")) for i in ITEMS]
+    found = metric("cider_d").prepare(items)
+    assert found.cautions({"cider_d": [0.0, 1e-7, 0.4]}) == (
+        "2 of 3 below 1e-06: texts 35 words longer or shorter than their reference count as 0",
+    )
+    assert found.cautions({"cider_d": [2e-6, 1e-6, 0.4]}) == ()
+
+
+def test_a_tenth_of_tiny_values_is_not_told() -> None:
+    one = metric("cider_d").prepare(ITEMS)
+    assert one.cautions({"cider_d": [0.0, *range(1, 10)]}) == ()
+    assert len(one.cautions({"cider_d": [0.0, 0.0, *range(1, 10)]})) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([0.5, 0.5, 0.5], ("all 3 values of f1 are 0.5: it tells none apart",)),
+        ([0.5, 0.5, 0.6], ()),
+        ([0.5, 0.5], ()),
+        ([], ()),
+    ],
+)
+def test_equal_values_are_told(values: list[float], told: tuple[str, ...]) -> None:
+    assert metric("token_f1").cautions({"f1": values, "precision": [0.0] * 9}) == told

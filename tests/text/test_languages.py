@@ -1,0 +1,86 @@
+"""Names of languages, and texts that are not English; sentences by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from beholder.text.languages import has_blanks, language_named, not_english
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("hi", "Hindi"),
+        ("HI", "Hindi"),
+        ("en-GB", "English"),
+        ("zh_Hant", "Chinese"),
+        (" hindi ", "Hindi"),
+        ("mai", "Maithili"),
+        ("", None),
+        ("Hindi and more", None),
+        ("mixed", None),
+        ("other", None),
+    ],
+)
+def test_only_known_names_and_codes_name_a_language(said: str, name: str | None) -> None:
+    assert language_named(said) == name
+
+
+def test_some_languages_have_no_blanks_between_words() -> None:
+    assert has_blanks("Hindi")
+    assert not has_blanks("Japanese")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("एक लाल स्कूटर है।", "letters are not Latin"),
+        ("犬が走る。", "letters are not Latin"),
+        ("Ein Hund läuft im Park.", "German ('ein', 'im')"),
+        ("Un chien court dans le parc.", "French ('un', 'dans', 'le')"),
+        ("Un perro corre por el parque.", "Spanish ('un', 'por', 'el')"),
+        ("Zwei Kinder spielen auf der Wiese.", "German ('zwei', 'auf', 'der')"),
+        ("Kaksi lasta leikkii jalkapalloa vihreällä nurmikolla puiston laidalla.", "0 of its 8 words"),
+    ],
+)  # fmt: skip
+def test_texts_in_other_languages_are_told(text: str, why: str) -> None:
+    found = not_english(text)
+    assert found is not None
+    assert why in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A dog runs.",
+        "dog grass",
+        "",
+        "12:30",
+        "The Museo de la Ciudad de México seen from el Zócalo.",
+        "A statue of la Virgen de la Paz above the Rue de la Paix.",
+        "A sign reads 出口 above the door.",
+        "Ein Hund.",  # too short to tell
+        "A man holds a bat as a ball comes, and as he does no one moves.",
+        "Kristoffersen Krzyżanowski Włodarczyk",
+    ],
+)
+def test_english_with_foreign_names_passes(text: str) -> None:
+    assert not_english(text) is None
+
+
+def test_a_text_of_half_latin_letters_passes() -> None:
+    assert not_english("ab 犬犬") is None
+    assert not_english("ab 犬犬犬") is not None
+
+
+def test_little_words_must_be_a_fifth_of_all() -> None:
+    # two signs of ten words, then of eleven; all others are known English words
+    ten = "ein dog auf grass red blue house tree man woman"
+    assert not_english(ten) == "it looks German ('ein', 'auf')"
+    assert not_english(f"{ten} child") is None
+
+
+def test_one_english_little_word_is_outweighed_by_five_foreign_ones_only() -> None:
+    five = "ein der auf mit dem the dog red house tree"
+    assert not_english(five) == "it looks German ('ein', 'der', 'auf')"
+    assert not_english(five.replace("dem", "cat")) is None
