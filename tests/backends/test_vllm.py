@@ -60,9 +60,16 @@ class Engine:
 def engine(monkeypatch: pytest.MonkeyPatch) -> type[Engine]:
     module = ModuleType("vllm")
     module.__spec__ = SimpleNamespace(name="vllm")  # type: ignore[assignment]
-    module.LLM = Engine  # type: ignore[attr-defined]
     module.SamplingParams = Params  # type: ignore[attr-defined]
-    module.sampling_params = SimpleNamespace(StructuredOutputsParams=Params)  # type: ignore[attr-defined]
+
+    def loaded(name: str) -> Any:  # as the package does it: its parts come with the engine
+        if name != "LLM":
+            raise AttributeError(name)
+        if not hasattr(module, "sampling_params"):
+            module.sampling_params = SimpleNamespace(StructuredOutputsParams=Params)  # type: ignore[attr-defined]
+        return Engine
+
+    module.__getattr__ = loaded  # type: ignore[method-assign]
     processor = SimpleNamespace(is_cpu=lambda: False)
     module.platforms = SimpleNamespace(current_platform=processor)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "vllm", module)

@@ -115,8 +115,10 @@ class VLLM(Backend):
     def _started(self) -> Any:
         if self._engine is None:
             vllm = self._vllm()
-            options = {**_compact_json(vllm), **self._engine_options}
-            self._engine = vllm.LLM(model=self._model, **options)
+            make = vllm.LLM  # loads the parts of the package, which are looked at next
+            self._engine = make(
+                model=self._model, **{**_compact_json(vllm), **self._engine_options}
+            )
         return self._engine
 
     def _answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
