@@ -43,16 +43,25 @@ class Outcome:
         return sum(self.scores) / len(self.scores) / 5 if self.scores else 1.0
 
 
-def published(graph: SceneGraph, grade: Callable[[Question], float], threshold: float) -> Outcome:
-    """One direction, exhaustively."""
-    return _Direction(graph, grade, threshold).outcome()
+def published(
+    graph: SceneGraph,
+    grade: Callable[[Question], float],
+    threshold: float,
+    rewrite: Callable[[str], object] = str,
+) -> Outcome:
+    """One direction, exhaustively; ``rewrite`` hears each text that would be written anew."""
+    return _Direction(graph, grade, threshold, rewrite).outcome()
 
 
 class _Direction:
     def __init__(
-        self, graph: SceneGraph, grade: Callable[[Question], float], threshold: float
+        self,
+        graph: SceneGraph,
+        grade: Callable[[Question], float],
+        threshold: float,
+        rewrite: Callable[[str], object],
     ) -> None:
-        self.grade, self.threshold = grade, threshold
+        self.grade, self.threshold, self.rewrite = grade, threshold, rewrite
         self.mentions = [[m.text.lower() for m in e.mentions] for e in graph.entities]
         self.head = [texts[0] for texts in self.mentions]
         self.entities = range(len(self.head))
@@ -133,6 +142,7 @@ class _Direction:
             if all(text not in self.attributes[i] for i in rivals):
                 found.append(f"{text} {frame}")
                 self.rewrites += 1
+                self.rewrite(found[-1])
         theirs = {text for i in rivals for text in self.mentions[i]}
         for text in self.mentions[e]:
             if text not in PRONOUNS and text not in theirs and text != self.head[e]:
@@ -140,6 +150,8 @@ class _Direction:
         if not found:
             found = self.as_subject(e, rivals) + self.as_object(e, frame, rivals)
             self.rewrites += len(found)
+            for text in found:
+                self.rewrite(text)
         return found
 
     def as_subject(self, e: int, rivals: set[int]) -> list[str]:
