@@ -34,7 +34,7 @@ from beholder.errors import ItemError
 from beholder.judges.builtin.lexical_alignment import align_words
 from beholder.metrics import Tools
 from beholder.metrics.accord import Accord
-from beholder.metrics.posh.scoring import f1
+from beholder.metrics.posh.published import f1
 from beholder.metrics.wording import compare_words, peer_adjusted_recall
 from beholder.records import Item
 from beholder.text import words

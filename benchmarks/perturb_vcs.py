@@ -1,6 +1,7 @@
 """How far VCS and its parts tell breaking changes of a long text from preserving ones.
 
-    python benchmarks/perturb_vcs.py [--data FILE] [--embedder static] [--lct 0] [--rules fixed]
+    python benchmarks/perturb_vcs.py [--data FILE] [--embedder ordered] [--lct 1]
+        [--rules fixed] [--every 1]
 
 Each caption of oracle_facts (about 190 words) is the reference; its perturbed versions are the
 candidates. For each perturbation: the mean of every value, and, for a breaking one, the AUC against
@@ -63,14 +64,15 @@ def print_row(label: str, n: int, numbers: Any) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="VCS on perturbed captions")
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--embedder", default="static")
-    parser.add_argument("--lct", type=float, default=0)
+    parser.add_argument("--embedder", default="ordered")
+    parser.add_argument("--lct", type=float, default=1)
     parser.add_argument("--rules", default="fixed")
+    parser.add_argument("--every", type=int, default=1, help="take every n-th caption")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     metric = VCS(rules=options.rules, lct=options.lct, embedder=options.embedder)
     with options.data.open(encoding="utf-8") as lines:
-        captions = [json.loads(line)["candidate"] for line in lines]
+        captions = [json.loads(line)["candidate"] for line in lines][:: options.every]
     tools = Tools()
     found = {
         name: values_of(metric, items, tools)

@@ -33,8 +33,8 @@ from beholder.judges.grades import from_first_token
 from beholder.judges.operations.presence import HIGHEST, LOWEST, Question, render
 from beholder.judges.templates import Templates
 from beholder.language import parse, scene_graph
+from beholder.language.scene import Rules
 from beholder.metrics import Tools
-from beholder.metrics.posh.plan import Rules
 from beholder.records import Item
 
 ROOT = Path(__file__).parents[1]

@@ -39,10 +39,22 @@ TABLE: dict[str, dict[str, object]] = {
         "changed": "direct_assessment(judge='openai:m', scale=10)",
         "scored": f"direct_assessment(judge='scripted:{RULES}')",
     },
+    "dsg": {"identical": 1.0, "changed": "dsg(judge='openai:m')"},
     "fleur": {
         "plain": "fleur(judge='openai:m')",
         "changed": "fleur(judge='openai:m', references=True)",
         "elsewhere": "judged/test_judge_baselines.py",
+    },
+    "llava_critic": {
+        "plain": "llava_critic(judge='openai:m')",
+        "changed": "llava_critic(judge='openai:m', references=True)",
+        "elsewhere": "judged/test_judge_baselines.py",
+    },
+    "prometheus": {
+        "identical": 1.0,
+        "plain": "prometheus(judge='openai:m')",
+        "changed": "prometheus(judge='openai:x')",
+        "scored": f"prometheus(judge='scripted:{RULES}')",
     },
     "refclipscore": {
         "changed": "refclipscore(prefix='')",

@@ -88,13 +88,44 @@ def test_the_same_seed_gives_the_same_text() -> None:
 
 @pytest.mark.parametrize("name", PERTURBATIONS)
 def test_a_text_that_offers_nothing_is_left_as_it_was(name: str) -> None:
-    changes_always = {"repeat", "insert"}
+    changes_always = {"repeat", "insert", "preface"}
     if name not in changes_always:
         assert apply(name, "dogs.") == "dogs."
 
 
 def test_both_kinds_are_there() -> None:
     kinds = [each.kind for each in PERTURBATIONS.values()]
-    assert kinds.count("breaking") == 10
-    assert kinds.count("preserving") == 6
+    assert kinds.count("breaking") == 13
+    assert kinds.count("preserving") == 10
     assert all(each.help.endswith(".") for each in PERTURBATIONS.values())
+
+
+def test_two_things_of_a_sentence_change_places_and_so_do_two_colours() -> None:
+    assert apply("exchange_things", "It rains. The dog chases a cat into the house.") == (
+        "It rains. The cat chases a dog into the house."
+    )
+    assert apply("exchange_things", "The dog sees the dog. Rain falls.") == (
+        "The dog sees the dog. Rain falls."
+    )
+    assert apply("exchange_colours", "Red cars and a red van meet a blue bus.") == (
+        "Red cars and a blue van meet a red bus."
+    )
+    assert apply("exchange_colours", "A dog.") == "A dog."
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scrambled_sentences_keep_their_words_and_their_places(seed: int) -> None:
+    found = sentences(apply("scramble", seed=seed))
+    assert [sorted(s.rstrip(".").split()) for s in found] == [
+        sorted(s.rstrip(".").split()) for s in sentences(TEXT)
+    ]
+    assert " ".join(found) != TEXT
+
+
+def test_what_keeps_the_meaning_changes_the_words_alone() -> None:
+    assert apply("same_words", "A small couch beside big rocks.") == (
+        "A little sofa next to large stones."
+    )
+    assert apply("spelling", "Gray color in the centre.") == "Grey colour in the center."
+    assert apply("digits", "Two of 12 men and one dog.") == "2 of twelve men and one dog."
+    assert apply("preface", "A dog.") == "Here is what can be seen. A dog."

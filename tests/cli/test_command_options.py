@@ -57,11 +57,23 @@ OPTIONS = {
         "--category --cuts --dataset --human-rating --json --language --metric --out "
         "--random --rating --system -m -o"
     ),
+    "steps": "--metric --out -m -o",
+    "suite comparison": (
+        "--base-url --batch --cache --concurrency --embedder --json --judge --limit --max-cost "
+        "--media-root --metric --out --prompts --resamples --seed --skip-bad-rows --temperature "
+        "--workers --writer -m -o"
+    ),
+    "suite authors": (
+        "--author --base-url --batch --cache --concurrency --embedder --json --judge --limit "
+        "--max-cost --media-root --metric --others --out --prompts --resamples --seed "
+        "--skip-bad-rows --temperature --workers -m -o"
+    ),
     "metrics": "",
     "show": "",
     "doctor": "--base-url --judge",
     "graph": "--coref --json --parser --rules --svg",
-    "judge-check": "--base-url --replicates --temperature",
+    "graph-check": "--coref --json --parser --rules",
+    "judge-check": "--answers --base-url --replicates --temperature",
     "cache stats": "--cache",
     "cache export": "--cache --run",
     "cache prune": "--cache --days",

@@ -85,6 +85,31 @@ def test_judge_check_prints_consistency_and_bias(cli: Cli, tmp_path: Path) -> No
     assert "-3.00" in done.out
     assert "unfit" in done.out
     assert "0.50" in done.out  # and it is at chance
+    assert "0.33 at 2.00" in done.out  # half are there: F1 2/3 of these, 0 of the others
+
+
+def test_judge_check_is_held_against_own_answers(cli: Cli, tmp_path: Path) -> None:
+    row = {"kind": "entity", "text": "dog", "target": "A dog.", "side": "candidate"}
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps({**row, "present": said}) + "\n" for said in (True, False)))
+    done = cli("judge-check", rules(tmp_path), "--answers", str(path))
+    assert done.code == 0, done.err
+    assert "mistakes" in done.out
+    assert "omissions" not in done.out
+    assert "0.33" in done.out
+
+
+def test_graph_check_prints_the_shares(cli: Cli, tmp_path: Path) -> None:
+    dog = {"head": "dog", "heads": ["dog"], "attributes": [], "attribute_sentence_idxs": {}}
+    graph = {"entities": [{**dog, "text_spans": [[2, 5]]}], "relations": []}
+    path = tmp_path / "graphs.jsonl"
+    path.write_text(json.dumps({"text": "A dog.", "graph": graph}))
+    done = cli("graph-check", str(path), "--json")
+    assert done.code == 0, done.err
+    shown = json.loads(done.out)
+    assert shown["entity"] == {"precision": 1, "recall": 1, "f1": 1, "shares": {"coref": 1}}
+    assert shown["relation"]["f1"] is None
+    assert "1 texts" in cli("graph-check", str(path)).out
 
 
 def test_doctor_says_what_is_wrong_with_a_bad_judge(cli: Cli, tmp_path: Path) -> None:

@@ -210,6 +210,71 @@ def test_hybrid_looks_at_a_share_and_says_what_it_spared(cli: Cli) -> None:
     assert [row["n"] for row in study["tables"]["reliability"] if row["method"] == "hybrid"] == [26]
 
 
+def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 3)
+    done = cli(
+        "compare", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "--judges", "2",
+        "--judge", "story:steady", "--judge", "story(model='other', log='b.txt')",
+        "--example", "human-1=8", "--example", "random-0=3",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
+    assert len(study["narratives"]) == 10
+    assert [(one["id"], one["rating"]) for one in study["examples"]["shown"]] == [
+        ("human-1", 8), ("random-0", 3),
+    ]  # fmt: skip
+    assert study["voting"]["examples"] == {"human-1": 8, "random-0": 3}
+    assert len(study["tables"]["methods"]) == 4
+    assert "8 ratings of each narrative" in done.err  # two of each judge, with and without
+    assert len(Path("b.txt").read_text("utf-8").split()) == 2 * 2 * 10
+    again = cli(
+        "compare", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "--judges", "2",
+        "--judge", "story:steady", "--example", "human-1=7", "-o", "runs/s",
+    )  # fmt: skip
+    assert again.code == 2  # other examples leave out other sequences
+    assert "runs/s holds a run over other data" in again.err
+    same = cli(
+        "compare", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "-o", "same",
+        "--judge", "story:steady", "--judge", "story(model='steady', log='b.txt')",
+    )  # fmt: skip
+    assert same.code == 2
+    assert "story:steady and story(model='steady', log='b.txt') are the same" in same.err
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("human-1", "--example 'human-1': expected ID=RATING"),
+        ("=8", "expected ID=RATING"),
+        ("human-1=8.5", "expected ID=RATING"),
+        ("human-1=11", "example human-1=11: expected a whole number from 1 to 10"),
+        ("nobody=4", "example 'nobody': s.jsonl has no sequence of that id"),
+    ],
+)
+def test_an_example_that_cannot_be_shown_exits_2(cli: Cli, given: str, message: str) -> None:
+    write_narratives(Path("s.jsonl"), 1)
+    done = cli(
+        "judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady",
+        "--example", given,
+    )  # fmt: skip
+    assert done.code == 2
+    assert message in done.err
+    assert not Path("runs").exists()
+
+
+def test_captions_can_tell_what_connects_pictures(cli: Cli) -> None:
+    write_narratives(Path("s.jsonl"), 0)
+    asked = ("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "captions")
+    judge = ("--judge", "story(model='steady', log='calls.txt')")
+    assert cli(*asked, *judge, "-o", "plain").code == 0
+    plain = set(Path("calls.txt").read_text("utf-8").split())
+    assert cli(*asked, *judge, "-o", "told", "--connections").code == 0
+    both = set(Path("calls.txt").read_text("utf-8").split())
+    study = json.loads(Path("told/study.json").read_text("utf-8"))
+    # other questions; the toy captions a picture alike either way, so that ratings are asked alike
+    assert len(both - plain) == study["cost"]["stages"]["caption"]["calls"]
+
+
 def test_another_run_takes_shared_answers_from_the_cache(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 1)
     for out in ("first", "second"):

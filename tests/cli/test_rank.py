@@ -415,3 +415,33 @@ def test_review_counts_beforehand_takes_the_first_and_prints_its_log(cli: Cli) -
     assert (log["kind"], log["status"], log["data"]["n_items"]) == ("reviews", "complete", 2)
     again = cli(*arguments)
     assert "0 made now, 0 failed now, 2 reused" in again.err
+
+
+def test_texts_that_the_embedder_cannot_read_fail_with_their_language(cli: Cli) -> None:
+    texts = ["塔は左に立っている。", "塔は右にある。", "橋は赤い。"]
+    row: dict[str, Any] = {
+        "id": "p",
+        "language": "ja",
+        "texts": texts,
+        "references": ["塔は左に立つ。"],
+    }
+    row["ranks"] = {"a": [1, 2, 3], "b": [1, 2, 3]}
+    Path("r.jsonl").write_text(json.dumps(row) + "\n")
+    done = cli("rank", "r.jsonl", "--allow-failed", "1")
+    assert done.code == 0, done.err
+    ranking = json.loads(Path("runs/rank-r/ranking.json").read_text("utf-8"))
+    (scorer,) = ranking["tables"]["scorers"]
+    assert (scorer["n_failed"], scorer["n_level"]) == (1, 0)
+    (reason,) = ranking["images"][0]["failures"].values()
+    assert "embedder ordered reads English, but" in reason
+    assert "Japanese" in reason
+    assert cli("rank", "r.jsonl").code == 1
+
+
+def test_requests_of_a_judge_that_never_ranks_are_counted(cli: Cli) -> None:
+    write_reviews(Path("r.jsonl"), 3)
+    judge = "response(judge='reviewer:malformed', orders=2)"
+    done = cli("rank", "r.jsonl", "-s", judge, "--allow-failed", "3")
+    assert done.code == 0, done.err
+    (bias,) = json.loads(Path("runs/rank-r/ranking.json").read_text("utf-8"))["tables"]["bias"]
+    assert (bias["n_requests"], bias["n_failed"], bias["value"]) == (6, 6, None)

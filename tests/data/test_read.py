@@ -237,10 +237,10 @@ def test_a_cut_off_gz_file_is_named(tmp_path: Path) -> None:
         list(read_items(path))
 
 
-@pytest.mark.parametrize("name", ["d.json", "d", "d.txt", "d.parquet.gz"])
+@pytest.mark.parametrize("name", ["d.jso", "d", "d.txt", "d.parquet.gz"])
 def test_an_unknown_ending_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("{}")
-    with pytest.raises(DataError, match=r"expected \.jsonl, \.csv or \.tsv"):
+    with pytest.raises(DataError, match=r"expected \.jsonl, \.json, \.csv or \.tsv"):
         list(read_items(tmp_path / name))
 
 

@@ -169,3 +169,10 @@ def test_an_overlap_without_annotators_is_refused(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text('{"id": 1, "candidate": "a"}\n')
     with pytest.raises(ConfigError, match="give --annotators"):
         app(["sample", str(tmp_path / "in.jsonl"), "--n", "1", "--overlap", "2", "-o", "x.jsonl"])
+
+
+def test_a_set_drawn_before_is_no_category() -> None:
+    before = draw(ITEMS, SampleDesign(n=20))
+    rest = [i for i in ITEMS if i.images[0] not in pictures(before)]
+    found = draw([*before, *rest], SampleDesign(per_category=5))
+    assert {i.group["category"] for i in found} == {"nature", "trade"}

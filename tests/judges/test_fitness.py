@@ -69,9 +69,9 @@ def test_shares_of_pairs_and_of_answers_are_counted() -> None:
     assert found.auc_by_kind["foreign"] == 1.0
     assert math.isnan(found.auc_by_kind["swapped"])
     assert found.right == 0.75
-    assert (
-        found.best_threshold == 2.0
-    )  # both stated, and one of two others: as good as 4, and first
+    # At 3: stated 2 of 2, others 1 of 2: F1 (4/5 + 2/3) / 2, and no threshold does better.
+    assert found.calibration.used.f1 == pytest.approx((4 / 5 + 2 / 3) / 2)
+    assert found.calibration.best.f1 == pytest.approx((4 / 5 + 2 / 3) / 2)
     assert found.reliability == [(0.0, 0.0, 1), (0.5, 0.5, 2), (1.0, 1.0, 1)]
     assert found.calibration_error == 0.0
     assert found.n_failed == 0
@@ -83,7 +83,7 @@ def test_a_judge_that_knows_is_fit_wherever_its_scale_lies() -> None:
     found = measured(by_unit(cup=2, red=2, blue=1, plate=1))
     assert (found.auc, found.verdict) == (1.0, "fit")
     assert found.right == 0.5
-    assert found.best_threshold == 1.5
+    assert (found.calibration.best.f1, found.calibration.best.threshold) == (1.0, 2.0)
     assert found.calibration_error == pytest.approx((2 * 0.75 + 2 * 0.0) / 4)
 
 

@@ -32,6 +32,7 @@ from beholder.judges.operations import (
     Review,
     Rewrite,
     Translate,
+    Vary,
     Verify,
 )
 from beholder.judges.templates import Templates
@@ -93,6 +94,7 @@ CALLS: dict[str, Any] = {
         GradeDescription("A cat.", images=[PICTURE], references=["A cat."])
     ),
     "classify": lambda j: j.ask(Classify({"nature": "Land."}, text="A tree.")),
+    "vary": lambda j: j.ask(Vary("A dog barks.", "tense")),
     "translate": lambda j: j.ask(Translate("Ein Hund.", source="German", target="English")),
 }
 

@@ -10,9 +10,11 @@ import pytest
 from beholder.errors import ConfigError
 from beholder.narratives.cost import PUBLISHED_SECONDS, Rates, Stage, measured
 from beholder.narratives.hybrid import choose, combine
+from beholder.narratives.models import between_models
 from beholder.narratives.space import Floats
-from beholder.narratives.steps import StepRow, steps_table
+from beholder.narratives.steps import Breaks, StepRow, breaks_table, steps_table, told_by
 from beholder.narratives.study import JudgedStoryline, tables
+from beholder.stats import reliability_verdict
 
 NAN = math.nan
 
@@ -202,7 +204,7 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
 
 def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> None:
     captions = [[1, 1], [3, 3], [5, 5], [7, 7], [4, 4], [2, 2]]
-    sight = np.array([[2, 4], [7, 7], [10, 12], [NAN] * 2, [NAN] * 2, [NAN] * 2])  # 1 + 2 captions
+    sight = np.array([[2, 4], [7, 7], [10, 12], *3 * [[NAN, NAN]]])  # 1 + 2 captions
     withheld = np.array([[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]])  # predicted: 15, 9
     found = combine(captions, sight, weight=0.5, withheld=withheld)
     looked, held, hidden = found.checks
@@ -257,3 +259,67 @@ def test_rates_are_measured_only_when_narratives_were_rated_both_ways() -> None:
     seconds, tokens = found
     assert (seconds.caption, seconds.by_captions, seconds.by_sight) == (2.0, 1.0, 5.0)
     assert (tokens.caption, tokens.by_captions, tokens.by_sight) == (10.0, 11.0, 101.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        (-0.2, "poor"), (0.499, "poor"), (0.5, "moderate"), (0.749, "moderate"),
+        (0.75, "good"), (0.899, "good"), (0.9, "excellent"), (1.0, "excellent"),
+    ],
+)  # fmt: skip
+def test_words_for_reliability_are_those_of_koo_and_li(value: float, word: str) -> None:
+    assert reliability_verdict(value) == word
+
+
+def test_a_break_is_what_more_than_half_of_those_who_told_name() -> None:
+    assert told_by([("place",), ("time", "place"), ()]) == ["place"]
+    assert told_by([("place",), ("time",)]) == []  # one of two is not more than half
+    assert told_by([None, ("people",), None]) == ["people"]
+    assert told_by([None, None]) is None
+    assert told_by([]) is None
+
+
+def test_breaks_are_tallied_by_source_and_a_narrative_counts_once_in_tests() -> None:
+    rows: list[tuple[str, list[Breaks]]] = [
+        ("maps", [("place",), ("place", "time"), None]),
+        ("maps", [(), ()]),
+        ("human", [("theme",)]),
+        ("human", [None]),
+    ]
+    found = breaks_table(rows)
+    human, maps = found["sources"]
+    assert (human["source"], human["n"], human["n_not_told"]) == ("human", 1, 1)
+    assert human["counts"] == {"place": 0, "time": 0, "theme": 1, "people": 0}
+    assert (maps["n"], maps["n_not_told"]) == (4, 1)
+    assert maps["counts"] == {"place": 2, "time": 1, "theme": 0, "people": 0}
+    assert maps["shares"]["place"] == pytest.approx(0.5)
+    by_kind = {row["kind"]: row for row in found["comparisons"]}
+    assert by_kind["place"]["difference"] == pytest.approx(0 - (2 / 2 + 0) / 2)
+    assert by_kind["time"]["difference"] == pytest.approx(0 - (1 / 2 + 0) / 2)
+    assert by_kind["theme"]["difference"] == pytest.approx(1.0)
+    assert (by_kind["place"]["n_a"], by_kind["place"]["n_b"]) == (1, 2)  # one human told nothing
+    silent = breaks_table([("maps", [None]), ("human", [()])])
+    assert silent["sources"][1]["shares"]["place"] is None
+    assert silent["comparisons"] == []  # nothing to hold the one that was told against
+
+
+def test_models_are_compared_over_what_all_of_them_rated() -> None:
+    ratings = {"a": {"x": 2.0, "y": 4.0, "z": 6.0, "w": 9.0}, "b": {"x": 3.0, "y": 4.0, "z": 8.0}}
+    found = between_models(ratings, {"x": "maps", "y": "human", "z": "random", "w": "maps"})
+    assert (found["n"], found["n_left_out"]) == (3, 1)
+    (pair,) = found["pairs"]
+    assert pair["difference"] == pytest.approx(1.0)  # (1 + 0 + 2) / 3
+    # around (4, 5): a -2 0 2, b -2 -1 3: 10 / sqrt(8 * 14)
+    assert pair["r"] == pytest.approx(10 / (8 * 14) ** 0.5)
+    assert pair["rho"] == pytest.approx(1.0)
+    assert found["kendall_w"]["value"] == pytest.approx(1.0)
+    ranks = {(row["model"], row["source"]): row["rank"] for row in found["sources"]}
+    assert [ranks["a", s] for s in ("human", "maps", "random")] == [2.0, 3.0, 1.0]
+    assert found["sources"][0]["sd"] is None  # of one narrative
+    tied = between_models(
+        {"a": {"x": 5.0, "y": 5.0}, "b": {"x": 5.0, "y": 6.0}}, {"x": "p", "y": "q"}
+    )
+    assert [row["rank"] for row in tied["sources"]] == [1.5, 1.5, 2.0, 1.0]
+    alone = between_models({"a": {"x": 1.0}, "b": {"y": 1.0}}, {"x": "p", "y": "q"})
+    assert alone["reason"] == "needs two narratives that all judges rated, got 0"

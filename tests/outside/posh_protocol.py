@@ -13,13 +13,14 @@ from beholder.judges.operations import Question
 from beholder.language.graph import SceneGraph
 
 PRONOUNS = (
-    *("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "theirs"),
-    *("who", "whom", "whose", "which", "that", "this", "these", "those", "one", "ones"),
+    *("he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself"),
+    *("they", "them", "their", "theirs", "themselves"),
+    *("who", "whom", "this", "that", "these", "those"),
 )
 CONTAINING = (
-    *("have", "has", "had", "having", "hold", "holds", "held", "holding"),
+    *("have", "has", "had", "having", "hold", "holds", "holding"),
     *("contain", "contains", "contained", "containing"),
-    *("wear", "wears", "wore", "worn", "wearing"),
+    *("wear", "wears", "wore", "wearing"),
 )
 
 
@@ -65,34 +66,36 @@ class _Direction:
         self.mentions = [[m.text.lower() for m in e.mentions] for e in graph.entities]
         self.head = [texts[0] for texts in self.mentions]
         self.entities = range(len(self.head))
-        self.relations = [(r.subject, r.text.lower(), r.object) for r in graph.relations]
-        self.attributes: list[dict[str, int]] = [{} for _ in self.entities]
-        for a in graph.attributes:
-            self.attributes[a.entity].setdefault(a.text.lower(), a.sentence)
-        self.parents: list[list[int]] = [[] for _ in self.entities]
-        for subject, text, other in self.relations:
-            if text == "part of" and other not in self.parents[subject]:
-                self.parents[subject].append(other)
-            if text in CONTAINING and subject not in self.parents[other]:
-                self.parents[other].append(subject)
-        starts = [e.mentions[0].span[0] for e in graph.entities]
-        self.special = {
-            e
-            for e in self.entities
-            if self.head[e] in ("us", "our", "we")
-            or (
-                self.head[e] in ("left", "right")
-                and graph.text[: starts[e]].rstrip().lower().endswith("our")
-            )
+        relations = {
+            (r.subject, r.text.lower(), r.object): r.sentence for r in graph.relations[::-1]
         }
-        self.name = {e: self.head[e] for e in self.special}
-        self.score = dict.fromkeys(self.special, 5.0)
+        written = [(r.subject, r.text.lower(), r.object) for r in graph.relations]
+        self.relations = list(dict.fromkeys(written))
+        self.by_sentence = sorted(self.relations, key=relations.__getitem__)
+        self.attributes: list[dict[str, int]] = [{} for _ in self.entities]
+        for a in sorted(graph.attributes, key=lambda a: a.text):  # "B" before "a"
+            self.attributes[a.entity].setdefault(a.text.lower(), a.sentence)
+        self.parents: list[set[int]] = [set() for _ in self.entities]
+        for subject, text, other in self.relations:
+            if text == "part of":
+                self.parents[subject].add(other)
+            if text in CONTAINING:
+                self.parents[other].add(subject)
+        self.special: dict[int, str] = {}
+        for e in self.entities:
+            before = graph.text[: graph.entities[e].mentions[0].span[0]].rstrip().lower()
+            if self.head[e] in ("us", "our", "we"):
+                self.special[e] = "the viewer"
+            elif self.head[e] in ("left", "right") and before.endswith("our"):
+                self.special[e] = f"our {self.head[e]}"
+        self.name: dict[int, str] = {}
+        self.score: dict[int, float] = {}
         self.rewrites = 0
 
     def outcome(self) -> Outcome:
         questions = 2 * len(self.special)
         for nested in (False, True):
-            found = {}
+            found = {e: (name, 5.0) for e, name in self.special.items()}
             for e in self.entities:
                 if e in self.special or bool(self.parents[e]) is not nested:
                     continue
@@ -109,7 +112,7 @@ class _Direction:
             (self.score[e], Question("attribute", text, self.name[e]))
             for e in self.entities
             if e not in self.special
-            for text in sorted(self.attributes[e])
+            for text in self.attributes[e]
         ]
         rest += [
             (
@@ -117,6 +120,7 @@ class _Direction:
                 Question("relation", text, self.name[s], self.name[o]),
             )
             for s, text, o in self.relations
+            if not {s, o} <= self.special.keys()
         ]
         for holder, question in rest:
             asked = holder >= self.threshold
@@ -126,38 +130,48 @@ class _Direction:
 
     def candidates(self, e: int) -> list[str]:
         head = self.head[e]
-        alike = {i for i in self.entities if self.head[i] == head} - {e}
-        there = [p for p in self.parents[e] if self.score.get(p, 0.0) >= self.threshold]
-        frames = [
+        alike = {i for i in self.entities if self.head[i] == head} - {e} - self.special.keys()
+        there = [p for p in sorted(self.parents[e]) if self.score.get(p, 0.0) >= self.threshold]
+        frames = [(head, alike)] if not alike or not there else []
+        frames += [
             (f"{head} of {self.name[p]}", {i for i in alike if p in self.parents[i]}) for p in there
         ]
-        if not alike or not there:
-            frames.append((head, alike))
-        found = [text for frame, rivals in frames for text in self.of_frame(e, frame, rivals)]
-        return list(dict.fromkeys(found)) or [frames[0][0]]
+        kinds: list[list[str]] = [[], [], [], [], []]
+        for frame, rivals in frames:
+            known = {text for texts in kinds for text in texts}
+            own = [
+                [t for t in texts if t not in known] for texts in self.of_frame(e, frame, rivals)
+            ]
+            if rivals and not any(own):
+                own += [self.as_subject(e, rivals), self.as_object(e, frame, rivals)]
+            for kind, texts in enumerate(own):
+                kinds[kind] += texts
+        for text in (t for kind in (1, 3, 4) for t in dict.fromkeys(kinds[kind])):
+            self.rewrites += 1
+            self.rewrite(text)
+        return list(dict.fromkeys(t for texts in kinds for t in texts)) or [frames[0][0]]
 
-    def of_frame(self, e: int, frame: str, rivals: set[int]) -> list[str]:
-        found = [] if rivals else [frame]
-        for text in sorted(self.attributes[e], key=lambda t: (self.attributes[e][t], t)):
-            if all(text not in self.attributes[i] for i in rivals):
-                found.append(f"{text} {frame}")
-                self.rewrites += 1
-                self.rewrite(found[-1])
+    def of_frame(self, e: int, frame: str, rivals: set[int]) -> list[list[str]]:
+        by_sentence = sorted(self.attributes[e], key=self.attributes[e].__getitem__)
         theirs = {text for i in rivals for text in self.mentions[i]}
-        for text in self.mentions[e]:
-            if text not in PRONOUNS and text not in theirs and text != self.head[e]:
-                found.append(text + frame[len(self.head[e]) :])
-        if not found:
-            found = self.as_subject(e, rivals) + self.as_object(e, frame, rivals)
-            self.rewrites += len(found)
-            for text in found:
-                self.rewrite(text)
-        return found
+        return [
+            [] if rivals else [frame],
+            [
+                f"{text} {frame}"
+                for text in by_sentence
+                if all(text not in self.attributes[i] for i in rivals)
+            ],
+            [
+                text + frame[len(self.head[e]) :]
+                for text in self.mentions[e]
+                if text not in PRONOUNS and text not in theirs and text != self.head[e]
+            ],
+        ]
 
     def as_subject(self, e: int, rivals: set[int]) -> list[str]:
         return [
             f"{self.head[e]} {text} {self.called(o)}"
-            for s, text, o in self.relations
+            for s, text, o in self.by_sentence
             if s == e
             and self.tells(text, o)
             and not any((i, text, o) in self.relations for i in rivals)
@@ -166,9 +180,8 @@ class _Direction:
     def as_object(self, e: int, frame: str, rivals: set[int]) -> list[str]:
         return [
             f'{frame} with relation "{self.called(s)} {text} {self.head[e]}"'
-            for s, text, o in self.relations
+            for s, text, o in self.by_sentence
             if o == e
-            and s != e
             and self.tells(text, s)
             and not any((s, text, i) in self.relations for i in rivals)
         ]
@@ -177,4 +190,6 @@ class _Direction:
         return text != "part of" and self.score.get(end, 5.0) >= self.threshold
 
     def called(self, e: int) -> str:
-        return self.name.get(e) or " ".join([*sorted(self.attributes[e])[:1], self.head[e]])
+        said = self.attributes[e]
+        earliest = [text for text in said if said[text] == min(said.values())][:1]
+        return self.name.get(e) or " ".join([*earliest, self.head[e]])

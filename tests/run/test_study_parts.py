@@ -37,6 +37,17 @@ def test_pictures_of_the_matrix_stand_in_order_of_time_where_all_are_dated() -> 
     assert drawn(undated) == (["late", "early", "between"], "in order of the file")
 
 
+def test_narratives_that_step_back_by_their_dates_are_named() -> None:
+    late, early, between = FRAMES
+    turned = Storyline("turned", (early, late, between, late, early))
+    year = replace(between, id="year", date=PartialDate.parse("1930"))
+    fine = Storyline("fine", (early, between, late, year, late))  # one year tells no order
+    assert results._notes(None, [fine]) == []
+    (note,) = results._notes(None, [fine, turned])
+    assert note.startswith("1 narratives step back in time")
+    assert "turned (2)" in note
+
+
 def test_estimated_tokens_of_a_caption_are_those_of_its_mean_length() -> None:
     config = NarrateConfig(
         "s", Path("r"), ("captions",), judge="openai:m", captions=CaptionOptions(None, 10, 50)

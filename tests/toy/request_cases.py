@@ -184,6 +184,12 @@ CASES: dict[str, Case] = {
         "rewrite", {"phrase": "a"}, (Answer((Sample("", "content_filter"),), "scripted"),)
     ),
     "rewrite: panel": Case("rewrite", {"phrase": "a"}, ("the a", "the b"), replicate=2, seats=3),
+    # vary
+    "vary": Case("vary", {"text": "A <dog> barks.", "manner": "tense"}, ("A dog barked.",)),
+    "vary: as it was": Case(
+        "vary", {"text": "A dog.", "manner": "paraphrase"}, ("A dog. ", "...", "A hound.")
+    ),
+    "vary: empty": Case("vary", {"text": " ", "manner": "summary"}, ("",)),
     # decompose
     "decompose": Case("decompose", {"text": "A cat sleeps <here>."}, (STATED,)),
     "decompose: language": Case(

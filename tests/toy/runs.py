@@ -58,6 +58,7 @@ def write_run(
                     "n_scored": len(scores),
                     "n_failed": len(failures),
                     "failures": {failure.message: 1 for failure in failures},
+                    "cautions": [],
                     "values": {
                         key: _estimate(
                             [score.values[key] for score in scores if key in score.values]

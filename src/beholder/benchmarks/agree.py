@@ -49,12 +49,16 @@ class MetricValue:
     metric: Metric[Any]
     value: str | None = None
 
+    @property
+    def info(self) -> ValueInfo:
+        """The value, with its direction; the headline where none was named."""
+        known = {value.name: value for value in self.metric.values}
+        return self.metric.values[0] if self.value is None else known[self.value]
+
     def value_for(self, measure: Measure) -> ValueInfo:
         """The value that is held against a measure's labels."""
         known = {value.name: value for value in self.metric.values}
-        if self.value is not None:
-            return known[self.value]
-        return known.get(measure.prefers or "", self.metric.values[0])
+        return self.info if self.value is not None else known.get(measure.prefers or "", self.info)
 
 
 def asked(text: str, **defaults: object) -> MetricValue:

@@ -8,8 +8,9 @@ the result with the original should score the second kind high and the first kin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from beholder.text import RuleSplitter
 Kind: TypeAlias = Literal["breaking", "preserving"]
 
 _SPLITTER = RuleSplitter()
+_NAMED = re.compile(r"(?<=\bthe )\w{3,}|(?<=\ba )\w{3,}|(?<=\ban )\w{3,}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,30 @@ def swap_directions(text: str, rng: np.random.Generator, other: str = "") -> str
     return _replace(text, wording.OPPOSITES)
 
 
+def exchange_colours(text: str, rng: np.random.Generator, other: str = "") -> str:
+    """Two neighbouring colours change places."""
+    found = list(_word_pattern(wording.COLOURS).finditer(text))
+    return _exchange(text, _different(pairwise(found)), rng)
+
+
+def exchange_things(text: str, rng: np.random.Generator, other: str = "") -> str:
+    """Of one sentence, the words after its first two articles change places: who does what."""
+    pairs = []
+    for segment in _SPLITTER.split(text):
+        found = list(_NAMED.finditer(text, segment.start, segment.end))
+        pairs += list(pairwise(found))[:1]
+    return _exchange(text, _different(pairs), rng)
+
+
+def scramble(text: str, rng: np.random.Generator, other: str = "") -> str:
+    """The words of each sentence in random order."""
+    mixed = []
+    for sentence in sentences(text):
+        words, end = sentence.rstrip(".!?").split(), sentence[len(sentence.rstrip(".!?")) :]
+        mixed.append(" ".join(words[i] for i in rng.permutation(len(words))) + end)
+    return " ".join(mixed)
+
+
 def split_sentences(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Sentences cut in two at a semicolon, or at a comma with and, but or while."""
     return re.sub(
@@ -160,6 +186,49 @@ def lower_case(text: str, rng: np.random.Generator, other: str = "") -> str:
 def strip_punctuation(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Commas, quotation marks, brackets and colons left out; hyphens become spaces."""
     return re.sub(r"(?<=\w)-(?=\w)", " ", re.sub(r"[,\"“”()\[\]:]", "", text))
+
+
+def same_words(text: str, rng: np.random.Generator, other: str = "") -> str:
+    """Some words become others that mean the same."""
+    return _replace(text, wording.SAME)
+
+
+def spelling(text: str, rng: np.random.Generator, other: str = "") -> str:
+    """American spellings become British and the other way round."""
+    return _replace(text, wording.SPELLINGS)
+
+
+def digits(text: str, rng: np.random.Generator, other: str = "") -> str:
+    """Two becomes 2 and the other way round, up to twelve."""
+    return _replace(text, wording.DIGITS)
+
+
+def preface(text: str, rng: np.random.Generator, other: str = "") -> str:
+    """A sentence before all others that says nothing."""
+    return f"Here is what can be seen. {text}"
+
+
+def _different(
+    pairs: Iterable[tuple[re.Match[str], re.Match[str]]],
+) -> list[tuple[re.Match[str], re.Match[str]]]:
+    return [(a, b) for a, b in pairs if a[0].lower() != b[0].lower()]
+
+
+def _exchange(
+    text: str, pairs: Sequence[tuple[re.Match[str], re.Match[str]]], rng: np.random.Generator
+) -> str:
+    """One of the pairs, drawn at random, has changed places; the text itself without any."""
+    if not pairs:
+        return text
+    first, second = pairs[int(rng.integers(len(pairs)))]
+    between = text[first.end() : second.start()]
+    return (
+        text[: first.start()]
+        + _in_case_of(first[0], second[0])
+        + between
+        + _in_case_of(second[0], first[0].lower())
+        + text[second.end() :]
+    )
 
 
 def _third(found: Sequence[str], rng: np.random.Generator) -> np.ndarray:
@@ -207,6 +276,9 @@ PERTURBATIONS: dict[str, Perturbation] = _table(
     swap_numbers,
     swap_colours,
     swap_directions,
+    exchange_colours,
+    exchange_things,
+    scramble,
 ) | _table(
     "preserving",
     split_sentences,
@@ -215,5 +287,9 @@ PERTURBATIONS: dict[str, Perturbation] = _table(
     contract,
     lower_case,
     strip_punctuation,
+    same_words,
+    spelling,
+    digits,
+    preface,
 )
 """All perturbations by name, breaking ones first."""

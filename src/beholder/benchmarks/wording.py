@@ -59,3 +59,51 @@ CONTRACTIONS = _both_ways(
         "would not": "wouldn't",
     }
 )
+
+SAME = _both_ways(
+    {
+        "couch": "sofa",
+        "large": "big",
+        "small": "little",
+        "photo": "photograph",
+        "picture": "image",
+        "sidewalk": "pavement",
+        "rock": "stone",
+        "rocks": "stones",
+        "woods": "forest",
+        "circular": "round",
+        "nearly": "almost",
+        "partially": "partly",
+        "beside": "next to",
+        "numerous": "many",
+        "behind it": "at its back",
+        "begins": "starts",
+        "visible": "to be seen",
+        "appears to be": "seems to be",
+        "consists of": "is made of",
+        "multiple": "several",
+    }
+)
+"""Words that stand for each other in descriptions of what is seen."""
+
+SPELLINGS = _both_ways(
+    {
+        "gray": "grey",
+        "color": "colour",
+        "colors": "colours",
+        "colored": "coloured",
+        "colorful": "colourful",
+        "center": "centre",
+        "centered": "centred",
+        "toward": "towards",
+        "meter": "metre",
+        "meters": "metres",
+        "theater": "theatre",
+        "jewelry": "jewellery",
+        "mustache": "moustache",
+        "pajamas": "pyjamas",
+    }
+)
+
+DIGITS = _both_ways({word: str(number) for number, word in enumerate(NUMBERS[1:], start=2)})
+"""Numbers from two on: "one" is often no number."""

@@ -69,7 +69,7 @@ class ToolGroup:
 
     Attributes:
         judge: Judge where none is named: openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'.
-        embedder: Embedder where none is named: static (usual), minilm, st:NAME or openai:MODEL.
+        embedder: Embedder where none is named: static, ordered, minilm, st:NAME or openai:MODEL.
     """
 
     judge: str | None = None

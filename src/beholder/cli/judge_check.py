@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from beholder.judges.checkup import CheckFinding, Steadiness
     from beholder.judges.fitness import Fitness
     from beholder.judges.telling import Judging
+    from beholder.stats.alerts import AlertF1
 
-_THRESHOLD = 3.0
 _REASONS_SHOWN = 3
 _KINDS = {
     "altered": "against one detail that is another",
@@ -46,11 +46,13 @@ def judge_check(
     base_url: str | None = None,
     replicates: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 3,
     temperature: float = 0.7,
+    answers: Path | None = None,
 ) -> None:
     """Is a judge fit to judge? 200 questions with known answers, repeats, bias, cost and time.
 
     Nothing is taken from the cache: what is measured is the judge. Several judges stand side by
-    side; `builtin` is a good measure for others.
+    side; `builtin` is a good measure for others. With answers of people (--answers) they are held
+    against these instead: F1 of mistakes and omissions.
 
     Example: `beholder judge-check builtin openai:gpt-4.1-mini`
 
@@ -59,6 +61,7 @@ def judge_check(
         base_url: Endpoint of an OpenAI-compatible server.
         replicates: Repeats of each of a dozen questions, from 2.
         temperature: Temperature of the repeats.
+        answers: JSONL file of units with what people say of their presence.
     """
     from rich.table import Table
 
@@ -66,6 +69,10 @@ def judge_check(
 
     if not judges:
         raise ConfigError("judge-check needs a judge, such as builtin or openai:MODEL")
+    if answers is not None:
+        for judge in judges:
+            _print_verification(build(judge, base_url), answers)
+        return
     checked = [_check(judge, base_url, replicates, temperature) for judge in judges]
     table = Table("what", *(escape(one.name) for one in checked), "means")
     for row in _rows(checked, replicates):
@@ -85,7 +92,7 @@ def _check(judge: str, base_url: str | None, replicates: int, temperature: float
     from beholder.judges.fitness import fitness
 
     async def both(made: Judge) -> tuple[Fitness, Steadiness]:
-        found = await fitness(made, threshold=_THRESHOLD)
+        found = await fitness(made, threshold=made.presence_threshold)
         steady = await check_steadiness(made, replicates=replicates, temperature=temperature)
         return found, steady
 
@@ -118,10 +125,9 @@ def _rows(checked: Sequence[_Checked], replicates: int) -> Iterator[tuple[str, .
     yield row("AUC", lambda c: _number(c.fit.auc), "stated above unstated units; 0.5 is chance")
     for kind, means in _KINDS.items():
         yield row(f"AUC, {kind}", lambda c, k=kind: _number(c.fit.auc_by_kind[k]), means)  # type: ignore[misc]
-    yield row("right", lambda c: f"{c.fit.right:.0%}", f"of the answers, at {_THRESHOLD:g}")
-    yield row(
-        "best threshold", lambda c: _number(c.fit.best_threshold), "grade that parts them best"
-    )
+    yield row("right", lambda c: f"{c.fit.right:.0%} at {c.fit.threshold:g}", "of the answers")
+    yield row("F1", lambda c: _f1(c.fit.calibration.used), "mean of both sides, at the threshold")
+    yield row("best F1", lambda c: _f1(c.fit.calibration.best), "there is, with its threshold")
     yield row("calibration error", lambda c: _number(c.fit.calibration_error), "0 is best")
     yield row("no answer", lambda c: f"{c.fit.n_failed} of {c.fit.n}", "probes without a grade")
     yield row("ICC(2,1)", lambda c: _icc(c, single=True), "one repeat's reliability, 1 best")
@@ -138,6 +144,10 @@ def _rows(checked: Sequence[_Checked], replicates: int) -> Iterator[tuple[str, .
     )
 
 
+def _f1(at: AlertF1) -> str:
+    return _number(at.f1) if at.threshold is None else f"{_number(at.f1)} at {at.threshold:.2f}"
+
+
 def _icc(checked: _Checked, *, single: bool) -> str:
     agreement = checked.steady.agreement
     if agreement is None:
@@ -150,6 +160,20 @@ def _cost(checked: _Checked, per_item: int) -> str:
     if not checked.judging.n_answers:
         return "nothing"
     return "unknown" if checked.cost is None else f"${1000 * per_item * checked.cost / n:,.2f}"
+
+
+def _print_verification(made: Judge, path: Path) -> None:
+    """Print how well a judge's answers agree with people's."""
+    from rich.table import Table
+
+    from beholder.benchmarks.annotated import read_answers, verification
+
+    table = Table("units", "n", "threshold", "macro F1", "best threshold", "macro F1 there")
+    for name, (n, found) in verification(made, read_answers(path)).items():
+        cells = [(f"{at.threshold:.2f}", _number(at.f1)) for at in (found.used, found.best)]
+        table.add_row(name, str(n), *(cell for pair in cells for cell in pair))
+    tell_tables(table)
+    tell(made.identity)
 
 
 def build(judge: str, base_url: str | None, answers: AnswerStore | None = None) -> Judge:

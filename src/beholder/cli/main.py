@@ -24,6 +24,7 @@ from beholder.cli import (
     demo,
     doctor,
     graph,
+    graph_check,
     judge_check,
     leaderboard,
     metrics,
@@ -32,6 +33,8 @@ from beholder.cli import (
     review,
     sample,
     score,
+    steps,
+    suite,
     translate,
 )
 from beholder.cli.printing import say
@@ -61,6 +64,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     demo.demo,
     score.score,
     report.report,
+    steps.steps,
     compare.compare,
     agree.agree,
     leaderboard.leaderboard,
@@ -75,10 +79,12 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     metrics.show,
     doctor.doctor,
     graph.graph,
+    graph_check.graph_check,
     judge_check.judge_check,
 )
 for place, command in enumerate(COMMANDS):
     app.command(command, sort_key=place, help_format="markdown")
+app.command(suite.app)
 app.command(cache.app)
 app.command(
     "beholder.cli.narrate:app",

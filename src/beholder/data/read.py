@@ -14,6 +14,7 @@ from typing import IO, Any, Self, TypeAlias, TypeVar
 from beholder import spec
 from beholder.data.packed import MAX_ROW_BYTES, PACKED, check_unpacking, opened
 from beholder.data.row import ALIASES, RowError, from_row
+from beholder.data.transcripts import from_transcript
 from beholder.errors import DataError
 from beholder.optional import require
 from beholder.options import DataOptions
@@ -38,6 +39,9 @@ MAX_COLUMNS = 10_000
 _PARQUET_ROWS = 64
 """Rows of a Parquet file that are unpacked at once."""
 
+MAX_JSON_BYTES = 256 * 2**20
+"""Longest .json file: unlike the other formats it is read as a whole."""
+
 _OUTER = ("group", "judgments")
 _HUB = "hf:"
 
@@ -48,10 +52,10 @@ def read_items(
     """Read a data file.
 
     Args:
-        source: A ``.jsonl``, ``.csv``, ``.tsv`` or ``.parquet`` file, the text ones also as ``.gz``
-            or ``.xz``; ``"-"`` reads JSONL from standard input; ``hf:NAME`` or ``hf:NAME@SPLIT``
-            a data set of the Hugging Face hub (extra ``datasets``; the split ``test`` if none is
-            named), without columns that hold pictures or sound.
+        source: A ``.jsonl``, ``.json``, ``.csv``, ``.tsv`` or ``.parquet`` file, the text ones also
+            as ``.gz`` or ``.xz``; ``"-"`` reads JSONL from standard input; ``hf:NAME`` or
+            ``hf:NAME@SPLIT`` a data set of the Hugging Face hub (extra ``datasets``; the split
+            ``test`` if none is named), without columns that hold pictures or sound.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
         textless: A row may lack the candidate, which is then empty.
 
@@ -64,7 +68,8 @@ def read_items(
     name = "stdin" if str(source) == "-" else str(source)
 
     def build(row: object, number: str) -> Item:
-        given = _with_candidate(row) if textless else row
+        given = from_transcript(row)
+        given = _with_candidate(given) if textless else given
         return from_row(given, default_id=number, media_root=media_root)
 
     return records(read_rows(source, name), build, name=name)
@@ -187,8 +192,8 @@ def read_rows(source: str | Path, name: str) -> Iterator[Row]:
     else:
         raise DataError(
             name,
-            "its ending does not tell the format: expected .jsonl, .csv or .tsv (also .gz, .xz)"
-            " or .parquet",
+            "its ending does not tell the format: expected .jsonl, .json, .csv or .tsv (also .gz,"
+            " .xz) or .parquet",
         )
 
 
@@ -221,6 +226,21 @@ def _jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
             except (ValueError, RecursionError) as error:
                 reason = f"is not JSON: {error}"
                 yield number, DataError(name, reason, line=number)
+
+
+def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
+    """The rows of one JSON value: a list, or the list ``data`` of an object."""
+    whole = stream.read(MAX_JSON_BYTES + 1)
+    if len(whole) > MAX_JSON_BYTES:
+        raise DataError(name, f"is longer than {MAX_JSON_BYTES >> 20} MiB; write it as .jsonl")
+    try:
+        found = json.loads(whole.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise DataError(name, f"is not JSON: {error}") from error
+    rows = found.get("data") if isinstance(found, Mapping) else found
+    if not isinstance(rows, list):
+        raise DataError(name, "expected a list of rows, or an object whose field data is one")
+    yield from enumerate(rows, start=1)
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]:
@@ -392,6 +412,7 @@ def _rows_of(batch: Any) -> Iterator[dict[str, Any] | None]:
 
 
 _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
+    ".json": _json,
     ".jsonl": _jsonl,
     ".ndjson": _jsonl,
     ".csv": _csv,

@@ -57,16 +57,23 @@ class Tokens:
     cut: bool
 
 
+_ENGLISH = frozenset(
+    {"roberta-large", "roberta-base", "bert-base-uncased", "bert-large-uncased", "all-MiniLM-L6-v2"}
+)
+
+
 class TokenEncoder(Protocol):
     """What reads a text token by token and gives each a vector.
 
     Attributes:
         per_process: Whether every worker process may make its own.
-        english_only: Whether it knows English alone.
     """
 
     per_process: ClassVar[bool]
-    english_only: ClassVar[bool]
+
+    @property
+    def english_only(self) -> bool:
+        """Whether it is known to read English alone."""
 
     @property
     def identity(self) -> str:
@@ -107,7 +114,11 @@ class MiniLMTokens:
     """The built-in encoder (spec ``minilm``); nothing is cut, see ``beholder.embed.minilm``."""
 
     per_process: ClassVar[bool] = True
-    english_only: ClassVar[bool] = True
+
+    @property
+    def english_only(self) -> bool:
+        """It does."""
+        return True
 
     @property
     def identity(self) -> str:
@@ -155,7 +166,6 @@ class TransformersEncoder:
     """
 
     per_process: ClassVar[bool] = False
-    english_only: ClassVar[bool] = False
 
     def __init__(self, text: str, *, device: str | None = None) -> None:
         parsed = spec.parse(text)
@@ -176,6 +186,11 @@ class TransformersEncoder:
         self._model: Any = None
         self._config: Any = None
         self._identity: str | None = None
+
+    @property
+    def english_only(self) -> bool:
+        """Of the well-known English encoders; of others it is not known."""
+        return self.name.rpartition("/")[2] in _ENGLISH
 
     @property
     def identity(self) -> str:

@@ -44,7 +44,7 @@ JUDGES: Registry[Judge] = Registry(
 PANEL = "panel"
 """Name of a panel of judges in a spec: ``panel(members=[A, B])``."""
 
-_JUDGE_OPTIONS = ("prompts", "temperature", "samples")
+_JUDGE_OPTIONS = ("prompts", "scale", "temperature", "samples")
 _ENDPOINT_OPTIONS = ("base_url", "batch")
 """Options that go to backends which name them; an engine's open options are no place for them."""
 
@@ -65,10 +65,10 @@ def judge(
         answers: Where answers are kept; in memory if None.
         budget: What may be spent; no limit if None.
         tally: Counts what would be asked, and nothing is asked.
-        options: Options of the judge (``prompts``, ``temperature``, ``samples``, ``replicates``)
-            and of its backend (``concurrency``, ``timeout``...); those in the spec go first. Beside
-            a panel they go to all its members. ``base_url`` and ``batch`` go to backends that
-            name them.
+        options: Options of the judge (``prompts``, ``scale``, ``temperature``, ``samples``,
+            ``replicates``) and of its backend (``concurrency``, ``timeout``...); those in the spec
+            go first. Beside a panel they go to all its members. ``base_url`` and ``batch`` go to
+            backends that name them.
 
     Raises:
         ConfigError: An unknown judge, model or option; the message names what there is.

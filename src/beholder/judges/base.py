@@ -42,6 +42,11 @@ class Judge(ABC):
         """What fixes the answers, for signatures: served model, prompts, way of reading grades."""
 
     @property
+    def presence_threshold(self) -> float:
+        """Grade of ``Presence``, from 1 to 5, from which a unit is there; 3 where none is told."""
+        return 3.0
+
+    @property
     def english_only(self) -> bool:
         """Whether it reads English alone, so that other texts are refused."""
         return False

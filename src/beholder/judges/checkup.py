@@ -93,7 +93,7 @@ async def _knows(judge: Judge) -> CheckFinding:
     wrong = [
         " ".join(filter(None, (q.kind, q.subject, q.text, q.object))) + f" = {grade.value:.1f}"
         for (q, there), grade in zip(KNOWN, grades, strict=True)
-        if (grade.value >= 3.0) != there
+        if (grade.value >= judge.presence_threshold) != there
     ]
     mass = min(grade.mass for grade in grades)
     right = f"{len(KNOWN) - len(wrong)} of {len(KNOWN)} right"

@@ -24,6 +24,7 @@ from beholder.errors import BeholderError, ConfigError, RunError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.operations import Presence, Question, Rank
 from beholder.judges.operations.presence import QuestionKind
+from beholder.stats.alerts import AlertF1, alert_f1
 
 ProbeKind: TypeAlias = Literal["true", "altered", "swapped", "foreign"]
 Verdict: TypeAlias = Literal["fit", "weak", "unfit"]
@@ -80,6 +81,32 @@ def _places(unit: str, said: Sequence[str]) -> tuple[str, str, str]:
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """How well a threshold on grades tells what is there from what is not.
+
+    Attributes:
+        used: Macro F1 of the two at the threshold of the judge's scale.
+        best: The highest there is, with its threshold: an upper bound.
+    """
+
+    used: AlertF1
+    best: AlertF1
+
+
+def calibrate(grades: Sequence[float], there: Sequence[bool], threshold: float) -> Calibration:
+    """Hold grades of presence against what is known.
+
+    Args:
+        grades: One per unit.
+        there: Whether the unit is there.
+        threshold: Grade from which the judge counts a unit as there.
+    """
+    labels = [np.array([not known for known in there], dtype=int)]
+    values = [np.array(grades, dtype=float)]
+    return Calibration(alert_f1(values, labels, threshold=threshold), alert_f1(values, labels))
+
+
+@dataclass(frozen=True)
 class Fitness:
     """What came of the probes.
 
@@ -91,7 +118,7 @@ class Fitness:
         auc_by_kind: The same against each kind of unstated unit.
         right: Share of answered probes on the right side of ``threshold``.
         threshold: Grade from which a unit counts as found.
-        best_threshold: Grade that parts the two best (highest mean of both sides' shares).
+        calibration: F1 at that threshold, and at the best one.
         calibration_error: Mean distance of the grade, as a probability from 0 to 1, from the share
             of stated units, over tenths; 0 is best.
         reliability: Mean probability, share of stated units and count of each tenth that has any.
@@ -106,7 +133,7 @@ class Fitness:
     auc_by_kind: Mapping[ProbeKind, float]
     right: float
     threshold: float
-    best_threshold: float
+    calibration: Calibration
     calibration_error: float
     reliability: Sequence[tuple[float, float, int]]
     position_bias: float | None
@@ -157,7 +184,7 @@ async def fitness(judge: Judge, *, threshold: float, asked: Sequence[Probe] = ()
         },
         right=float(((grades >= threshold) == there).mean()) if len(grades) else np.nan,
         threshold=threshold,
-        best_threshold=_best_threshold(grades, there),
+        calibration=calibrate(grades.tolist(), there.tolist(), threshold),
         calibration_error=_calibration_error(grades, there),
         reliability=_reliability(grades, there),
         position_bias=await position_bias(judge, EQUAL_TEXTS),
@@ -181,15 +208,6 @@ def area(high: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
     if not len(high) or not len(low):
         return np.nan
     return float(((high[:, None] > low).mean() + (high[:, None] >= low).mean()) / 2)
-
-
-def _best_threshold(grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]) -> float:
-    if there.all() or not there.any():
-        return np.nan
-    levels = np.unique(grades)
-    between = np.r_[levels[0], (levels[:-1] + levels[1:]) / 2, levels[-1] + 1e-9]
-    balanced = [(grades[there] >= t).mean() + (grades[~there] < t).mean() for t in between]
-    return float(between[int(np.argmax(balanced))])
 
 
 def _tenths(grades: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:

@@ -14,7 +14,7 @@ from beholder.judges.asking import Questioner
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.dry import DryAsker, Tally
 from beholder.judges.operations.base import ModelOperation, Operation, Respondent
-from beholder.judges.templates import Templates
+from beholder.judges.templates import Scale, Templates
 
 T = TypeVar("T")
 
@@ -27,6 +27,8 @@ class LLMJudge(Judge):
         answers: Where answers are kept; in memory if None.
         budget: What may be spent; no limit if None.
         prompts: Folder with prompts of your own, or None.
+        scale: What grades of presence mean: ``"mention"`` (1 absent ... 5 explicit, as published)
+            or ``"certainty"`` (1 certainly not ... 5 certainly).
         temperature: For all operations that do not say otherwise.
         samples: Answers per grade where a server tells no log-probabilities.
         tally: Counts what would be asked; nothing is asked then.
@@ -39,6 +41,7 @@ class LLMJudge(Judge):
         answers: AnswerStore | None = None,
         budget: Budget | None = None,
         prompts: Path | None = None,
+        scale: Scale = "mention",
         temperature: float = 0.0,
         samples: int = 5,
         tally: Tally | None = None,
@@ -48,7 +51,7 @@ class LLMJudge(Judge):
         if samples < 1:
             raise ConfigError(f"samples={samples!r}: expected a number above 0")
         self.backend = backend
-        self.templates = Templates(prompts)
+        self.templates = Templates(prompts, scale)
         self._temperature = temperature
         self._samples = samples
         if tally is None:
@@ -68,6 +71,11 @@ class LLMJudge(Judge):
         temperature = f",t={self._temperature:g}" if self._temperature else ""
         how = f"{read}{temperature},prompts@{self.templates.digest}"
         return f"{kind}:{able.model}{self.backend.variant}({how})"
+
+    @property
+    def presence_threshold(self) -> float:
+        """That of its prompt."""
+        return self.templates["presence"].threshold
 
     async def accepts_images(self) -> bool:
         """See ``Judge.accepts_images``. Asks the server, the first time."""

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import is_dataclass
+from statistics import fmean
 from typing import Any, TypeVar
 
 from beholder.backends import Image
@@ -46,6 +47,11 @@ class Panel(Judge):
     def identity(self) -> str:
         """The identities of all members."""
         return f"panel({', '.join(member.identity for member, _ in self._seats)})"
+
+    @property
+    def presence_threshold(self) -> float:
+        """The mean of its members', as its grades are the mean of theirs."""
+        return fmean(member.presence_threshold for member, _ in self._seats)
 
     @property
     def english_only(self) -> bool:

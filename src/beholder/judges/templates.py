@@ -1,8 +1,9 @@
 """Prompt templates: text files with a name, a version and a hash.
 
 A file ``NAME.vN.txt`` has a section ``[system]``, a section ``[user]`` and others for what is
-shown only sometimes. ``$word`` stands for a value or for another section; untrusted texts are
-fenced by the renderer, so no template can forget it.
+shown only sometimes; ``[threshold]`` is not shown, but says from which grade the answer is yes.
+``$word`` stands for a value or for another section; untrusted texts are fenced by the renderer, so
+no template can forget it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template as StringTemplate
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from beholder.backends import Image, Message
 from beholder.errors import ConfigError
@@ -42,6 +43,22 @@ class Template:
     version: int
     sections: Mapping[str, str]
     digest: str
+
+    @property
+    def threshold(self) -> float:
+        """Grade from which its scale says yes, from the section ``threshold``.
+
+        Raises:
+            ConfigError: There is no such section, or it is no number.
+        """
+        told = self.sections.get("threshold", "")
+        try:
+            return float(told)
+        except ValueError as error:
+            raise ConfigError(
+                f"the prompt {self.name}.v{self.version} needs a section [threshold] with the"
+                f" grade from which its scale says yes, such as 2; it has {told!r}"
+            ) from error
 
     def render(
         self,
@@ -97,36 +114,49 @@ def _labelled(images: Sequence[Image]) -> list[str | Image]:
     return parts
 
 
+Scale: TypeAlias = Literal["mention", "certainty"]
+"""What the grades of presence mean: how clearly a text mentions a thing, or how sure it is that it
+does."""
+_PRESENCE: Mapping[Scale, str] = {"mention": "presence", "certainty": "presence_certainty"}
+
+
 class Templates:
     """The prompts of a judge: those of beholder, replaced by same-named ones of a folder.
 
     Args:
         folder: Folder with ``NAME.vN.txt`` files of your own, or None.
+        scale: Which of the prompts about presence is used.
 
     Raises:
-        ConfigError: The folder holds no prompt, or one for an operation that does not exist.
+        ConfigError: The folder holds no prompt, or one for an operation that does not exist, or
+            there is no such scale.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._templates = dict(_shipped())
-        if folder is None:
-            return
-        own = _load(folder)
-        if not own:
-            raise ConfigError(f"{folder} holds no prompts; they are called NAME.vN.txt")
-        unknown = sorted(set(own) - set(self._templates))
-        if unknown:
-            raise ConfigError(
-                f"{folder}: no operation uses a prompt called {unknown[0]!r}; there are:"
-                f" {', '.join(self.names())}"
-            )
-        self._templates |= own
+    def __init__(self, folder: Path | None = None, scale: Scale = "mention") -> None:
+        if scale not in _PRESENCE:
+            listed = ", ".join(map(repr, _PRESENCE))
+            raise ConfigError(f"scale={scale!r}: expected one of {listed}")
+        found = dict(_shipped())
+        if folder is not None:
+            own = _load(folder)
+            if not own:
+                raise ConfigError(f"{folder} holds no prompts; they are called NAME.vN.txt")
+            unknown = sorted(set(own) - set(found))
+            if unknown:
+                raise ConfigError(
+                    f"{folder}: no operation uses a prompt called {unknown[0]!r}; there are:"
+                    f" {', '.join(sorted(found))}"
+                )
+            found |= own
+        presence = found[_PRESENCE[scale]]
+        others = {n: one for n, one in found.items() if n not in _PRESENCE.values()}
+        self._templates = {**others, "presence": presence}
 
     def __getitem__(self, name: str) -> Template:
         return self._templates[name]
 
     def names(self) -> list[str]:
-        """Names of all prompts."""
+        """Names of the operations that have a prompt."""
         return sorted(self._templates)
 
     @property

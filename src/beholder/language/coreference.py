@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import COLLECTIVE, HYPERNYMS
-from beholder.language.links import Coref, Links, fastcoref_clusters, links_from_spans
+from beholder.language.links import (
+    COREFERENCES,
+    Coref,
+    Links,
+    links_from_spans,
+    named_coreference,
+)
 from beholder.language.mentions import SPEECH, MentionSpan, find_mentions
 from beholder.language.phrases import Phrases
 
@@ -69,7 +75,7 @@ def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> L
 
     Raises:
         ConfigError: The name is unknown.
-        MissingExtraError: ``"fastcoref"`` is not installed.
+        MissingExtraError: A package that the name needs is not installed.
     """
     if callable(coref):
         return links_from_spans(document, phrases, coref(document.text))
@@ -77,12 +83,13 @@ def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> L
         return _Resolver(document, phrases).links
     if coref == "none":
         return Links()
-    if coref == "fastcoref":
-        return links_from_spans(document, phrases, fastcoref_clusters(document.text))
-    raise ConfigError(
-        f"there is no coreference {coref!r}; use 'builtin', 'none', 'fastcoref' or a function "
-        "from a text to clusters of character ranges"
-    )
+    if coref not in COREFERENCES.names():
+        names = ", ".join(map(repr, ("builtin", "none", *COREFERENCES.names())))
+        raise ConfigError(
+            f"there is no coreference {coref!r}; use one of {names}, or a function from a text to"
+            " clusters of character ranges"
+        )
+    return links_from_spans(document, phrases, named_coreference(coref).clusters(document.text))
 
 
 class _Resolver:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias
 
 from beholder.language.document import Document
@@ -11,10 +13,56 @@ from beholder.language.mentions import find_mentions
 from beholder.language.phrases import Phrases
 from beholder.optional import require
 from beholder.records import Span
+from beholder.registry import Registry
 
 SpanClusters: TypeAlias = Sequence[Sequence[Span]]
 Coref: TypeAlias = "str | Callable[[str], SpanClusters]"
-"""``"builtin"``, ``"none"``, ``"fastcoref"``, or a function from a text to clusters of ranges."""
+"""``"builtin"``, ``"none"``, a name of ``COREFERENCES``, or a function from a text to clusters."""
+
+
+class Coreference(ABC):
+    """A coreference model that is known by a name; it is made once, without arguments."""
+
+    @abstractmethod
+    def clusters(self, text: str) -> SpanClusters:
+        """For each thing, the ranges of characters that mean it."""
+
+
+class FastCoref(Coreference):
+    """The package fastcoref.
+
+    Raises:
+        MissingExtraError: The package is not installed.
+    """
+
+    def __init__(self) -> None:
+        module = require("fastcoref", extra="coref", purpose="coref='fastcoref'")
+        self._model = module.FCoref(enable_progress_bar=False)
+
+    def clusters(self, text: str) -> SpanClusters:
+        """See ``Coreference.clusters``."""
+        return self._model.predict([text])[0].get_clusters(  # type: ignore[no-any-return]
+            as_strings=False
+        )
+
+
+COREFERENCES: Registry[Coreference] = Registry(
+    kind="coreference",
+    base=Coreference,  # type: ignore[type-abstract]
+    builtin={"fastcoref": "beholder.language.links:FastCoref"},
+    group="beholder.coreferences",
+)
+"""Coreference models by name; those of outside packages are called ``package/name``."""
+
+
+@lru_cache(maxsize=4)
+def named_coreference(name: str) -> Coreference:
+    """The model of a name.
+
+    Raises:
+        MissingExtraError: A package is missing.
+    """
+    return COREFERENCES.build(name)
 
 
 @dataclass(slots=True)
@@ -29,17 +77,6 @@ class Links:
 
     same: dict[int, tuple[int, ...]] = field(default_factory=dict)
     member_of: dict[int, int] = field(default_factory=dict)
-
-
-def fastcoref_clusters(text: str) -> SpanClusters:
-    """The clusters that the package fastcoref finds.
-
-    Raises:
-        MissingExtraError: The package is not installed.
-    """
-    module = require("fastcoref", extra="coref", purpose="coref='fastcoref'")
-    model = module.FCoref(enable_progress_bar=False)
-    return model.predict([text])[0].get_clusters(as_strings=False)  # type: ignore[no-any-return]
 
 
 def links_from_spans(document: Document, phrases: Phrases, clusters: SpanClusters) -> Links:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -13,7 +15,7 @@ from cachetools import LRUCache
 from beholder.errors import ItemError
 from beholder.language.graph import SceneGraph
 from beholder.language.parsers import parse
-from beholder.language.scene import scene_graph
+from beholder.language.scene import Rules, scene_graph
 from beholder.text.languages import not_english
 
 T = TypeVar("T")
@@ -24,15 +26,33 @@ _TOGETHER = 16
 """Texts of several readers that are read at once; more are no faster."""
 
 
-def read_english(texts: Sequence[str]) -> list[SceneGraph]:
-    """Read texts together, which is faster than one by one.
+@dataclass(frozen=True)
+class GraphReader:
+    """How English texts are read as scene graphs.
 
-    Raises:
-        ItemError: A text is not English.
+    Attributes:
+        rules: Rule set of the graphs.
+        parser: ``"builtin"`` or ``"spacy:NAME_OR_PATH"``.
+        coref: ``"builtin"``, ``"none"``, or a name of ``links.COREFERENCES``.
     """
-    for text in texts:
-        check_english(text)
-    return list(map(scene_graph, parse(texts)))
+
+    rules: Rules = "fixed"
+    parser: str = "builtin"
+    coref: str = "builtin"
+
+    def __call__(self, texts: Sequence[str]) -> list[SceneGraph]:
+        """Read texts together, which is faster than one by one.
+
+        Raises:
+            ItemError: A text is not English.
+        """
+        for text in texts:
+            check_english(text)
+        return [scene_graph(d, self.rules, self.coref) for d in parse(texts, self.parser)]
+
+
+read_english = GraphReader()
+"""With the built-in parser and coreference, by the mended rules."""
 
 
 class TextCache(Generic[T]):
@@ -96,7 +116,9 @@ english_graphs = TextCache(KEPT, read_english)
 """Shared by all who read whole descriptions, so that each is parsed once."""
 
 
-async def english_graphs_together(texts: Sequence[str]) -> list[SceneGraph]:
+async def english_graphs_together(
+    texts: Sequence[str], reader: GraphReader = read_english
+) -> list[SceneGraph]:
     """Graphs of texts, read together with those that other coroutines ask for meanwhile.
 
     Raises:
@@ -104,7 +126,13 @@ async def english_graphs_together(texts: Sequence[str]) -> list[SceneGraph]:
     """
     for text in texts:
         check_english(text)
-    return await english_graphs.together(texts)
+    kept = english_graphs if reader == read_english else _graphs_of(reader)
+    return await kept.together(texts)
+
+
+@lru_cache(maxsize=4)
+def _graphs_of(reader: GraphReader) -> TextCache[SceneGraph]:
+    return TextCache(KEPT, reader)
 
 
 def check_english(text: str) -> None:

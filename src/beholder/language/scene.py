@@ -24,8 +24,8 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
         document: From ``parse``.
         rules: ``"fixed"``, or ``"reference"``, which repeats the published metric's graph with its
             faults.
-        coref: ``"builtin"``, ``"none"``, ``"fastcoref"``, or a function from the text to clusters
-            of character ranges.
+        coref: ``"builtin"``, ``"none"``, a name of ``links.COREFERENCES`` (``"fastcoref"``), or a
+            function from the text to clusters of character ranges.
 
     Raises:
         ConfigError: The rule set or the coreference is unknown.

@@ -48,7 +48,7 @@ def tables(
     human: str = "human",
     *,
     n_repeated: int = 0,
-    hybrid_note: str | None = None,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """All tables, as JSON values.
 
@@ -56,7 +56,7 @@ def tables(
         subjects: The narratives.
         human: Name of the human source; it comes first.
         n_repeated: Narratives that are equal to another one, for a caution.
-        hybrid_note: A caution about hybrid ratings, where there are some.
+        notes: Further cautions.
 
     Returns:
         ``sources``, ``methods``, ``scores`` (per method and source), ``coherence`` (per source),
@@ -76,10 +76,7 @@ def tables(
         "reliability": [_reliability(subjects, m, sources) for m in methods],
         "comparisons": [row for m in methods for row in _comparisons(subjects, m, sources)],
         "between_methods": [_between(subjects, a, b) for a, b in combinations(methods, 2)],
-        "cautions": [
-            *_cautions(subjects, sources, n_repeated),
-            *([] if hybrid_note is None else [hybrid_note]),
-        ],
+        "cautions": [*_cautions(subjects, sources, n_repeated), *notes],
     }
 
 

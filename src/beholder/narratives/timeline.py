@@ -162,8 +162,8 @@ def _check_ends(
     source, target = frames[first], frames[last]
     if first == last:
         raise ConfigError(f"{source.id!r} is source and target; a storyline needs two pictures")
-    when = " and ".join(str(end.date or "without a date") for end in (source, target))
+    named = (f"{end.id!r}" + (f" ({end.date})" if end.date else "") for end in (source, target))
     raise ConfigError(
-        f"the source {source.id!r} comes after the target {target.id!r} in the order of time"
-        f" ({when}; {note}); exchange the two, or correct the dates"
+        f"the source {' comes after the target '.join(named)} in the order of time ({note});"
+        " exchange the two, or correct the order"
     )

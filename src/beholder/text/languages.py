@@ -27,6 +27,10 @@ _NAMES = {
     "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai",
     "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek",
     "vi": "Vietnamese", "yo": "Yoruba", "zh": "Chinese", "zu": "Zulu",
+    # Spoken in India, with the codes of three letters
+    "anp": "Angika", "awa": "Awadhi", "bns": "Bundeli", "ccp": "Chakma", "gbm": "Garhwali",
+    "grt": "Garo", "hne": "Chhattisgarhi", "kfy": "Kumaoni", "lus": "Mizo", "mag": "Magahi",
+    "mwr": "Marwari", "nag": "Nagamese", "raj": "Rajasthani", "tcy": "Tulu", "trp": "Kokborok",
 }  # fmt: skip
 _BY_NAME = {name.lower(): name for name in _NAMES.values()}
 _WITHOUT_BLANKS = frozenset({"Burmese", "Chinese", "Japanese", "Khmer", "Lao", "Thai"})

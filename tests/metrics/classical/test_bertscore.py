@@ -12,7 +12,7 @@ import pytest
 from beholder.embed.contextual import TransformersEncoder
 from beholder.errors import ConfigError, DataError
 from beholder.metrics import metric
-from beholder.records import Item, ItemFailure
+from beholder.records import Item, ItemFailure, ItemScore
 from toy.tiny_encoders import bert_layer, make_bert, token_ids
 
 pytest.importorskip("torch")
@@ -158,3 +158,63 @@ def test_degenerate_texts_have_a_reason_and_wrong_settings_an_error(
     for layer, message in ((1, "with layer 1"), (2, "must lie below 1")):
         with pytest.raises(DataError, match=message):
             metric(f"bertscore(layer={layer}, baseline='{table}')")
+
+
+def test_rows_of_a_language_are_read_by_its_encoder_at_its_layer(
+    bert: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = make_bert(tmp_path_factory.mktemp("other") / "second")
+    options = f"layer=2, languages={{'hi': ('hf:{other}', 1)}}"
+    ours, theirs = PAIRS[0]
+    items = [
+        Item("en", ours, (theirs,), group={"language": "English"}),
+        Item("hi", ours, (theirs,), group={"language": "Hindi"}),
+        Item("fr", ours, (theirs,), group={"language": "fr"}),
+    ]
+    english, hindi, french = score(bert, items, options)
+    assert isinstance(english, ItemScore)
+    assert english.values["f1"] == pytest.approx(brute_force(bert, ours, theirs, 2)[0], abs=1e-5)
+    assert hindi.values["f1"] == pytest.approx(brute_force(other, ours, theirs, 1)[0], abs=1e-5)
+    assert french.values == english.values
+    assert hindi.values["f1"] != pytest.approx(english.values["f1"], abs=1e-3)
+    assert "languages:Hindi=hf:second@" in english.signature
+    assert "/1|" in english.signature
+
+
+def test_each_language_needs_an_encoder_that_reads_it() -> None:
+    rows = [
+        Item("hi", "एक कुत्ता", ("एक लाल कुत्ता",), group={"language": "Hindi"}),
+        Item("de", "Ein Hund läuft im Park.", ("Ein Hund.",), group={"language": "de"}),
+        Item("en", "A dog.", ("A dog.",), group={"language": "en"}),
+    ]
+    hindi, german, english = metric(
+        "bertscore(model='minilm', languages={'Hindi': ('minilm', 3)})"
+    ).score(rows)
+    for found in (hindi, german):
+        assert isinstance(found, ItemFailure)
+        assert "encoder minilm reads English" in found.message
+    assert isinstance(english, ItemScore)
+    assert english.values["f1"] == pytest.approx(1.0, abs=1e-5)
+    assert TransformersEncoder("hf:FacebookAI/roberta-large").english_only
+    assert not TransformersEncoder("hf:bert-base-multilingual-cased").english_only
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("languages={'klingon': ('minilm', 3)}", "'klingon': no language is called so"),
+        ("languages={'hi': 'minilm'}", "expected an encoder and its layer"),
+        ("languages={'hi': ('minilm', -1)}", "expected an encoder and its layer"),
+        ("languages={'hi': ('minilm', 3)}, idf=True", "score each language alone"),
+    ],
+)
+def test_wrong_encoders_of_languages_are_refused(options: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        metric(f"bertscore(model='minilm', {options})")
+
+
+def test_two_ways_to_write_a_language_are_one_metric() -> None:
+    first = metric("bertscore(model='minilm', languages={'hi': ('minilm', 3)})")
+    assert first == metric("bertscore(model='minilm', languages={'Hindi': ('minilm', 3)})")
+    assert metric(first.name) == first
+    assert first.tool_specs() == [("encoder", "minilm")]

@@ -103,6 +103,32 @@ def test_clair_is_a_number_from_0_to_100_by_the_references_alone(folder: Path) -
     assert not backend.requests[0].images
 
 
+def test_prometheus_is_a_grade_by_rubric_and_references_with_its_reason(folder: Path) -> None:
+    judge, backend = scripted({"reason": "Wrong colour.", "overall": 4})
+    found = score("prometheus", item(), OneJudge(judge, folder))
+    assert found.values == {"prometheus": 0.75}  # (4 - 1) / (5 - 1)
+    assert found.detail == {"reason": "Wrong colour."}
+    (request,) = backend.requests
+    text = request.messages[-1].text
+    assert "from 1 (worst) to 5 (best)" in text
+    assert "halfway" in text
+    assert "A red cup." in text
+    assert not request.images
+
+
+@pytest.mark.parametrize("references", [False, True])
+def test_llava_critic_is_a_number_to_100_by_the_picture(references: bool, folder: Path) -> None:
+    judge, backend = scripted({"reason": "Good.", "overall": 35})
+    found = score(f"llava_critic(references={references})", item(), OneJudge(judge, folder))
+    assert found.values == {"llava_critic": 0.35}
+    (request,) = backend.requests
+    text = request.messages[-1].text
+    assert request.images
+    assert "from 0 (worst) to 100 (best)" in text
+    assert "halfway" not in text
+    assert ("A red cup." in text) == references
+
+
 def test_fleur_is_the_expectation_over_the_digits(folder: Path) -> None:
     first = (("8", math.log(0.6)), (" 5", math.log(0.2)), ("The", math.log(0.2)))
 
@@ -128,7 +154,9 @@ def test_fleur_without_probabilities_is_the_mean_of_samples(folder: Path) -> Non
     assert "A red cup." in backend.requests[0].messages[-1].text
 
 
-@pytest.mark.parametrize("name", ["direct_assessment", "clair", "fleur"])
+@pytest.mark.parametrize(
+    "name", ["direct_assessment", "clair", "fleur", "prometheus", "llava_critic"]
+)
 def test_the_builtin_judge_is_refused_before_any_work(name: str, tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match=r"no operation '(assess|grade)'; a model has.*openai:MODEL"
@@ -136,7 +164,7 @@ def test_the_builtin_judge_is_refused_before_any_work(name: str, tmp_path: Path)
         beholder.score([item()], [name], judge="builtin", out=tmp_path / "run")
 
 
-@pytest.mark.parametrize("name", ["direct_assessment(setting='image')", "fleur"])
+@pytest.mark.parametrize("name", ["direct_assessment(setting='image')", "fleur", "llava_critic"])
 def test_a_blind_judge_is_refused_before_any_work(name: str, folder: Path) -> None:
     judge, backend = scripted(GRADES, images=False)
     with pytest.raises(ConfigError, match="does not take pictures"):
@@ -157,6 +185,9 @@ def test_a_blind_judge_is_refused_before_any_work(name: str, folder: Path) -> No
         ("clair", {"references": (" ",)}, "a reference is empty"),
         ("fleur", {"images": ("none.png",)}, "none.png: there is no such file"),
         ("fleur(references=True)", {"references": ()}, "needs references"),
+        ("prometheus", {"references": ()}, "needs references"),
+        ("llava_critic", {"images": ()}, "needs images"),
+        ("llava_critic(references=True)", {"references": ()}, "needs references"),
     ],
 )
 def test_an_item_that_lacks_something_has_a_reason(

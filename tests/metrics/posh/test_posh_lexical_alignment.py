@@ -102,6 +102,7 @@ def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_
 PLAN = Plan(
     analysed("A dog.").graph,
     (analysed("A dog.").graph, analysed("A cat.").graph),
+    3.0,
     LexicalAlignment(0.9, (0.8, 0.4), 0.5),
     peers=0.5,
 )
@@ -131,7 +132,7 @@ def test_a_plan_with_words_is_scored_by_hand(rule: Rule, recall: float) -> None:
     [("peers", 0.5 / 0.75), ("mean", 0.5), ("best", 1.0)],  # 0.5 / (0.5 + 0.5 * 0.5)
 )
 def test_units_alone_are_the_default_and_are_set_beside_peers(rule: Rule, recall: float) -> None:
-    plan = Plan(PLAN.candidate, PLAN.references, peers=0.5)
+    plan = Plan(PLAN.candidate, PLAN.references, 3.0, peers=0.5)
     values = PoSh(references=rule).score_answers(plan, GRADES).values
     assert values["precision"] == 1.0
     assert values["recall"] == pytest.approx(recall)
@@ -143,9 +144,9 @@ def test_units_alone_are_the_default_and_are_set_beside_peers(rule: Rule, recall
 def test_under_the_published_rules_peers_is_the_best_reference(rule: Rule, recall: float) -> None:
     # The first reference is found whole (5 / 5), of the second nothing (1 / 5).
     dog, cat = (scene_graph(parse(text), "reference") for text in ("A dog.", "A cat."))
-    metric, plan = PoSh(rules="reference", references=rule), Plan(dog, (dog, cat), peers=0.5)
+    metric, plan = PoSh(rules="reference", references=rule), Plan(dog, (dog, cat), 2.0, peers=0.5)
     grades: dict[Ask, Grade] = {}
-    while asks := metric.open_asks(plan, grades):
+    while asks := metric.open_wave(plan, grades).asks:
         grades |= {ask: rule_grade(1.0 if ask.reference else 5.0) for ask in asks}
     values = metric.score_answers(plan, grades).values
     assert values["precision"] == 1.0
@@ -249,11 +250,16 @@ def test_the_share_does_not_hang_on_how_the_judge_is_written() -> None:
     assert plain.values["f1"] != PoSh().score_text(candidate, reference).values["f1"]
 
 
-def test_the_signature_tells_the_threshold_that_the_rules_set() -> None:
+def test_the_signature_tells_the_threshold_in_use(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text('{"contains": "", "answer": "5"}\n')
     for metric, grade in (
-        (PoSh(), "3.0"),
-        (PoSh(rules="reference"), "2.0"),
-        (PoSh(presence_threshold=4.0), "4.0"),
+        (PoSh(), "3"),
+        (PoSh(judge=f"scripted:{rules}", contradictions=False), "2"),
+        (PoSh(judge=f"scripted({str(rules)!r}, scale='certainty')", contradictions=False), "3.5"),
+        (PoSh(presence_threshold=4.0), "4"),
     ):
-        assert f"|presence_threshold:{grade}|" in metric.signature()
+        score = metric.score_text("A dog.", "A dog.")
+        assert f"|presence_threshold:{grade}|" in score.signature
+        assert score.detail["presence_threshold"] == float(grade)
     assert PoSh(presence_threshold=4.0).name == "posh(presence_threshold=4.0)"

@@ -20,10 +20,10 @@ FIXED, PUBLISHED = PoSh(), PoSh(rules="reference")
 
 def answered(metric: PoSh, candidate: str, reference: str, grade: float) -> ItemScore:
     """The score when every question gets the same grade."""
-    rules = metric.rules
-    plan = Plan(scene_graph(parse(candidate), rules), (scene_graph(parse(reference), rules),), None)
+    first, other = (scene_graph(parse(text), metric.rules) for text in (candidate, reference))
+    plan = Plan(first, (other,), threshold=2.0)
     grades: dict[Ask, Grade] = {}
-    while asks := metric.open_asks(plan, grades):
+    while asks := metric.open_wave(plan, grades).asks:
         grades.update({ask: rule_grade(grade) for ask in asks})
     return metric.score_answers(plan, grades)
 
@@ -66,8 +66,8 @@ def test_two_like_things_need_two_counterparts() -> None:
 
 def test_an_attribute_is_not_asked_of_an_entity_that_is_named_by_it() -> None:
     text = "A tall man and a short man stand."
-    plan = Plan(scene_graph(parse(text)), (scene_graph(parse(text)),), None)
-    asked = [ask.question for ask in FIXED.open_asks(plan, {})]
+    plan = Plan(scene_graph(parse(text)), (scene_graph(parse(text)),), threshold=3.0)
+    asked = [ask.question for ask in FIXED.open_wave(plan, {}).asks]
     tall = [q for q in asked if q.kind == "attribute" and q.text == "tall"]
     assert tall
     assert all("tall" not in q.subject for q in tall)

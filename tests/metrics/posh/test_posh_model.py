@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import pytest
 
 from beholder.backends import BACKENDS, Answer, Request, Sample, Scripted
+from beholder.language.scene import Rules
 from beholder.metrics import Tools
 from beholder.metrics.posh import PoSh
-from beholder.metrics.posh.plan import Rules
 from beholder.records import Item, Unit
 
 STATEMENT = re.compile(r'<statement id="(\d+)">')

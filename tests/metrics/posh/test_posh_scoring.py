@@ -11,13 +11,15 @@ from beholder.judges import Grade
 from beholder.judges.grades import rule_grade
 from beholder.language import parse, scene_graph
 from beholder.metrics.posh.plan import Ask, Plan, fixed_asks, unit_questions
-from beholder.metrics.posh.scoring import Weighing, f1, fixed_precision, fixed_recall
+from beholder.metrics.posh.published import f1
+from beholder.metrics.posh.scoring import Weighing, fixed_precision, fixed_recall
 
 EVEN = Weighing({"entity": 1.0, "attribute": 1.0, "relation": 1.0}, information=False)
 
 
 def plan(candidate: str, *references: str) -> Plan:
-    return Plan(scene_graph(parse(candidate)), tuple(scene_graph(parse(r)) for r in references))
+    graphs = tuple(scene_graph(parse(r)) for r in references)
+    return Plan(scene_graph(parse(candidate)), graphs, threshold=3.0)
 
 
 def graded(plan: Plan, values: dict[tuple[str, int, str], float]) -> dict[Ask, Grade]:
@@ -46,23 +48,23 @@ def test_precision_is_the_mean_of_the_best_grades_from_0_to_1() -> None:
             ("candidate", 0, "red"): 1.0, ("candidate", 1, "red"): 3.0,
         },
     )  # fmt: skip
-    found = fixed_precision(case, grades, EVEN, threshold=3.5)
+    found = fixed_precision(replace(case, threshold=3.5), grades, EVEN)
     assert found.value == pytest.approx((1.0 + 0.5) / 2)  # (5 - 1) / 4 and (3 - 1) / 4
     assert [u.verdict for u in found.units] == ["match", "unstated"]
     assert [u.detail["reference"] for u in found.units] == [0, 1]
     assert [u.detail["grade"] for u in found.units] == [5.0, 3.0]
     assert [u.detail.get("of") for u in found.units] == [None, "dog"]
     # A grade at the threshold is a match.
-    assert fixed_precision(case, grades, EVEN, threshold=3.0).units[1].verdict == "match"
+    assert fixed_precision(case, grades, EVEN).units[1].verdict == "match"
 
 
 def test_kinds_weigh_as_told() -> None:
     case = plan("A red dog.", "A dog.")
     grades = graded(case, {("candidate", 0, "dog"): 5.0})
     heavy = Weighing({"entity": 3.0, "attribute": 1.0, "relation": 1.0}, information=False)
-    assert fixed_precision(case, grades, heavy, 3.0).value == pytest.approx(3 / 4)
+    assert fixed_precision(case, grades, heavy).value == pytest.approx(3 / 4)
     nothing = Weighing({"entity": 0.0, "attribute": 0.0, "relation": 0.0}, information=False)
-    assert fixed_precision(case, grades, nothing, 3.0).value == 0.0
+    assert fixed_precision(case, grades, nothing).value == 0.0
 
 
 def test_rare_words_weigh_more_where_information_counts() -> None:
@@ -79,10 +81,10 @@ def test_a_contradiction_is_told_by_the_reference_that_says_otherwise() -> None:
     for ask, grade in list(grades.items()):
         if (ask.side, ask.reference, ask.question.text) == ("candidate", 1, "red"):
             grades[ask] = replace(grade, contradiction="blue")
-    found = fixed_precision(case, grades, EVEN, 3.0)
+    found = fixed_precision(case, grades, EVEN)
     assert found.units[1].detail["contradiction"] == "blue"  # though the best is the silent one
     assert found.units[1].detail["reference"] == 0
-    present = fixed_precision(case, grades, EVEN, 2.0)
+    present = fixed_precision(replace(case, threshold=2.0), grades, EVEN)
     assert "contradiction" not in present.units[1].detail
 
 
@@ -90,19 +92,19 @@ def test_recall_is_the_best_or_the_mean_of_the_references_that_name_anything() -
     case = plan("A dog.", "A red dog.", "Hello.", "A cat.")
     grades = graded(case, {("reference", 0, "dog"): 5.0, ("reference", 2, "cat"): 2.0})
     # First reference (1 + 0) / 2, the second names nothing, the third 1 / 4.
-    assert fixed_recall(case, grades, EVEN, 3.0, "best").value == pytest.approx(0.5)
-    mean = fixed_recall(case, grades, EVEN, 3.0, "mean")
+    assert fixed_recall(case, grades, EVEN, "best").value == pytest.approx(0.5)
+    mean = fixed_recall(case, grades, EVEN, "mean")
     assert mean.value == pytest.approx((0.5 + 0.25) / 2)
     assert [(u.reference_index, u.verdict) for u in mean.units] == [
         (0, "match"), (0, "omission"), (2, "omission"),
     ]  # fmt: skip
     with pytest.raises(ItemError, match="no reference names anything"):
-        fixed_recall(plan("A dog.", "Hello."), {}, EVEN, 3.0, "best")
+        fixed_recall(plan("A dog.", "Hello."), {}, EVEN, "best")
 
 
 def test_a_candidate_that_names_nothing_has_precision_0() -> None:
     case = plan("Hello.", "A dog.")
-    assert fixed_precision(case, graded(case, {}), EVEN, 3.0).value == 0.0
+    assert fixed_precision(case, graded(case, {}), EVEN).value == 0.0
 
 
 def test_f1_by_hand() -> None:

@@ -171,11 +171,19 @@ def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[Text
     the text that the values of DCScore are about.
     """
     rated = [p for p in pairs if p.human_ratings and p.references and p.candidate]
-    swapped = [Item(p.id, p.references[p.chosen.get("mar", 0)], (p.candidate,)) for p in rated]
+    swapped = [
+        Item(
+            p.id,
+            p.references[p.chosen.get("mar", 0)],
+            (p.candidate,),
+            group={"language": p.language},
+        )
+        for p in rated
+    ]
     found: dict[str, dict[str, float]] = {}
     for name, value in others.items() if rated else ():
         made = metric(name)
-        if not all(_is_built_in(kind, spec) for kind, spec in made.tool_specs()):
+        if not all(_is_local(kind, spec) for kind, spec in made.tool_specs()):
             continue
         for item, score in zip(swapped, made.score(swapped), strict=True):
             if isinstance(score, ItemScore) and value in score.values:
@@ -186,6 +194,6 @@ def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[Text
     ]
 
 
-def _is_built_in(kind: str, spec: str) -> bool:
-    """Whether a tool needs no model, package or server of its own (``static``, not ``st:NAME``)."""
-    return kind in ("embedder", "splitter") and ":" not in spec
+def _is_local(kind: str, spec: str) -> bool:
+    """Whether a tool asks no judge and no server: an encoder, or one of ours (``static``)."""
+    return kind == "encoder" or (kind in ("embedder", "splitter") and ":" not in spec)

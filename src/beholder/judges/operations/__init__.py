@@ -11,7 +11,7 @@ from beholder.judges.operations.contradict import Contradict
 from beholder.judges.operations.decompose import AtomicStatement, Decompose
 from beholder.judges.operations.grade import GradeDescription
 from beholder.judges.operations.match import MatchNearest, MatchStatements
-from beholder.judges.operations.presence import Presence, Question
+from beholder.judges.operations.presence import Presence, Question, QuestionKind
 from beholder.judges.operations.rank import Rank
 from beholder.judges.operations.rating import (
     BREAK_KINDS,
@@ -26,10 +26,12 @@ from beholder.judges.operations.review import Review
 from beholder.judges.operations.rewrite import Rewrite
 from beholder.judges.operations.surprisal import MeasureSurprisal
 from beholder.judges.operations.translate import Translate, TranslatedClause
+from beholder.judges.operations.vary import MANNERS, Manner, Vary
 from beholder.judges.operations.verify import Verify
 
 __all__ = [
     "BREAK_KINDS",
+    "MANNERS",
     "OPERATIONS",
     "AlignWords",
     "Aspect",
@@ -46,12 +48,14 @@ __all__ = [
     "GradeDescription",
     "JudgedFrame",
     "LexicalAlignment",
+    "Manner",
     "MatchNearest",
     "MatchStatements",
     "MeasureSurprisal",
     "Operation",
     "Presence",
     "Question",
+    "QuestionKind",
     "Rank",
     "RateSequence",
     "RateTransition",
@@ -61,5 +65,6 @@ __all__ = [
     "Rewrite",
     "Translate",
     "TranslatedClause",
+    "Vary",
     "Verify",
 ]

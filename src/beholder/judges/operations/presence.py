@@ -39,7 +39,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Presence(PanelOperation[list[Grade]], name="presence"):
-    """Grade from 1 (certainly not) to 5 (certainly) that each unit is in the target text.
+    """Grade from 1 to 5 of whether each unit is in the target text.
+
+    What the grades mean is the judge's scale; ``Judge.presence_threshold`` is the grade from which
+    a unit is there.
 
     A model is asked one question per unit. All prompts about one text begin alike and are sent one
     after the other, so that servers can reuse what they computed.

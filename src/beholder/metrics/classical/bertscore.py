@@ -24,6 +24,8 @@ from beholder.metrics.classical.matching import greedy_match
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
+from beholder.spec import tool
+from beholder.text.languages import language_named
 
 BEST_LAYERS = {"hf:roberta-large": 17, "minilm": 6}
 """Of roberta-large what the authors of BERTScore recommend for English; of minilm the last."""
@@ -99,7 +101,10 @@ class BERTScore(Metric[EncodedTexts]):
 
     The default encoder and layer are those the authors recommend for English.
     ``model='minilm'`` is built in, needs nothing beyond the package and cuts no text; its layer is
-    the last. With another encoder name its layer, too.
+    the last. With another encoder name its layer, too. Rows in other languages need an encoder that
+    reads them: ``languages`` names one for each, as rows name their language (``group.language``);
+    the published package takes ``('hf:bert-base-multilingual-cased', 9)`` for most. Values of
+    two encoders lie on two scales: compare within a language.
 
     Source: Zhang et al. 2020.
 
@@ -118,6 +123,9 @@ class BERTScore(Metric[EncodedTexts]):
         "exclude", "markers of a text's ends: exclude, or match (as the published package)"
     )
     baseline: str = param("none", "table of baselines (LAYER,P,R,F) to rescale with, or none")
+    languages: Mapping[str, tuple[str, int]] | None = param(
+        None, "encoder and layer by language: {'hi': ('hf:NAME', 9)}; all others: model"
+    )
 
     rarity: Rarity | None = field(default=None, repr=False, compare=False)
 
@@ -135,6 +143,27 @@ class BERTScore(Metric[EncodedTexts]):
             raise ConfigError(f"layer={self.layer!r}: expected a whole number from 0")
         if self.baseline != "none":
             read_baseline(self.baseline, self.compared)
+        if self.languages is not None:
+            if self.idf or self.baseline != "none":
+                raise ConfigError(
+                    "idf and baseline belong to one encoder, and languages names several; score"
+                    " each language alone"
+                )
+            object.__setattr__(self, "languages", _by_language(self.languages))
+
+    def encoder_of(self, item: Item) -> tuple[str, int]:
+        """The encoder and the layer for the language that an item's row names."""
+        own = (self.languages or {}).get(language_named(item.language) or "")
+        return own or (self.model, self.compared)
+
+    def tool_specs(self) -> list[tuple[str, str]]:
+        """All encoders."""
+        further = [("encoder", spec) for spec, _ in (self.languages or {}).values()]
+        return list(dict.fromkeys([*super().tool_specs(), *further]))
+
+    def check_tools(self, subject: Item, tools: Tools) -> None:
+        """Refuse an item that the encoder of its language does not read."""
+        tools.check_language([("encoder", self.encoder_of(subject)[0])], subject)
 
     @property
     def compared(self) -> int:
@@ -176,6 +205,11 @@ class BERTScore(Metric[EncodedTexts]):
             found["idf"] = self.rarity.identity
         if self.baseline != "none":
             found["baseline"] = read_baseline(self.baseline, self.compared).identity
+        if self.languages is not None:
+            found["languages"] = ",".join(
+                f"{name}={tools.identity('encoder', spec)}/{layer}"
+                for name, (spec, layer) in self.languages.items()
+            )
         return found
 
     async def gather(self, item: Item, tools: Tools) -> EncodedTexts:
@@ -189,9 +223,10 @@ class BERTScore(Metric[EncodedTexts]):
                 "bertscore has no token weights yet: call prepare(items) first, as score,"
                 " score_text and runs do"
             )
-        service = tools.encoder(self.model)
+        spec, layer = self.encoder_of(item)
+        service = tools.encoder(spec)
         texts = (item.candidate, *item.references)
-        encoded = await asyncio.gather(*(service.encode(text, self.compared) for text in texts))
+        encoded = await asyncio.gather(*(service.encode(text, layer) for text in texts))
         sides, n_cut = [], 0
         for place, read in enumerate(encoded):
             counts = ~read.special
@@ -239,6 +274,28 @@ class BERTScore(Metric[EncodedTexts]):
     def _f1(precision: float, recall: float) -> tuple[float, float, float]:
         both = precision > 0 and recall > 0
         return 2 * precision * recall / (precision + recall) if both else 0.0, precision, recall
+
+
+def _by_language(given: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
+    """Encoder and layer by the English name of the language, in the order of the names.
+
+    Raises:
+        ConfigError: A language is not known, or an entry is no encoder with its layer.
+    """
+    found = {}
+    for said, entry in given.items():
+        name = language_named(said)
+        if name is None:
+            raise ConfigError(f"languages={said!r}: no language is called so; hi or Hindi is one")
+        pair = isinstance(entry, tuple | list) and len(entry) == 2
+        if not pair or type(entry[1]) is not int or entry[1] < 0:
+            raise ConfigError(
+                f"languages[{said!r}]={entry!r}: expected an encoder and its layer, such as"
+                " ('hf:bert-base-multilingual-cased', 9)"
+            )
+        spec, layer = entry
+        found[name] = (str(tool(spec)), layer)
+    return dict(sorted(found.items()))
 
 
 @dataclass(frozen=True, slots=True)

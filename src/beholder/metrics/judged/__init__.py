@@ -1,7 +1,8 @@
-"""Baselines that ask a judge for a number: direct assessment, after CLAIR, after FLEUR."""
+"""Baselines that ask a judge: for a number, for a grade, or questions made of the references."""
 
-from beholder.metrics.judged.clair import CLAIR
 from beholder.metrics.judged.direct import DirectAssessment
+from beholder.metrics.judged.dsg import DSG
 from beholder.metrics.judged.fleur import FLEUR
+from beholder.metrics.judged.single import CLAIR, LLaVACritic, Prometheus
 
-__all__ = ["CLAIR", "FLEUR", "DirectAssessment"]
+__all__ = ["CLAIR", "DSG", "FLEUR", "DirectAssessment", "LLaVACritic", "Prometheus"]

@@ -17,6 +17,8 @@ def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, Any]:
         A dict with the keys
 
         - ``view``: ``"scene_graph"``.
+        - ``presence_threshold``: grade from which a unit is present.
+        - ``peers``: what the references recall of one another, 1 where that does not count.
         - ``graphs``: the candidate's graph, then one per reference. Each has ``nodes``, with
           ``name``, ``unit`` (place in the item's units, or None) and ``attributes`` (places), and
           ``edges``: rows of subject, object, words, and place in the units or None.
@@ -25,7 +27,12 @@ def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, Any]:
     for index, graph in enumerate(plan.references):
         own = [u if u.side == "reference" and u.reference_index == index else None for u in units]
         graphs.append(_graph(graph, own))
-    return {"view": "scene_graph", "graphs": graphs}
+    return {
+        "view": "scene_graph",
+        "presence_threshold": plan.threshold,
+        "peers": plan.peers,
+        "graphs": graphs,
+    }
 
 
 def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, Any]:

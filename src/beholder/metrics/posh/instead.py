@@ -10,9 +10,7 @@ from beholder.judges.operations import Contradict
 from beholder.metrics.posh.plan import Ask, Grades, Plan
 
 
-async def told_instead(
-    judge: Judge, plan: Plan, grades: Grades, threshold: float
-) -> dict[Ask, Grade]:
+async def told_instead(judge: Judge, plan: Plan, grades: Grades) -> dict[Ask, Grade]:
     """Grades of the candidate's unstated units with the words that contradict them.
 
     One question per reference, about all units that no reference states.
@@ -21,7 +19,6 @@ async def told_instead(
         judge: A judge that answers ``Contradict``.
         plan: The graphs of the texts.
         grades: A grade for every unit against every reference.
-        threshold: Grade from which a unit is present.
 
     Returns:
         The grades that change: those of units that a reference contradicts.
@@ -30,7 +27,7 @@ async def told_instead(
     questions = [
         question
         for _, question in plan.questions[0]
-        if all(grades[Ask("candidate", i, question)].value < threshold for i in places)
+        if all(grades[Ask("candidate", i, question)].value < plan.threshold for i in places)
     ]
     targets = [plan.target("candidate", i).text for i in places]
     answers = await asyncio.gather(

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade, Judge
-from beholder.judges.operations import AlignWords, Contradict, Presence
-from beholder.language import parse, scene_graph
-from beholder.language.graph import SceneGraph
-from beholder.language.reading import check_english, english_graphs_together
+from beholder.judges.operations import AlignWords, Contradict, Presence, Rewrite
+from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.posh.drawing import graphs_detail
 from beholder.metrics.posh.instead import told_instead
-from beholder.metrics.posh.plan import Ask, Grades, Plan, Rules, fixed_asks
-from beholder.metrics.posh.published import Known, advance
+from beholder.metrics.posh.plan import Ask, Grades, Plan, fixed_asks
+from beholder.metrics.posh.published import Wording, as_made, f1
 from beholder.metrics.posh.scoring import (
     Judged,
     Weighing,
-    f1,
     fixed_precision,
     fixed_recall,
     published_side,
@@ -35,9 +31,7 @@ from beholder.metrics.posh.scoring import (
 )
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
-from beholder.records import Item, ItemScore, Side
-
-_GRAPHS_KEPT = 256
+from beholder.records import Item, ItemScore
 
 RATES = (
     ValueInfo(
@@ -61,11 +55,32 @@ RATES = (
 
 @dataclass(frozen=True, slots=True)
 class PoShEvidence:
-    """All that scoring needs: the plan, the answers, and who gave them."""
+    """All that scoring needs: the plan, the answers, and who gave them.
+
+    Attributes:
+        plan: The graphs and what is known before anybody is asked.
+        grades: A grade for every question.
+        wordings: What a judge called candidate identifiers; empty where nobody was asked.
+        identities: Identity of each tool by the field that names it.
+    """
 
     plan: Plan
     grades: Grades
+    wordings: Mapping[str, str]
     identities: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """What can be asked now.
+
+    Attributes:
+        asks: Questions.
+        phrases: Candidate identifiers that wait for their wording.
+    """
+
+    asks: tuple[Ask, ...]
+    phrases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,8 +90,9 @@ class PoSh(Metric[PoShEvidence]):
     Candidate and reference become scene graphs. A judge grades from 1 to 5 for each unit of the one
     whether the other text has it. Precision (low: mistakes) is the mean over the candidate's units,
     recall (low: omissions) over the reference's, f1 their harmonic mean. These are the values of
-    the units alone, whoever judges, so judges can be compared. ``lexical_weight`` gives a share to
-    a soft alignment of all words, where the judge can align them (the built-in one can).
+    the units alone, whoever judges, so judges can be compared: the mean of the units' ``score``,
+    each weighted by its ``detail["weight"]`` where there is one. ``lexical_weight`` gives a share
+    to a soft alignment of all words, where the judge can align them (the built-in one can).
 
     Range 0..1, higher is better. ``rules="fixed"`` rescales grades to 0..1 and asks for every unit;
     ``rules="reference"`` follows the published protocol: three passes, identifiers, a presence
@@ -98,7 +114,14 @@ class PoSh(Metric[PoShEvidence]):
     judge: str = param("builtin", "who grades: builtin, or a model", tool="judge")
     rules: Literal["fixed", "reference"] = param("fixed", "rule set")
     presence_threshold: float | None = param(
-        None, "grade from 1 to 5 from which a unit is present; None: 3, 2 with rules='reference'"
+        None, "grade from 1 to 5 from which a unit is present; None: that of the judge's scale"
+    )
+    identifiers: Literal["rules", "judge"] = param(
+        "rules", "rules='reference': who words names of several words, such as 'tall man'"
+    )
+    parser: str = param("builtin", "English parser of the graphs: builtin or spacy:NAME")
+    coref: str = param(
+        "builtin", "coreference of the graphs: builtin, none, fastcoref, or a registered name"
     )
     weighting: Literal["information", "equal"] = param(
         "information", "rules='fixed': units count by the information of their words, or alike"
@@ -139,16 +162,17 @@ class PoSh(Metric[PoShEvidence]):
         if min(kinds) < 0 or not sum(kinds) > 0:
             raise ConfigError(f"weights {kinds}: expected numbers from 0, at least one above it")
 
-    @property
-    def threshold(self) -> float:
-        """Grade from which a unit is present."""
-        if self.presence_threshold is not None:
-            return self.presence_threshold
-        return 2.0 if self.rules == "reference" else 3.0
+    def threshold(self, judge: Judge) -> float:
+        """Grade from which a unit is present: the one given, else that of the judge's scale."""
+        given = self.presence_threshold
+        return judge.presence_threshold if given is None else given
 
-    def config(self) -> dict[str, Any]:
-        """All fields, with the threshold that the rules set."""
-        return super().config() | {"presence_threshold": self.threshold}
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Those of the tools, and the threshold in use."""
+        judge = tools.judge(self.judge)
+        if self.rules == "reference" and self.identifiers == "judge":
+            judge.check_can(Rewrite)
+        return super().identities(tools) | {"presence_threshold": f"{self.threshold(judge):g}"}
 
     async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
         """Make the graphs and ask the judge, wave by wave.
@@ -158,37 +182,51 @@ class PoSh(Metric[PoShEvidence]):
         """
         texts = (item.candidate, *item.references)
         self.bounds.check_words(texts, self.registered_name)
-        first, *others = await _graphs(texts, self.rules)
+        reader = GraphReader(self.rules, self.parser, self.coref)
+        first, *others = await english_graphs_together(texts, reader)
         judge = tools.judge(self.judge)
         words = None
         if self.rules == "fixed" and self.lexical_weight > 0 and judge.can(AlignWords):
             words = await judge.ask(AlignWords(item.candidate, item.references))
         peers = words.peers if words else await self._peers(item, tools)
-        plan = Plan(first, tuple(others), words, peers)
+        plan = Plan(first, tuple(others), self.threshold(judge), words, peers)
         grades: dict[Ask, Grade] = {}
-        while asks := self.open_asks(plan, grades):
-            by_pair = defaultdict(list)
-            for ask in asks:
-                by_pair[ask.side, ask.reference].append(ask)
-            answers = await asyncio.gather(
-                *(
-                    judge.ask(
-                        Presence(
-                            [ask.question for ask in group],
-                            plan.target(side, reference).text,
-                            # Published identifiers stand alone; places in the source are ours.
-                            plan.source(side, reference).text if self.rules == "fixed" else None,
-                            "1" if self.asks_instead(judge) else "4",
-                        )
-                    )
-                    for (side, reference), group in by_pair.items()
-                )
+        wordings: dict[str, str] = {}
+        while (wave := self.open_wave(plan, grades, wordings)).asks or wave.phrases:
+            worded, graded = await asyncio.gather(
+                asyncio.gather(*(judge.ask(Rewrite(phrase)) for phrase in wave.phrases)),
+                self._graded(judge, plan, wave.asks),
             )
-            for group, given in zip(by_pair.values(), answers, strict=True):
-                grades.update(zip(group, given, strict=True))
+            wordings.update(zip(wave.phrases, worded, strict=True))
+            grades.update(graded)
         if self.asks_instead(judge):
-            grades |= await told_instead(judge, plan, grades, self.threshold)
-        return PoShEvidence(plan, grades, self.identities(tools))
+            grades |= await told_instead(judge, plan, grades)
+        return PoShEvidence(plan, grades, wordings, self.identities(tools))
+
+    async def _graded(self, judge: Judge, plan: Plan, asks: tuple[Ask, ...]) -> Grades:
+        """The grades of one wave."""
+        by_pair = defaultdict(list)
+        for ask in asks:
+            by_pair[ask.side, ask.reference].append(ask)
+        answers = await asyncio.gather(
+            *(
+                judge.ask(
+                    Presence(
+                        [ask.question for ask in group],
+                        plan.target(side, reference).text,
+                        # Published identifiers stand alone; places in the source are ours.
+                        plan.source(side, reference).text if self.rules == "fixed" else None,
+                        "1" if self.asks_instead(judge) else "4",
+                    )
+                )
+                for (side, reference), group in by_pair.items()
+            )
+        )
+        return {
+            ask: grade
+            for group, given in zip(by_pair.values(), answers, strict=True)
+            for ask, grade in zip(group, given, strict=True)
+        }
 
     async def _peers(self, item: Item, tools: Tools) -> float:
         """What the references recall of one another; 1 where that does not count."""
@@ -200,33 +238,46 @@ class PoSh(Metric[PoShEvidence]):
         """Whether contradictions are a question of their own; the built-in judge tells them."""
         return self.rules == "fixed" and self.contradictions and judge.can(Contradict)
 
-    def open_asks(self, plan: Plan, grades: Grades) -> list[Ask]:
-        """The questions that scoring still needs, in a wave; empty when all are answered."""
+    def open_wave(
+        self, plan: Plan, grades: Grades, wordings: Mapping[str, str] | None = None
+    ) -> Wave:
+        """What scoring still needs and can be asked now; empty when all is answered.
+
+        Args:
+            plan: The graphs of the texts.
+            grades: The grades known so far.
+            wordings: What a judge called candidate identifiers so far.
+        """
         if self.rules == "fixed":
-            return [] if grades else fixed_asks(plan)
-        return [
-            Ask(side, reference, question)
-            for side, reference in plan.pairs()
-            for question in advance(
-                plan.source(side, reference),
-                _known(grades, side, reference),
-                self.threshold,
-            ).open
-        ]
+            return Wave(() if grades else tuple(fixed_asks(plan)))
+        wording = self._wording(wordings or {})
+        asks: list[Ask] = []
+        phrases: dict[str, None] = {}
+        for side, reference in plan.pairs():
+            step = plan.advance(side, reference, grades, wording)
+            asks += [Ask(side, reference, question) for question in step.open]
+            phrases |= dict.fromkeys(step.phrases)
+        return Wave(tuple(asks), tuple(phrases))
+
+    def _wording(self, wordings: Mapping[str, str]) -> Wording:
+        return wordings.get if self.identifiers == "judge" else as_made
 
     def score_item(self, item: Item, evidence: PoShEvidence) -> ItemScore:
         """Turn grades into scores."""
-        score = self.score_answers(evidence.plan, evidence.grades)
+        score = self.score_answers(evidence.plan, evidence.grades, evidence.wordings)
         return ItemScore(
             score.values, score.units, self.signature(evidence.identities), score.detail
         )
 
-    def score_answers(self, plan: Plan, grades: Grades) -> ItemScore:
+    def score_answers(
+        self, plan: Plan, grades: Grades, wordings: Mapping[str, str] | None = None
+    ) -> ItemScore:
         """Score a plan from ready grades.
 
         Args:
             plan: The graphs of the texts.
-            grades: A grade for every question that ``open_asks`` names.
+            grades: A grade for every question that ``open_wave`` names.
+            wordings: What a judge called candidate identifiers, where one was asked.
 
         Returns:
             Values, units with spans and verdicts, and the graphs in ``detail``.
@@ -235,7 +286,7 @@ class PoSh(Metric[PoShEvidence]):
             ItemError: No reference names anything (``rules="fixed"``).
         """
         if self.rules == "reference":
-            precision, recall = self._published(plan, grades)
+            precision, recall = self._published(plan, grades, self._wording(wordings or {}))
             p, r = precision.value, recall.value
         else:
             weighing = Weighing(
@@ -247,8 +298,8 @@ class PoSh(Metric[PoShEvidence]):
                 self.weighting == "information",
             )
             rule: Literal["best", "mean"] = "best" if self.references == "best" else "mean"
-            recall = fixed_recall(plan, grades, weighing, self.threshold, rule)
-            precision = fixed_precision(plan, grades, weighing, self.threshold)
+            recall = fixed_recall(plan, grades, weighing, rule)
+            precision = fixed_precision(plan, grades, weighing)
             p, r = self._beside_words(plan, precision.value, recall.value)
         values = {
             "f1": f1(p, r),
@@ -270,30 +321,12 @@ class PoSh(Metric[PoShEvidence]):
             r = peer_adjusted_recall(r, plan.peers)
         return p, r
 
-    def _published(self, plan: Plan, grades: Grades) -> tuple[Judged, Judged]:
+    def _published(self, plan: Plan, grades: Grades, wording: Wording) -> tuple[Judged, Judged]:
         """Both sides under the published rules, with the candidate's units of its best pair."""
         n = range(len(plan.references))
-        forward = [published_side(plan, grades, "candidate", i, self.threshold) for i in n]
-        back = [published_side(plan, grades, "reference", i, self.threshold) for i in n]
-        best = max(n, key=lambda i: forward[i][0])
-        recalls = [value for value, _ in back]
+        forward = [published_side(plan, grades, "candidate", i, wording) for i in n]
+        back = [published_side(plan, grades, "reference", i, wording) for i in n]
+        recalls = [side.value for side in back]
         recall = float(np.mean(recalls)) if self.references == "mean" else max(recalls)
-        units = tuple(unit for _, found in back for unit in found)
-        return Judged(*forward[best]), Judged(recall, units)
-
-
-def _known(grades: Grades, side: Side, reference: int) -> Known:
-    return lambda question: grades.get(Ask(side, reference, question))
-
-
-async def _graphs(texts: Sequence[str], rules: Rules) -> list[SceneGraph]:
-    """The graphs of texts; references that many items share are parsed once."""
-    if rules == "fixed":
-        return await english_graphs_together(texts)
-    return [_published_graph(text) for text in texts]
-
-
-@lru_cache(maxsize=_GRAPHS_KEPT)
-def _published_graph(text: str) -> SceneGraph:
-    check_english(text)
-    return scene_graph(parse(text), "reference")
+        units = tuple(unit for side in back for unit in side.units)
+        return max(forward, key=lambda side: side.value), Judged(recall, units)

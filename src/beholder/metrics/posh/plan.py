@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from beholder.judges import Grade
 from beholder.judges.operations import LexicalAlignment, Question
 from beholder.language.graph import SceneGraph
 from beholder.language.units import GraphUnit, graph_units
 from beholder.metrics.posh.identifiers import Identifiers
+from beholder.metrics.posh.published import Advance, Wording, advance, as_made
+from beholder.metrics.posh.published_graph import PublishedGraph
 from beholder.records import Side
-
-Rules: TypeAlias = Literal["fixed", "reference"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class Plan:
     Attributes:
         candidate: Graph of the text under evaluation.
         references: Graphs of the references.
+        threshold: Grade from which a unit is present.
         lexical_alignment: How near the words of the texts come, where that counts.
         peers: What the references recall of one another by their words, 0..1; 1 for a single
             reference, or where it does not count.
@@ -49,6 +50,7 @@ class Plan:
 
     candidate: SceneGraph
     references: tuple[SceneGraph, ...]
+    threshold: float
     lexical_alignment: LexicalAlignment | None = None
     peers: float = 1.0
 
@@ -56,6 +58,11 @@ class Plan:
     def questions(self) -> tuple[list[tuple[GraphUnit, Question]], ...]:
         """The units of each graph with their questions: the candidate's, then each reference's."""
         return tuple(unit_questions(graph) for graph in (self.candidate, *self.references))
+
+    @cached_property
+    def published(self) -> tuple[PublishedGraph, ...]:
+        """The graphs as the published scorer sees them: the candidate's, then each reference's."""
+        return tuple(map(PublishedGraph.of_scene_graph, (self.candidate, *self.references)))
 
     def pairs(self) -> list[tuple[Side, int]]:
         """Both directions for each reference."""
@@ -65,6 +72,15 @@ class Plan:
     def source(self, side: Side, reference: int) -> SceneGraph:
         """The graph whose units are looked for."""
         return self.candidate if side == "candidate" else self.references[reference]
+
+    def advance(
+        self, side: Side, reference: int, grades: Grades, wording: Wording = as_made
+    ) -> Advance:
+        """How far the published passes come with the known grades, for one direction of a pair."""
+        graph = self.published[0 if side == "candidate" else 1 + reference]
+        return advance(
+            graph, lambda q: grades.get(Ask(side, reference, q)), self.threshold, wording
+        )
 
     def target(self, side: Side, reference: int) -> SceneGraph:
         """The graph of the text in which they are looked for."""

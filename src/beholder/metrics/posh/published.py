@@ -1,44 +1,56 @@
 """The published protocol, ``rules="reference"``: three passes with identifiers and a threshold.
 
 Source: the PoSh paper (2025) and the behaviour of its public code. The questions of a pass depend
-on the grades of the passes before, so the protocol is a function from the grades known so far to
-the questions still open.
+on the grades of the passes before, so the protocol is a function from the answers known so far to
+what is still open.
 
 An entity has several candidate identifiers, and a later one replaces an earlier one only if its
 rounded score is strictly higher. So they are asked one after the other and no further than the
-first that rounds to 5: the result is that of asking for all of them. Candidates are made by rule
-("tall man"); the public code lets its judge rewrite them.
+first that rounds to 5: the result is that of asking for all of them. Identifiers that are made of
+several words by rule ("tall man") may be put into better words by a judge before they are asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from enum import IntEnum
+from typing import Any, NamedTuple, TypeAlias
 
+from beholder.errors import ItemError
 from beholder.judges import Grade
-from beholder.judges.operations import Question
-from beholder.language.graph import Attribute, Relation, SceneGraph
-from beholder.records import Span
+from beholder.judges.operations import Question, QuestionKind
+from beholder.metrics.posh.published_graph import PART_OF, PublishedGraph
+from beholder.records import Side, Span
 
 Known: TypeAlias = Callable[[Question], Grade | None]
+Wording: TypeAlias = Callable[[str], str | None]
+"""What a phrase is called; None if nobody has been asked yet."""
+Answer: TypeAlias = Callable[[QuestionKind, str, str, str, Side], Sequence[float]]
 
+THRESHOLD = 2.0
+"""The published score from which an entity is present."""
+LOWEST, HIGHEST = 1, 5
 _PRONOUNS = frozenset(
     (
-        "he", "him", "his", "she", "her", "hers", "it", "its", "they",
-        "them", "their", "theirs", "who", "whom", "whose", "which", "that", "this",
-        "these", "those", "one", "ones",
+        "he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself",
+        "they", "them", "their", "theirs", "themselves",
+        "who", "whom", "this", "that", "these", "those",
     )
 )  # fmt: skip
-_VIEWERS = frozenset(("us", "our", "we"))
-_CONTAINS = frozenset(
-    (
-        "has", "have", "had", "having", "holds", "hold", "held", "holding", "contains",
-        "contain", "contained", "containing", "wears", "wear", "wore", "worn", "wearing",
-    )
-)  # fmt: skip
-_PART_OF = "part of"
-_LOWEST, _HIGHEST = 1, 5
+
+
+class _Naming(IntEnum):
+    """Kinds of candidate identifiers, in the order in which they are asked."""
+
+    HEAD = 0
+    ATTRIBUTE = 1
+    MENTION = 2
+    SUBJECT = 3
+    OBJECT = 4
+
+
+_REWORDED = frozenset((_Naming.ATTRIBUTE, _Naming.SUBJECT, _Naming.OBJECT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +66,7 @@ class Component:
         grade: The judge's grade, or None where its entity was absent and it was not asked for.
     """
 
-    kind: str
+    kind: QuestionKind
     text: str
     identifier: str
     spans: tuple[Span, ...]
@@ -64,32 +76,134 @@ class Component:
 
 @dataclass(frozen=True)
 class Advance:
-    """What the known grades lead to: questions still open, or all components."""
+    """What the known answers lead to: what is still open, or all components.
 
-    open: tuple[Question, ...]
-    components: tuple[Component, ...]
+    Attributes:
+        open: Questions.
+        phrases: Candidate identifiers that wait for their wording.
+        components: All components; empty while anything is open.
+    """
+
+    open: tuple[Question, ...] = ()
+    phrases: tuple[str, ...] = ()
+    components: tuple[Component, ...] = ()
 
 
-def advance(graph: SceneGraph, known: Known, threshold: float) -> Advance:
-    """Go through the passes as far as the known grades allow.
+def as_made(phrase: str) -> str:
+    """The wording of who has nobody to put identifiers into better words."""
+    return phrase
+
+
+def advance(
+    graph: PublishedGraph, known: Known, threshold: float, wording: Wording = as_made
+) -> Advance:
+    """Go through the passes as far as the known answers allow.
 
     Args:
-        graph: Made with ``rules="reference"``.
+        graph: The graph whose components are looked for.
         known: Grade of a question, or None if it was not asked yet.
         threshold: Score from which an entity is present.
+        wording: What a candidate identifier is called.
     """
-    passes = _Passes(graph, known, threshold)
+    passes = _Passes(graph, known, threshold, wording)
     for nested in (False, True):
         missing = passes.judge_entities(nested)
-        if missing:
-            return Advance(missing, ())
+        if missing.open or missing.phrases:
+            return missing
     parts = [*passes.attribute_parts(), *passes.relation_parts()]
-    missing = tuple(
-        dict.fromkeys(p.question for p in parts if p.asked and known(p.question) is None)
+    open_parts = dict.fromkeys(p.question for p in parts if p.asked and known(p.question) is None)
+    if open_parts:
+        return Advance(tuple(open_parts))
+    components = (*passes.entity_components(), *(p.component(known) for p in parts))
+    return Advance(components=components)
+
+
+def mean_score(components: Sequence[Component]) -> float:
+    """Mean of the scores of all components / 5; a graph without components scores 1."""
+    if not components:
+        return 1.0
+    return sum(c.score for c in components) / HIGHEST / len(components)
+
+
+def f1(precision: float, recall: float) -> float:
+    """F1; 0 where both are 0."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+class PublishedScores(NamedTuple):
+    """What the published scorer gives for a pair of graphs, each 0.2..1, higher is better.
+
+    Attributes:
+        precision: Mean score / 5 of the candidate's components; low for mistakes.
+        recall: The same of the reference's components; low for omissions.
+        f1: Their harmonic mean.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def score_graphs(
+    candidate_graph: Mapping[str, Any],
+    reference_graph: Mapping[str, Any],
+    answer: Answer,
+    *,
+    threshold: float = THRESHOLD,
+    rewrite: Callable[[str], str] = as_made,
+) -> PublishedScores:
+    """Score a pair of graphs in the public form as the public scorer does.
+
+    Args:
+        candidate_graph: The candidate's graph; see ``PublishedGraph.of_public``.
+        reference_graph: The reference's graph.
+        answer: Called with ``(kind, text, subject, object, side)``, all in lower case; ``kind`` is
+            ``entity``, ``attribute`` or ``relation``, and ``side`` the text in which it is looked
+            for: ``"reference"`` for the candidate's components, ``"candidate"`` for the
+            reference's. Gives the probabilities of the scores 1 to 5; they are divided by their
+            sum. No question is asked twice about a side.
+        threshold: Score from which an entity is present.
+        rewrite: Puts a candidate identifier of several words ("tall man") into better words; the
+            public code has a model do it. By default it stays as it is.
+
+    Raises:
+        ItemError: A graph is not in the public form, or an answer is no five probabilities.
+    """
+    sides: tuple[tuple[Side, Mapping[str, Any]], ...] = (
+        ("reference", candidate_graph),
+        ("candidate", reference_graph),
     )
-    if missing:
-        return Advance(missing, ())
-    return Advance((), (*passes.entity_components(), *(p.component(known) for p in parts)))
+    precision, recall = (
+        mean_score(_answered(PublishedGraph.of_public(graph), side, answer, threshold, rewrite))
+        for side, graph in sides
+    )
+    return PublishedScores(precision, recall, f1(precision, recall))
+
+
+def _answered(
+    graph: PublishedGraph,
+    side: Side,
+    answer: Answer,
+    threshold: float,
+    rewrite: Callable[[str], str],
+) -> tuple[Component, ...]:
+    grades: dict[Question, Grade] = {}
+    while True:
+        step = advance(graph, grades.get, threshold, rewrite)
+        if not step.open:
+            return step.components
+        for q in step.open:
+            grades[q] = _expected(q, answer(q.kind, q.text, q.subject, q.object, side))
+
+
+def _expected(question: Question, given: Sequence[float]) -> Grade:
+    """The grade of an answer: its expectation over the scores."""
+    total = sum(given)
+    if len(given) != HIGHEST or min(given) < 0 or not total > 0:
+        raise ItemError(f"answer to {question}: expected probabilities of 1 to 5, got {given!r}")
+    probabilities = tuple(p / total for p in given)
+    value = sum(score * p for score, p in enumerate(probabilities, start=LOWEST))
+    return Grade(value, probabilities, 1.0, "rules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,169 +228,153 @@ class _Part:
         question = self.question
         words = (question.subject, question.text, question.object)
         grade = known(question) if self.asked else None
-        score = grade.value if grade else float(_LOWEST)
+        score = grade.value if grade else float(LOWEST)
         return Component(question.kind, self.text, " ".join(w for w in words if w), self.spans,
                          score, grade)  # fmt: skip
 
 
-class _Passes:
-    """The passes over one graph; everything is compared in lower case."""
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A way to name an entity ("cup", "cup of tall man") and who else would be named so."""
 
-    def __init__(self, graph: SceneGraph, known: Known, threshold: float) -> None:
+    text: str
+    rivals: tuple[int, ...]
+
+
+class _Passes:
+    """The passes over one graph."""
+
+    def __init__(
+        self, graph: PublishedGraph, known: Known, threshold: float, wording: Wording
+    ) -> None:
         self._graph = graph
+        self._entities = graph.entities
         self._known = known
         self._threshold = threshold
-        self._entities = range(len(graph.entities))
-        self._heads = [entity.mentions[0].text.lower() for entity in graph.entities]
-        self._attributes = [_attributes(graph, i) for i in self._entities]
-        self._parents = _parents(graph)
-        self._viewers = _viewers(graph)
-        # Who looks at the picture is always there, under a fixed name.
-        self._accepted = {
-            i: _Accepted(self._heads[i], float(_HIGHEST), None) for i in self._viewers
-        }
+        self._wording = wording
+        self._accepted: dict[int, _Accepted] = {}
 
-    def judge_entities(self, nested: bool) -> tuple[Question, ...]:
-        """Accept an identifier for each entity with (or without) parents, or say what to ask."""
-        accepted: dict[int, _Accepted] = {}
-        missing: list[Question] = []
-        for index in self._entities:
-            if bool(self._parents[index]) != nested or index in self._viewers:
+    def judge_entities(self, nested: bool) -> Advance:
+        """Accept an identifier for each entity with (or without) parents, or say what is open."""
+        # Who looks at the picture is always there, under a fixed name.
+        accepted = {
+            i: _Accepted(entity.viewer, float(HIGHEST), None)
+            for i, entity in enumerate(self._entities)
+            if entity.viewer
+        }
+        questions: dict[Question, None] = {}
+        phrases: dict[str, None] = {}
+        for index, entity in enumerate(self._entities):
+            if bool(self._graph.parents[index]) != nested or entity.viewer:
                 continue
             best: _Accepted | None = None
-            for text in self._candidates(index):
+            for naming, phrase in self._candidates(index):
+                text = self._wording(phrase) if naming in _REWORDED else phrase
+                if text is None:
+                    phrases[phrase] = None
+                    break
                 question = Question("entity", text)
                 grade = self._known(question)
                 if grade is None:
-                    missing.append(question)
+                    questions[question] = None
                     break
                 if best is None or round(grade.value) > round(best.score):
                     best = accepted[index] = _Accepted(text, grade.value, grade)
-                if round(grade.value) >= _HIGHEST:
+                if round(grade.value) >= HIGHEST:
                     break
-        if not missing:
+        if not questions and not phrases:
             self._accepted |= accepted
-        return tuple(dict.fromkeys(missing))
+        return Advance(tuple(questions), tuple(phrases))
 
     def attribute_parts(self) -> Iterator[_Part]:
-        for index in self._entities:
-            if index in self._viewers:
+        for index, entity in enumerate(self._entities):
+            if entity.viewer:
                 continue
-            for text, attribute in self._attributes[index].items():
-                question = Question("attribute", text, self._accepted[index].identifier)
-                yield _Part(attribute.text, attribute.spans, question, self._is_present(index))
+            for attribute in entity.attributes:
+                question = Question("attribute", attribute.text, self._accepted[index].identifier)
+                yield _Part(attribute.written, attribute.spans, question, self._is_present(index))
 
     def relation_parts(self) -> Iterator[_Part]:
         for r in self._graph.relations:
+            if self._entities[r.subject].viewer and self._entities[r.object].viewer:
+                continue
             subject, other = (self._accepted[i].identifier for i in (r.subject, r.object))
-            question = Question("relation", r.text.lower(), subject, other)
+            question = Question("relation", r.text, subject, other)
             asked = self._is_present(r.subject) and self._is_present(r.object)
-            yield _Part(r.text, r.spans, question, asked)
+            yield _Part(r.written, r.spans, question, asked)
 
     def entity_components(self) -> Iterator[Component]:
-        for entity in self._graph.entities:
-            if entity.index not in self._viewers:
-                best = self._accepted[entity.index]
-                spans = tuple(mention.span for mention in entity.mentions)
+        for index, entity in enumerate(self._entities):
+            if not entity.viewer:
+                best = self._accepted[index]
                 yield Component(
-                    "entity", entity.name, best.identifier, spans, best.score, best.grade
+                    "entity", entity.written, best.identifier, entity.spans, best.score, best.grade
                 )
 
     def _is_present(self, index: int) -> bool:
         return index in self._accepted and self._accepted[index].score >= self._threshold
 
-    def _candidates(self, index: int) -> list[str]:
+    def _candidates(self, index: int) -> list[tuple[_Naming, str]]:
         """The identifiers under which an entity is asked for, in the published order."""
-        head = self._heads[index]
-        namesakes = [i for i in self._entities if i != index and self._heads[i] == head]
-        present = [p for p in self._parents[index] if self._is_present(p)]
-        frames: list[tuple[str, list[int]]] = []
-        for parent in present:
-            siblings = [i for i in namesakes if parent in self._parents[i]]
-            frames.append((f"{head} of {self._accepted[parent].identifier}", siblings))
-        if not present or not namesakes:
-            frames.append((head, namesakes))
-        found = [text for frame, rivals in frames for text in self._of_frame(index, frame, rivals)]
-        return list(dict.fromkeys(found or [frames[0][0]]))
-
-    def _of_frame(self, index: int, frame: str, rivals: list[int]) -> list[str]:
-        head, entity = self._heads[index], self._graph.entities[index]
-        found = [] if rivals else [frame]
-        by_sentence = sorted(self._attributes[index].items(), key=lambda pair: pair[1].sentence)
-        for text, _ in by_sentence:
-            if not any(text in self._attributes[rival] for rival in rivals):
-                found.append(f"{text} {frame}")
-        taken = {m.text.lower() for rival in rivals for m in self._graph.entities[rival].mentions}
-        for name in (mention.text.lower() for mention in entity.mentions[1:]):
-            if name not in _PRONOUNS and name not in taken:
-                found.append(name + frame.removeprefix(head))
-        return found or self._by_relations(index, frame, rivals)
-
-    def _by_relations(self, index: int, frame: str, rivals: list[int]) -> list[str]:
-        head = self._heads[index]
-        as_subject, as_object = [], []
-        for relation in self._graph.relations:
-            words = relation.text.lower()
-            if words == _PART_OF or index not in (relation.subject, relation.object):
-                continue
-            first = relation.subject == index
-            end = relation.object if first else relation.subject
-            if self._shared(relation, rivals, first):
-                continue
-            if end in self._accepted and not self._is_present(end):
-                continue
-            name = self._accepted[end].identifier if end in self._accepted else self._first(end)
-            if first:
-                as_subject.append(f"{head} {words} {name}")
-            else:
-                as_object.append(f'{frame} with relation "{name} {words} {head}"')
-        return as_subject + as_object
-
-    def _shared(self, relation: Relation, rivals: list[int], first: bool) -> bool:
-        """Whether a colliding entity stands in the same relation to the same other end."""
-        return any(
-            other.text.lower() == relation.text.lower()
-            and (
-                (other.object, other.subject in rivals)
-                if first
-                else (other.subject, other.object in rivals)
-            )
-            == (relation.object if first else relation.subject, True)
-            for other in self._graph.relations
+        head, parents = self._entities[index].head, self._graph.parents
+        namesakes = tuple(
+            i
+            for i, other in enumerate(self._entities)
+            if i != index and other.head == head and not other.viewer
         )
+        present = [p for p in parents[index] if self._is_present(p)]
+        frames = [_Frame(head, namesakes)] if not present or not namesakes else []
+        for parent in present:
+            siblings = tuple(i for i in namesakes if parent in parents[i])
+            frames.append(_Frame(f"{head} of {self._accepted[parent].identifier}", siblings))
+        found: dict[str, _Naming] = {}
+        for frame in frames:
+            # A name that an earlier frame has made is none of this one: relations are tried then.
+            before = len(found)
+            for text, naming in self._of_frame(index, frame):
+                found.setdefault(text, naming)
+            if frame.rivals and len(found) == before:
+                for text, naming in self._by_relations(index, frame):
+                    found.setdefault(text, naming)
+        in_order = sorted(found.items(), key=lambda pair: pair[1])  # stable: then as they were made
+        return [(naming, text) for text, naming in in_order] or [(_Naming.HEAD, frames[0].text)]
 
-    def _first(self, index: int) -> str:
-        """An entity that is not judged yet: its head with its first attribute."""
-        return " ".join([*list(self._attributes[index])[:1], self._heads[index]])
+    def _of_frame(self, index: int, frame: _Frame) -> Iterator[tuple[str, _Naming]]:
+        """Names by the head, by an attribute and by another mention, where no rival has those."""
+        entity = self._entities[index]
+        rivals = [self._entities[i] for i in frame.rivals]
+        if not rivals:
+            yield frame.text, _Naming.HEAD
+        for attribute in sorted(entity.attributes, key=lambda a: a.sentence):
+            if not any(attribute.text in rival.qualities for rival in rivals):
+                yield f"{attribute.text} {frame.text}", _Naming.ATTRIBUTE
+        taken = {name for rival in rivals for name in rival.mentions}
+        for name in entity.mentions:
+            if name not in _PRONOUNS and name not in taken:
+                yield name + frame.text.removeprefix(entity.head), _Naming.MENTION
 
+    def _by_relations(self, index: int, frame: _Frame) -> Iterator[tuple[str, _Naming]]:
+        """Names by relations that no rival has to the same other end."""
+        head = self._entities[index].head
+        by_sentence = sorted(self._graph.relations, key=lambda r: r.sentence)
+        told = [r for r in by_sentence if r.text != PART_OF]
+        alike = {(r.subject, r.text, r.object) for r in told}
+        for r in told:
+            name = self._end(r.object) if r.subject == index else None
+            if name and not any((rival, r.text, r.object) in alike for rival in frame.rivals):
+                yield f"{head} {r.text} {name}", _Naming.SUBJECT
+        for r in told:
+            name = self._end(r.subject) if r.object == index else None
+            if name and not any((r.subject, r.text, rival) in alike for rival in frame.rivals):
+                yield f'{frame.text} with relation "{name} {r.text} {head}"', _Naming.OBJECT
 
-def _attributes(graph: SceneGraph, index: int) -> dict[str, Attribute]:
-    """Attributes of an entity by their text in alphabetical order; the first of each text."""
-    found: dict[str, Attribute] = {}
-    for attribute in graph.attributes_of(index):
-        found.setdefault(attribute.text.lower(), attribute)
-    return dict(sorted(found.items()))
+    def _end(self, index: int) -> str | None:
+        """What the other end of a relation is called; None if it was found absent.
 
-
-def _parents(graph: SceneGraph) -> list[list[int]]:
-    """For each entity what it is part of, and what has, holds, contains or wears it."""
-    found: list[dict[int, None]] = [{} for _ in graph.entities]
-    for relation in graph.relations:
-        text = relation.text.lower()
-        if text == _PART_OF:
-            found[relation.subject][relation.object] = None
-        if text in _CONTAINS:
-            found[relation.object][relation.subject] = None
-    return [list(parents) for parents in found]
-
-
-def _viewers(graph: SceneGraph) -> frozenset[int]:
-    """Who looks ("us"), and "our left" and "our right": never asked for and never counted."""
-    found = set()
-    for entity in graph.entities:
-        first = entity.mentions[0]
-        before = graph.text[: first.span[0]].lower().split()[-1:]
-        ours = first.text.lower() in ("left", "right") and before == ["our"]
-        if ours or first.text.lower() in _VIEWERS:
-            found.add(entity.index)
-    return frozenset(found)
+        One that is not judged yet goes by its head with the attribute of its earliest sentence.
+        """
+        if index in self._accepted:
+            return self._accepted[index].identifier if self._is_present(index) else None
+        entity = self._entities[index]
+        earliest = min(entity.attributes, key=lambda a: a.sentence, default=None)
+        return f"{earliest.text} {entity.head}" if earliest else entity.head

@@ -14,11 +14,9 @@ from beholder.judges import Grade
 from beholder.judges.grades import rule_grade
 from beholder.language.units import GraphUnit
 from beholder.metrics.posh.plan import Ask, Grades, Plan
-from beholder.metrics.posh.published import Component, advance
+from beholder.metrics.posh.published import HIGHEST, LOWEST, Component, Wording, as_made, mean_score
 from beholder.records import Side, Unit
 from beholder.text import frequency, words
-
-_LOW, _HIGH = 1.0, 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +52,29 @@ class Judged:
     units: tuple[Unit, ...]
 
 
-def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing, threshold: float) -> Judged:
+def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
     """Precision against the union of the references: each unit's best grade counts.
 
     A candidate that names nothing has precision 0: none of it is supported.
     """
-    units, weights = [], []
+    units = []
     for unit, question in plan.questions[0]:
         asked = [grades[Ask("candidate", i, question)] for i in range(len(plan.references))]
         best = max(range(len(asked)), key=lambda i: asked[i].value)
         grade = asked[best]
-        if grade.value < threshold:  # a reference that says otherwise tells more than a silent one
+        if (
+            grade.value < plan.threshold
+        ):  # a reference that says otherwise tells more than a silent one
             told = [g for g in asked if g.contradiction]
             grade = replace(grade, contradiction=told[0].contradiction) if told else grade
-        units.append(_unit(unit, "candidate", question.subject, grade, threshold))
-        units[-1] = replace(units[-1], detail={**units[-1].detail, "reference": best})
-        weights.append(weighing.of(unit.kind, unit.value))
+        about = {"weight": weighing.of(unit.kind, unit.value), "reference": best}
+        units.append(_unit(unit, "candidate", question.subject, grade, plan.threshold, about))
     parts = [unit for unit, _ in plan.questions[0]]
-    return Judged(_mean(units, weights, empty=0.0), tuple(_folded(units, parts)))
+    return Judged(_mean(units), tuple(_folded(units, parts)))
 
 
 def fixed_recall(
-    plan: Plan, grades: Grades, weighing: Weighing, threshold: float, rule: Literal["best", "mean"]
+    plan: Plan, grades: Grades, weighing: Weighing, rule: Literal["best", "mean"]
 ) -> Judged:
     """Recall as the best or the mean over the references that name anything.
 
@@ -85,14 +84,14 @@ def fixed_recall(
     values: list[float] = []
     units: list[Unit] = []
     for index, questions in enumerate(plan.questions[1:]):
-        own, weights = [], []
+        own = []
         for unit, question in questions:
             grade = grades[Ask("reference", index, question)]
-            made = _unit(unit, "reference", question.subject, grade, threshold)
+            about = {"weight": weighing.of(unit.kind, unit.value)}
+            made = _unit(unit, "reference", question.subject, grade, plan.threshold, about)
             own.append(replace(made, reference_index=index))
-            weights.append(weighing.of(unit.kind, unit.value))
         if own:
-            values.append(_mean(own, weights, empty=0.0))
+            values.append(_mean(own))
         units += _folded(own, [unit for unit, _ in questions])
     if not values:
         raise ItemError(
@@ -103,40 +102,38 @@ def fixed_recall(
 
 
 def published_side(
-    plan: Plan, grades: Grades, side: Side, reference: int, threshold: float
-) -> tuple[float, tuple[Unit, ...]]:
+    plan: Plan, grades: Grades, side: Side, reference: int, wording: Wording = as_made
+) -> Judged:
     """Mean of the scores of all components / 5; a graph without components scores 1."""
-    graph = plan.source(side, reference)
-    progress = advance(graph, lambda q: grades.get(Ask(side, reference, q)), threshold)
-    components = progress.components
-    units = tuple(_component(c, side, reference, threshold) for c in components)
-    if not components:
-        return 1.0, units
-    return sum(c.score for c in components) / _HIGH / len(components), units
+    components = plan.advance(side, reference, grades, wording).components
+    units = tuple(_component(c, side, reference, plan.threshold) for c in components)
+    return Judged(mean_score(components), units)
 
 
-def f1(precision: float, recall: float) -> float:
-    """Harmonic mean; 0 where both are 0."""
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-
-def _mean(units: Sequence[Unit], weights: Sequence[float], empty: float) -> float:
+def _mean(units: Sequence[Unit]) -> float:
+    """The weighted mean of the units' scores; 0 for none, or where none counts."""
+    weights = [float(unit.detail["weight"]) for unit in units]
     total = sum(weights)
     if not total:
-        return empty
-    return sum((u.score or 0.0) * w for u, w in zip(units, weights, strict=True)) / total
+        return 0.0
+    return sum((unit.score or 0.0) * w for unit, w in zip(units, weights, strict=True)) / total
 
 
 def _unit(
-    part: GraphUnit | Component, side: Side, subject: str, grade: Grade, threshold: float
+    part: GraphUnit | Component,
+    side: Side,
+    subject: str,
+    grade: Grade,
+    threshold: float,
+    about: Mapping[str, Any],
 ) -> Unit:
     present = grade.value >= threshold
-    detail: dict[str, Any] = {"grade": round(grade.value, 3)}
+    detail: dict[str, Any] = {"grade": round(grade.value, 3), **about}
     if subject and part.kind != "entity":
         detail["of"] = subject
     if grade.contradiction and not present:
         detail["contradiction"] = grade.contradiction
-    score = (grade.value - _LOW) / (_HIGH - _LOW)
+    score = (grade.value - LOWEST) / (HIGHEST - LOWEST)
     verdict = "match" if present else "omission" if side == "reference" else "unstated"
     if verdict == "unstated" and grade.contradiction:
         verdict = "contradicted"
@@ -183,8 +180,9 @@ def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
 
 def _component(component: Component, side: Side, reference: int, threshold: float) -> Unit:
     grade = component.grade or rule_grade(component.score)
-    unit = _unit(component, side, "", grade, threshold)
-    detail = {**unit.detail, "identifier": component.identifier}
+    about: dict[str, Any] = {"identifier": component.identifier}
     if component.grade is None:
-        detail["reason"] = "not asked: what it belongs to is absent"
-    return replace(unit, detail=detail, reference_index=reference if side == "reference" else None)
+        about["reason"] = "not asked: what it belongs to is absent"
+    unit = _unit(component, side, "", grade, threshold, about)
+    place = reference if side == "reference" else None
+    return replace(unit, score=component.score / HIGHEST, reference_index=place)

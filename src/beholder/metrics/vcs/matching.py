@@ -7,6 +7,7 @@ Several chunks may match the same one, and each has a match, however weak.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.metrics.vcs.windows import IntArray, Windows
@@ -35,6 +36,13 @@ def similarity_band(best: FloatArray, cutoff: float, control: float) -> FloatArr
     return band
 
 
+def candidates(similarity: FloatArray, cutoff: float, control: float) -> npt.NDArray[np.bool_]:
+    """Which chunks come close enough to the best one to be the match, (n_source, n_target)."""
+    band = similarity_band(similarity.max(axis=1), cutoff, control)
+    close: npt.NDArray[np.bool_] = similarity >= band[:, None]
+    return close
+
+
 def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control: float) -> IntArray:
     """Index of the match of each source chunk.
 
@@ -48,8 +56,7 @@ def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control:
         control: See ``similarity_band``.
     """
     matches: IntArray = similarity.argmax(axis=1)
-    band = similarity_band(similarity[windows.index, matches], cutoff, control)
-    candidate = similarity >= band[:, None]
+    candidate = candidates(similarity, cutoff, control)
     if np.count_nonzero(candidate) > len(matches):
         open_rows = (np.add.reduce(candidate, axis=1) > 1).nonzero()[0]
         block = max(1, _BLOCK // similarity.shape[1])

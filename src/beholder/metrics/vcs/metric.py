@@ -15,7 +15,7 @@ from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
-from beholder.metrics.vcs.drawing import score_figure
+from beholder.metrics.vcs.drawing import score_figure, score_steps
 from beholder.metrics.vcs.evidence import Parts, VCSEvidence, embed_parts, named_texts
 from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
 from beholder.metrics.vcs.scoring import ChunkAlignment, align, cosine, vcs_values
@@ -211,6 +211,25 @@ class VCS(Metric[VCSEvidence]):
             ConfigError: The score is of another metric and has no alignment.
         """
         return score_figure(score, self.setting)
+
+    def steps(self, score: ItemScore) -> dict[str, Figure]:
+        """Draw how the score of one item came about, step by step.
+
+        The alignment; mapping windows; candidates of each best match; distances and penalties of
+        NAS-D; line, ideal lines and steps of NAS-L; the regularizer with all values. Long texts are
+        cut into pages of 40 chunks.
+
+        Args:
+            score: A score of this metric.
+
+        Returns:
+            matplotlib figures by name, in the order of the steps; those of one step are numbered
+            (``windows-1``, ``windows-2``). ``beholder steps`` writes them as one page or as PDF.
+
+        Raises:
+            ConfigError: The score is of another metric and has no alignment.
+        """
+        return score_steps(score, self.setting)
 
     @cached_property
     def _signature_of_given(self) -> str:

@@ -113,11 +113,16 @@ def mended_line(pulled: Positions, windows: Windows, lct: float) -> float:
     """
     if windows.n_source < 2:
         return 1.0
+    return float(mended_steps(pulled, windows, lct).mean())
+
+
+def mended_steps(pulled: Positions, windows: Windows, lct: float) -> npt.NDArray[np.float64]:
+    """What each step between neighbouring matches counts, 0..1, (n_source - 1,)."""
     steps = pulled[1:] - pulled[:-1]
     shortest = np.maximum(windows.starts[1:] - windows.ends[:-1] + 1, -lct * windows.unit)
     longest = windows.ends[1:] - 1 - windows.starts[:-1]
     nearest = np.minimum(np.maximum(steps, shortest), longest)
     made, fit = 1.0 + steps * steps, 1.0 + nearest * nearest
-    credit = np.sqrt(np.minimum(made, fit) / np.maximum(made, fit))
+    credit: npt.NDArray[np.float64] = np.sqrt(np.minimum(made, fit) / np.maximum(made, fit))
     credit[(steps < 0) & (steps < shortest)] = 0.0
-    return float(credit.mean())
+    return credit

@@ -15,7 +15,7 @@ from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
-from beholder.metrics.vcs.drawing import score_figure
+from beholder.metrics.vcs.drawing import score_figure, score_steps
 from beholder.metrics.vcs.evidence import (
     EmbeddedText,
     Parts,
@@ -157,6 +157,14 @@ class VCSShort(Metric[VCSEvidence]):
             ConfigError: The score is of another metric and has no alignment.
         """
         return score_figure(score, self.setting)
+
+    def steps(self, score: ItemScore) -> dict[str, Figure]:
+        """Draw how the score of one item came about, step by step; see ``VCS.steps``.
+
+        Raises:
+            ConfigError: The score is of another metric and has no alignment.
+        """
+        return score_steps(score, self.setting)
 
     def _align(
         self,

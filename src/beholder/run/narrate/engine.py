@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
 from beholder.metrics.asker import Asker
 from beholder.narratives.cost import spent_on
 from beholder.narratives.hybrid import choose
@@ -50,6 +50,7 @@ def run_narratives(
     with Session.open(
         config.out, KIND, means=config.means, askers=askers.values(), progress=progress
     ) as session:
+        _check_apart(session, config.judges)
         n, digest = session.take(STORYLINE, inputs.storylines)
         asked = {name: _add(session, name, one, config, inputs) for name, one in askers.items()}
         source, n_bad = Path(config.sequences).name, len(inputs.bad_rows)
@@ -113,6 +114,18 @@ def plan_narratives(config: NarrateConfig, inputs: Inputs | None = None) -> Narr
     ).askers
     cost = results.cost_table(config, inputs)
     return NarrativesPlan(n, inputs.bad_rows, tuple(planned), cost)
+
+
+def _check_apart(session: Session, judges: Sequence[str]) -> None:
+    """Refuse judges that are one: they would share their answers, and agree fully."""
+    if len(judges) < 2:
+        return
+    seen: dict[str, str] = {}
+    for judge in judges:
+        identity = session.tools.identity("judge", judge)
+        if identity in seen:
+            raise ConfigError(f"judges {seen[identity]} and {judge} are the same: {identity}")
+        seen[identity] = judge
 
 
 def _add(

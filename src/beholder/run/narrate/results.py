@@ -28,6 +28,7 @@ from beholder.narratives.models import between_models, with_and_without
 from beholder.narratives.steps import breaks_table, steps_table, told_by
 from beholder.narratives.strength import Coherence
 from beholder.narratives.study import JudgedStoryline, mean_vote, tables
+from beholder.narratives.timeline import steps_back
 from beholder.records import Frame, ItemFailure, Storyline
 from beholder.run.narrate.config import NarrateConfig
 from beholder.run.narrate.inputs import Inputs
@@ -38,6 +39,7 @@ STUDY = "study.json"
 MATRIX = "theta.npz"
 FORMAT = 1
 THUMB_SIDE = 190
+_NAMED = 6
 MATRIX_SIDE = 400
 """Pictures in the drawn theta matrix at most."""
 
@@ -55,7 +57,7 @@ def build(config: NarrateConfig, found: StageFindings) -> dict[str, Any]:
         subjects,
         config.human,
         n_repeated=_n_repeated(storylines),
-        hybrid_note=None if hybrid is None else _hybrid_note(hybrid, len(storylines)),
+        notes=_notes(hybrid, storylines),
     )
     return {
         "format": FORMAT,
@@ -298,6 +300,20 @@ def _hybrid(config: NarrateConfig, found: StageFindings) -> tuple[Hybrid | None,
         ), None
     except ConfigError as error:
         return None, str(error)
+
+
+def _notes(hybrid: Hybrid | None, storylines: Sequence[Storyline]) -> list[str]:
+    """What to be careful with beside what the tables tell themselves."""
+    back = {one.id: len(steps) for one in storylines if (steps := steps_back(one.frames))}
+    notes = [] if hybrid is None else [_hybrid_note(hybrid, len(storylines))]
+    if back:
+        first = ", ".join(f"{name} ({n})" for name, n in list(back.items())[:_NAMED])
+        more = f" and {len(back) - _NAMED} more" if len(back) > _NAMED else ""
+        notes.append(
+            f"{len(back)} narratives step back in time by the dates of their pictures"
+            f" (steps): {first}{more}."
+        )
+    return notes
 
 
 def _hybrid_note(hybrid: Hybrid, n: int) -> str:

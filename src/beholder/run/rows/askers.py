@@ -285,6 +285,35 @@ class TranslateRow(RowAsker):
         )
 
 
+@dataclass(frozen=True)
+class VaryRow(RowAsker):
+    """The candidate written anew; the row is a version of it, with the text for its reference."""
+
+    registered_name: ClassVar[str] = "vary"
+    operation: ClassVar[type[Operation[Any]]] = operations.Vary
+
+    manner: Literal["paraphrase", "style", "tense", "summary", "expansion"] = param(
+        "paraphrase", "what changes, while all that is said stays"
+    )
+
+    @property
+    def looks(self) -> bool:
+        """Texts are varied unseen."""
+        return False
+
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+        """One text."""
+        return (MadePart(await judge.ask(operations.Vary(subject.candidate, self.manner))),)
+
+    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
+        return replace(
+            item,
+            id=f"{item.id}/{self.manner}",
+            candidate=parts[0].text,
+            references=(item.candidate,),
+        )
+
+
 def category_of(parts: Sequence[MadePart]) -> str:
     """The one category, or what is said where there is not one."""
     return parts[0].text if len(parts) == 1 else SEVERAL if parts else NONE

@@ -1,0 +1,284 @@
+"""One's own annotations: how right scene graphs are, and a judge's answers about presence.
+
+The forms of the files and what the figures mean stand in ``docs/posh.md``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any, get_args
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from beholder.aio import run_sync
+from beholder.data.read import read_rows
+from beholder.errors import DataError, ItemError
+from beholder.judges import Judge
+from beholder.judges.fitness import Calibration, calibrate
+from beholder.judges.operations import Presence, Question, QuestionKind
+from beholder.language.reading import GraphReader
+from beholder.metrics.posh.published_graph import PublishedGraph
+from beholder.records import Side, Span
+
+
+@dataclass(frozen=True)
+class AnnotatedGraph:
+    """A text whose scene graph people made.
+
+    Attributes:
+        text: The text.
+        gold: Their graph.
+    """
+
+    text: str
+    gold: PublishedGraph
+
+
+@dataclass(frozen=True)
+class ElementScores:
+    """How right the elements of one kind are; None where there is nothing to take a share of.
+
+    Attributes:
+        precision: Share of the found elements that people have, too.
+        recall: Share of people's elements that were found.
+        f1: Harmonic mean of the two.
+        shares: Of matched pairs, by name. Entities: ``coref``, mentions that stand with the same
+            entity. Attributes: ``head``, on the same entity. Relations: ``head`` and ``tail``, from
+            the same entity and to the same one.
+    """
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    shares: Mapping[str, float | None]
+
+
+GraphScores = Mapping[QuestionKind, ElementScores]
+
+
+@dataclass(frozen=True)
+class AnnotatedAnswer:
+    """A question about a unit that people answered.
+
+    Attributes:
+        question: The unit.
+        target: The text in which it is looked for.
+        side: Where it stands: units of the candidate that are absent are mistakes, those of the
+            reference omissions.
+        present: What people say.
+        grade: What a judge said, 1 to 5; None if it is yet to be asked.
+    """
+
+    question: Question
+    target: str
+    side: Side
+    present: bool
+    grade: float | None
+
+
+def read_graphs(path: str | Path) -> list[AnnotatedGraph]:
+    """Read annotated graphs: rows with ``text`` and ``graph`` in the public form.
+
+    Raises:
+        DataError: A row is not of that form; names it.
+    """
+    found = []
+    for number, row in _rows(path, {"text": str, "graph": dict}):
+        try:
+            found.append(AnnotatedGraph(row["text"], PublishedGraph.of_public(row["graph"])))
+        except ItemError as error:
+            raise DataError(str(path), str(error), line=number, field="graph") from error
+    return found
+
+
+def read_answers(path: str | Path) -> list[AnnotatedAnswer]:
+    """Read answered questions.
+
+    Rows have ``kind``, ``text``, ``target``, ``side`` and ``present``; ``subject`` and ``object``
+    where the unit has them, and ``grade`` where a judge was asked already.
+
+    Raises:
+        DataError: A row is not of that form; names it.
+    """
+    found = []
+    needed = {"kind": str, "text": str, "target": str, "side": str, "present": bool}
+    for number, row in _rows(path, needed):
+        for field, known in (("kind", get_args(QuestionKind)), ("side", get_args(Side))):
+            if row[field] not in known:
+                reason = f"is {row[field]!r}; expected one of {', '.join(known)}"
+                raise DataError(str(path), reason, line=number, field=field)
+        grade = row.get("grade")
+        if grade is not None and not (isinstance(grade, int | float) and 1 <= grade <= 5):
+            reason = f"is {grade!r}; expected a number from 1 to 5"
+            raise DataError(str(path), reason, line=number, field="grade")
+        ends = (row.get("subject") or "", row.get("object") or "")
+        question = Question(row["kind"], row["text"], *ends)
+        found.append(AnnotatedAnswer(question, row["target"], row["side"], row["present"], grade))
+    return found
+
+
+def _rows(path: str | Path, needed: Mapping[str, type]) -> Iterable[tuple[int, dict[str, Any]]]:
+    n = 0
+    for number, row in read_rows(path, str(path)):
+        if isinstance(row, DataError):
+            raise row
+        if not isinstance(row, dict):
+            raise DataError(str(path), "is no object", line=number)
+        for field, kind in needed.items():
+            if not isinstance(row.get(field), kind):
+                reason = f"is {row.get(field)!r}; expected a {kind.__name__}"
+                raise DataError(str(path), reason, line=number, field=field)
+        n += 1
+        yield number, row
+    if not n:
+        raise DataError(str(path), "holds no rows")
+
+
+def verification(
+    judge: Judge, answers: Sequence[AnnotatedAnswer]
+) -> dict[str, tuple[int, Calibration]]:
+    """Hold a judge against people's answers: ``mistakes``, ``omissions``, and ``overall``.
+
+    Returns:
+        By name the number of units, and the macro F1 of present and absent ones at the threshold of
+        the judge's scale and at the best one. Sides without units are left out.
+    """
+    grades = run_sync(_graded(judge, answers))
+    found = {}
+    for name, sides in (
+        ("mistakes", {"candidate"}),
+        ("omissions", {"reference"}),
+        ("overall", {"candidate", "reference"}),
+    ):
+        own = [i for i, answer in enumerate(answers) if answer.side in sides]
+        if own:
+            there = [answers[i].present for i in own]
+            threshold = judge.presence_threshold
+            found[name] = len(own), calibrate([grades[i] for i in own], there, threshold)
+    return found
+
+
+async def _graded(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> list[float]:
+    """The grades that are known, and the judge's where none is; one operation a text."""
+    grades = {i: float(a.grade) for i, a in enumerate(answers) if a.grade is not None}
+    by_text: dict[str, list[int]] = {}
+    for i, answer in enumerate(answers):
+        if i not in grades:
+            by_text.setdefault(answer.target, []).append(i)
+    told = await asyncio.gather(
+        *(
+            judge.ask(Presence([answers[i].question for i in places], target))
+            for target, places in by_text.items()
+        )
+    )
+    for places, own in zip(by_text.values(), told, strict=True):
+        grades.update((i, grade.value) for i, grade in zip(places, own, strict=True))
+    return [grades[i] for i in range(len(answers))]
+
+
+def score_annotated(annotated: Sequence[AnnotatedGraph], reader: GraphReader) -> GraphScores:
+    """Make the graphs of annotated texts and hold them against people's; means over texts.
+
+    Raises:
+        ItemError: A text is not English.
+    """
+    made = reader([one.text for one in annotated])
+    scores = [
+        compare_graphs(one.gold, PublishedGraph.of_scene_graph(graph))
+        for one, graph in zip(annotated, made, strict=True)
+    ]
+    return {kind: _mean([score[kind] for score in scores]) for kind in get_args(QuestionKind)}
+
+
+def compare_graphs(gold: PublishedGraph, found: PublishedGraph) -> GraphScores:
+    """Hold one graph of a text against people's.
+
+    Elements are matched one to one by the characters that they share in the text, as many as can
+    be; elements without characters by equal words.
+    """
+    entities = _matched(
+        [(e.spans, e.head) for e in gold.entities], [(e.spans, e.head) for e in found.entities]
+    )
+    same = set(entities.items())
+    attributes = _matched(*([(a.spans, a.text) for _, a in _owned(g)] for g in (gold, found)))
+    relations = _matched(*([(r.spans, r.text) for r in g.relations] for g in (gold, found)))
+    own, others = _owned(gold), _owned(found)
+    pairs = [(gold.relations[i], found.relations[j]) for i, j in relations.items()]
+    mentions = [
+        any(_shared((span,), (other,)) for other in found.entities[j].spans)
+        for i, j in entities.items()
+        for span in gold.entities[i].spans
+        if any(_shared((span,), entity.spans) for entity in found.entities)
+    ]
+    return {
+        "entity": _scores(
+            len(entities), len(gold.entities), len(found.entities), {"coref": mentions}
+        ),
+        "attribute": _scores(
+            len(attributes),
+            len(own),
+            len(others),
+            {"head": [(own[i][0], others[j][0]) in same for i, j in attributes.items()]},
+        ),
+        "relation": _scores(
+            len(relations),
+            len(gold.relations),
+            len(found.relations),
+            {
+                "head": [(g.subject, f.subject) in same for g, f in pairs],
+                "tail": [(g.object, f.object) in same for g, f in pairs],
+            },
+        ),
+    }
+
+
+def _owned(graph: PublishedGraph) -> list[tuple[int, Any]]:
+    return [(i, a) for i, entity in enumerate(graph.entities) for a in entity.attributes]
+
+
+_Element = tuple[tuple[Span, ...], str]
+
+
+def _matched(gold: Sequence[_Element], found: Sequence[_Element]) -> dict[int, int]:
+    fit = np.zeros((len(gold), len(found)))
+    for i, (spans, text) in enumerate(gold):
+        for j, (others, words) in enumerate(found):
+            silent = not spans or not others
+            fit[i, j] = float(text == words) if silent else _shared(spans, others)
+    rows, columns = linear_sum_assignment(-fit)
+    return {int(i): int(j) for i, j in zip(rows, columns, strict=True) if fit[i, j] > 0}
+
+
+def _shared(spans: Sequence[Span], others: Sequence[Span]) -> int:
+    """How many characters they have in common."""
+    own = {place for start, end in spans for place in range(start, end)}
+    return len(own & {place for start, end in others for place in range(start, end)})
+
+
+def _scores(
+    n: int, n_gold: int, n_found: int, right: Mapping[str, Sequence[bool]]
+) -> ElementScores:
+    precision = n / n_found if n_found else None
+    recall = n / n_gold if n_gold else None
+    f1 = 2 * n / (n_found + n_gold) if n_found + n_gold else None
+    return ElementScores(
+        precision, recall, f1, {name: fmean(said) if said else None for name, said in right.items()}
+    )
+
+
+def _mean(scores: Sequence[ElementScores]) -> ElementScores:
+    def mean(values: Iterable[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return fmean(known) if known else None
+
+    return ElementScores(
+        mean(s.precision for s in scores),
+        mean(s.recall for s in scores),
+        mean(s.f1 for s in scores),
+        {name: mean(s.shares[name] for s in scores) for name in scores[0].shares},
+    )

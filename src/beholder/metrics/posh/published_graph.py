@@ -1,0 +1,242 @@
+"""Scene graphs as the published scorer sees them: in lower case, with the parents of entities.
+
+Two forms come in: the graph of the public code, as its authors write it to files, and our own
+``SceneGraph`` made with ``rules="reference"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from beholder.errors import ItemError
+from beholder.language.graph import Mention, SceneGraph
+from beholder.records import Span
+
+PART_OF = "part of"
+CONTAINS = frozenset(
+    (
+        "have", "has", "had", "having", "hold", "holds", "holding",
+        "contain", "contains", "contained", "containing", "wear", "wears", "wore", "wearing",
+    )
+)  # fmt: skip
+"""Relations whose subject is the parent of their object."""
+_VIEWERS = frozenset(("us", "our", "we"))
+_VIEWER = "the viewer"
+_FIXED_NAMES = {"is_us": _VIEWER, "is_left": "our left", "is_right": "our right"}
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedAttribute:
+    """What one entity is like.
+
+    Attributes:
+        text: In lower case.
+        sentence: The first sentence that says it.
+        written: As written.
+        spans: Its characters in the original text.
+    """
+
+    text: str
+    sentence: int
+    written: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedEntity:
+    """Something the text speaks of.
+
+    Attributes:
+        head: What it is called, in lower case.
+        mentions: The words of all its mentions in lower case.
+        attributes: In the order of the alphabet, capitals before small letters; each text once.
+        viewer: The fixed name of who looks at the picture, or of what is on their side ("our
+            left"); such an entity is always there and never scored. Empty for all others.
+        written: What it is called in results.
+        spans: The characters of its mentions.
+    """
+
+    head: str
+    mentions: tuple[str, ...]
+    attributes: tuple[PublishedAttribute, ...]
+    viewer: str
+    written: str
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def qualities(self) -> tuple[str, ...]:
+        """The texts of its attributes."""
+        return tuple(attribute.text for attribute in self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRelation:
+    """How one entity stands to another.
+
+    Attributes:
+        subject: Place of the first entity.
+        object: Place of the second.
+        text: In lower case.
+        sentence: The first sentence that says it.
+        written: As written.
+        spans: Its characters in the original text.
+    """
+
+    subject: int
+    object: int
+    text: str
+    sentence: int
+    written: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class PublishedGraph:
+    """A graph as the published scorer sees it.
+
+    Attributes:
+        entities: In order of first mention.
+        relations: In the graph's order; no two have the same ends and text.
+    """
+
+    entities: tuple[PublishedEntity, ...]
+    relations: tuple[PublishedRelation, ...]
+
+    @cached_property
+    def parents(self) -> tuple[tuple[int, ...], ...]:
+        """For each entity what it is part of, and what has, holds, contains or wears it."""
+        found: list[set[int]] = [set() for _ in self.entities]
+        for relation in self.relations:
+            if relation.text == PART_OF:
+                found[relation.subject].add(relation.object)
+            if relation.text in CONTAINS:
+                found[relation.object].add(relation.subject)
+        return tuple(tuple(sorted(parents)) for parents in found)
+
+    @classmethod
+    def of_public(cls, graph: Mapping[str, Any]) -> PublishedGraph:
+        """Read the public form.
+
+        Args:
+            graph: ``entities`` (each with ``head``, ``heads``, ``attributes``,
+                ``attribute_sentence_idxs``) and ``relations`` (``subject``, ``object``,
+                ``relation``, ``sentence_idxs``). The flags ``is_us``, ``is_left``, ``is_right`` and
+                the spans may be left out.
+
+        Raises:
+            ItemError: A field is missing, an attribute or relation has no sentence, or a relation
+                has no such end.
+        """
+        try:
+            entities = tuple(map(_public_entity, graph["entities"]))
+            relations = tuple(map(_public_relation, graph["relations"]))
+        except KeyError as error:
+            raise ItemError(
+                f"the graph has no {error}; a graph in the public form has entities with head,"
+                " heads, attributes and attribute_sentence_idxs (a list for each attribute), and"
+                " relations with subject, object, relation and sentence_idxs"
+            ) from error
+        for place, relation in enumerate(relations):
+            ends = (relation.subject, relation.object)
+            if not all(0 <= end < len(entities) for end in ends):
+                raise ItemError(
+                    f"relation {place} ({relation.written!r}) stands between the entities {ends},"
+                    f" but there are {len(entities)}, counted from 0"
+                )
+        return cls(entities, _distinct(relations))
+
+    @classmethod
+    def of_scene_graph(cls, graph: SceneGraph) -> PublishedGraph:
+        """Read our own graph, made with ``rules="reference"``."""
+        entities = tuple(
+            PublishedEntity(
+                entity.mentions[0].text.lower(),
+                tuple(mention.text.lower() for mention in entity.mentions),
+                _alphabetical(
+                    PublishedAttribute(a.text.lower(), a.sentence, a.text, a.spans)
+                    for a in graph.attributes_of(entity.index)
+                ),
+                _viewer(graph.text, entity.mentions[0]),
+                entity.name,
+                tuple(mention.span for mention in entity.mentions),
+            )
+            for entity in graph.entities
+        )
+        relations = (
+            PublishedRelation(r.subject, r.object, r.text.lower(), r.sentence, r.text, r.spans)
+            for r in graph.relations
+        )
+        return cls(entities, _distinct(relations))
+
+
+def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
+    head = entity["head"].strip()
+    if entity.get("quantity"):
+        raise ItemError(
+            f"the entity {head!r} has the quantity {entity['quantity']!r}; the public extractor"
+            " writes quantities as attributes: put it there"
+        )
+    sentences, spans = entity["attribute_sentence_idxs"], entity.get("attribute_text_spans", {})
+    attributes = _alphabetical(
+        PublishedAttribute(
+            text.strip().lower(),
+            _earliest(sentences[text], text),
+            text,
+            _spans(spans.get(text, ())),
+        )
+        for text in entity["attributes"]
+    )
+    flags = {"is_us": head.lower() in _VIEWERS, **entity}
+    viewer = next((name for flag, name in _FIXED_NAMES.items() if flags.get(flag)), "")
+    mentions = tuple(text.strip().lower() for text in entity["heads"])
+    places = _spans(entity.get("text_spans", ()))
+    return PublishedEntity(head.lower(), mentions, attributes, viewer, head, places)
+
+
+def _public_relation(relation: Mapping[str, Any]) -> PublishedRelation:
+    text = relation["relation"]
+    return PublishedRelation(
+        int(relation["subject"]),
+        int(relation["object"]),
+        text.lower(),
+        _earliest(relation["sentence_idxs"], text),
+        text,
+        _spans(relation.get("text_spans", ())),
+    )
+
+
+def _earliest(sentences: Sequence[int], what: str) -> int:
+    if not sentences:
+        raise ItemError(f"{what!r} stands in no sentence; give the place of one, counted from 0")
+    return min(sentences)
+
+
+def _spans(given: Iterable[Sequence[int]]) -> tuple[Span, ...]:
+    return tuple((int(start), int(end)) for start, end in given)
+
+
+def _alphabetical(attributes: Iterable[PublishedAttribute]) -> tuple[PublishedAttribute, ...]:
+    """By their text as written, so capitals come first; of texts that differ in case, the first."""
+    found: dict[str, PublishedAttribute] = {}
+    for attribute in sorted(attributes, key=lambda a: a.written):
+        found.setdefault(attribute.text, attribute)
+    return tuple(found.values())
+
+
+def _distinct(relations: Iterable[PublishedRelation]) -> tuple[PublishedRelation, ...]:
+    found: dict[tuple[int, int, str], PublishedRelation] = {}
+    for relation in relations:
+        found.setdefault((relation.subject, relation.object, relation.text), relation)
+    return tuple(found.values())
+
+
+def _viewer(text: str, first: Mention) -> str:
+    """The fixed name of who looks ("us"), of "our left" and of "our right"; else nothing."""
+    word = first.text.lower()
+    if word in _VIEWERS:
+        return _VIEWER
+    before = text[: first.span[0]].lower().split()[-1:]
+    return f"our {word}" if word in ("left", "right") and before == ["our"] else ""

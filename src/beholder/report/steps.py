@@ -1,0 +1,127 @@
+"""``beholder steps``: how a score of VCS came about, step by step, as one page or as a PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beholder import files
+from beholder.errors import ConfigError
+from beholder.metrics.vcs import VCS, VCSShort
+from beholder.records import Item, ItemScore
+from beholder.report.numbers import show_number
+from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment
+from beholder.run import manifest
+from beholder.run.store import Store
+from beholder.spec import parse
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def write_steps(
+    run_folder: Path, item_id: str, output: Path | None = None, metric: str | None = None
+) -> Path:
+    """Draw the steps of one item's score.
+
+    Args:
+        run_folder: A run of ``beholder score``.
+        item_id: The item.
+        output: A file ending in ``.html`` or ``.pdf``; ``steps-ID.html`` in the run folder if None.
+        metric: Name of the metric in the run; its first VCS or VCS-short if None.
+
+    Returns:
+        The file. Equal scores give equal files.
+
+    Raises:
+        ConfigError: The run has no such item or metric, the item has no score, or the file has
+            another ending.
+        RunError: The folder holds no run of scores.
+    """
+    from beholder.report.figures import safe_name
+
+    target = output or run_folder / f"steps-{safe_name(item_id)}.html"
+    if target.suffix not in (".html", ".pdf"):
+        raise ConfigError(f"{target}: steps are written as .html or .pdf")
+    manifest.check_kind(run_folder, manifest.SCORES)
+    with Store.read(run_folder) as store:
+        name, built = drawn_metric(store, metric)
+        position, item = _item(store, item_id)
+        score = store.score(name, position)
+    if not isinstance(score, ItemScore):
+        reason = "it is not scored yet" if score is None else score.message
+        raise ConfigError(f"{name} has no score of the item {item_id!r}: {reason}")
+    figures = built.steps(score)
+    if target.suffix == ".pdf":
+        _write_pdf(target, figures)
+    else:
+        files.write_text(target, _page(name, item, score, figures))
+    return target
+
+
+def drawn_metric(store: Store, asked: str | None = None) -> tuple[str, VCS | VCSShort]:
+    """Name of a VCS or VCS-short of a run, and the metric as it scored there.
+
+    Raises:
+        ConfigError: The run has none, or none of that name.
+    """
+    kinds: dict[str, type[VCS] | type[VCSShort]] = {"vcs": VCS, "vcs_short": VCSShort}
+    found = {
+        asker.name: kinds[parse(asker.name).name](**asker.config)
+        for asker in store.askers()
+        if parse(asker.name).name in kinds
+    }
+    if not found or (asked is not None and asked not in found):
+        there = ", ".join(found) or "none"
+        raise ConfigError(
+            f"the run has no {asked or 'vcs'} whose steps can be drawn; it has: {there}"
+        )
+    name = asked or next(iter(found))
+    return name, found[name]
+
+
+def _item(store: Store, item_id: str) -> tuple[int, Item]:
+    for position, item in store.items():
+        if item.id == item_id:
+            return position, item
+    raise ConfigError(f"the run has no item {item_id!r}")
+
+
+def _write_pdf(target: Path, figures: Mapping[str, Figure]) -> None:
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    with (
+        files.replacing(target) as unfinished,
+        PdfPages(unfinished, metadata={"CreationDate": None}) as pages,
+    ):
+        for figure in figures.values():
+            pages.savefig(figure)
+
+
+def _page(name: str, item: Item, score: ItemScore, figures: Mapping[str, Figure]) -> str:
+    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    style += (TEMPLATES / "steps.css").read_text(encoding="utf-8")
+    reference = int(score.detail["reference_index"])
+    sides: dict[str, list[Any]] = {
+        side: [
+            unit
+            for unit in score.units
+            if unit.side == side and unit.reference_index in (None, reference)
+        ]
+        for side in ("candidate", "reference")
+    }
+    return (
+        environment()
+        .get_template("steps.html.j2")
+        .render(
+            style=style,
+            style_hash=content_hash(style),
+            metric=name,
+            item=item,
+            values={key: show_number(value) for key, value in score.values.items()},
+            signature=score.signature,
+            sides=sides,
+            figures={key: data_uri(figure) for key, figure in figures.items()},
+        )
+    )

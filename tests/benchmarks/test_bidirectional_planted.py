@@ -1,0 +1,414 @@
+"""The whole way over a server with planted answers: sorted, sampled, captioned twice, studied.
+
+Every number of the study's tables that is looked at is computed apart, from what was planted.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pixels
+from scipy import stats as sps
+
+from beholder.cli.main import app
+from servers.faults import FaultServer, completion, serving
+
+N = 36
+FALSE = 500
+"""Numbers from here on are not in the picture."""
+VARIANT = 100
+"""So far from a thing stands the same thing with another detail: near it, not the same."""
+CATEGORIES = ("nature", "trade", "learning")
+RATINGS = ("High", "Medium", "Low")
+SYSTEMS = ("careful", "wordy")
+_ROW = re.compile(r'<(statement|reference) id="(\d+)">(.*?)</\1>', re.DOTALL)
+_NUMBER = re.compile(r"thing_(\d+)")
+Units = tuple[int, ...]
+
+
+def _text(units: Units) -> str:
+    return " ".join(f"यहाँ thing_{unit} है." for unit in units)  # three words a unit
+
+
+def _says_same(a: int, b: int, *, nearest: bool) -> bool:
+    return a == b or (nearest and max(a, b) < FALSE and a % VARIANT == b % VARIANT)
+
+
+@dataclass
+class Plan:
+    """What people say of each picture, and what each system says of it, free and short."""
+
+    human: dict[int, Units] = field(default_factory=dict)
+    model: dict[tuple[str, str, int], Units] = field(default_factory=dict)
+    pictures: dict[str, int] = field(default_factory=dict)
+    asked: Counter[str] = field(default_factory=Counter)
+    prompts: list[str] = field(default_factory=list)
+
+    def category(self, i: int) -> list[dict[str, str]]:
+        found = [{"name": CATEGORIES[i % 3], "rating": RATINGS[i // 3 % 3]}]
+        second = {"name": CATEGORIES[(i + 1) % 3], "rating": "Low"}
+        return [*found, second] if i % 8 == 0 else found
+
+    def reply(self, body: dict[str, Any]) -> dict[str, Any]:
+        said = self._says(body)
+        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        return completion(text, model=body["model"])
+
+    def _says(self, body: dict[str, Any]) -> object:
+        parts = body["messages"][-1]["content"]
+        parts = [{"type": "text", "text": parts}] if isinstance(parts, str) else parts
+        text = "".join(part.get("text", "") for part in parts)
+        shown = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+        schema = json.dumps(body.get("response_format", {}))
+        if '"ready"' in schema or "word: ready" in text or "Which colour" in text:  # what it can
+            return {"ready": True} if "ready" in schema else "ready"
+        picture = self.pictures[shown[0].partition(",")[2]] if shown else None
+        if "categories" in schema:
+            self.asked["classify"] += 1
+            assert picture is not None
+            return {"categories": self.category(picture)}
+        if not schema.strip("{}"):
+            assert picture is not None
+            return self._caption(body["model"], picture, text)
+        if "in Hindi" not in text:
+            self.asked["language not told"] += 1
+        if "statements" in schema:
+            self.asked["decompose"] += 1
+            whole = text.split("<text>\n")[1].split("\n</text>")[0]
+            self.prompts.append(whole)
+            told = [sentence.strip() for sentence in whole.split(".") if sentence.strip()]
+            return {"statements": [{"text": s, "subject": "x", "relevant": True} for s in told]}
+        rows = [
+            (kind, int(i), int(_NUMBER.findall(said)[0])) for kind, i, said in _ROW.findall(text)
+        ]
+        claims = [(i, number) for kind, i, number in rows if kind == "statement"]
+        if "matches" in schema:
+            nearest = "comes nearest" in text
+            self.asked["nearest" if nearest else "match"] += 1
+            known = [(i, number) for kind, i, number in rows if kind == "reference"]
+            return {
+                "matches": [
+                    {"id": i, "reference": matched(number, [n for _, n in known], nearest=nearest)}
+                    for i, number in claims
+                ]
+            }
+        self.asked["verify"] += 1
+        trusted = text.partition("<reference>\n")[2].partition("</reference>")[0]
+        there = set(map(int, _NUMBER.findall(trusted)))
+        return {"rows": [{"id": i, "supported": n < FALSE or n in there} for i, n in claims]}
+
+    def _caption(self, system: str, picture: int, text: str) -> str:
+        if "Write it once more" in text:
+            self.asked["again"] += 1
+            return _text(self.model[system, "short", picture])
+        self.asked["caption"] += 1
+        return _text(self.model[system, "free", picture])
+
+
+def matched(number: int, others: Sequence[int], *, nearest: bool) -> int | None:
+    """The first of the others that says the same; where the nearest will do, that is near."""
+    exact = [i for i, other in enumerate(others) if other == number]
+    near = [i for i, other in enumerate(others) if _says_same(number, other, nearest=nearest)]
+    return next(iter(exact or near), None)
+
+
+def plan(folder: Path) -> Plan:
+    rng = np.random.default_rng(20)
+    made = Plan()
+    (folder / "img").mkdir()
+    for i in range(N):
+        path = folder / "img" / f"{i:02d}.png"
+        Pixels.fromarray(rng.integers(0, 256, (8, 8, 3), np.uint8)).save(path)
+        made.pictures[base64.b64encode(path.read_bytes()).decode()] = i
+        things = [int(n) for n in rng.permutation(VARIANT)]
+        n_false = int(rng.integers(0, 3))
+        human = [n + (FALSE if k < n_false else 0) for k, n in enumerate(things[:8])]
+        made.human[i] = tuple(human)
+        for system in SYSTEMS:
+            wordy = system == "wordy"
+            kept = [n for n in human if n < FALSE and rng.random() > (0.5 if wordy else 0.3)]
+            told = [n + VARIANT if rng.random() < 0.3 else n for n in kept]
+            wrong = [FALSE + 400 + k for k in range(int(rng.integers(0, 5 if wordy else 2)))]
+            extra = [200 + n for n in things[8 : 8 + int(rng.integers(9, 12))]]
+            free = [int(n) for n in rng.permutation([*told, *wrong, *extra])]
+            made.model[system, "free", i] = tuple(free)
+            # wordy keeps to no length on every third picture
+            length = 11 if wordy and i % 3 == 0 else 7
+            made.model[system, "short", i] = tuple(free[:length])
+    return made
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the commands left."""
+
+    plan: Plan
+    folder: Path
+    sample: Mapping[int, str]
+    """Set of each picture that was drawn."""
+
+    def table(self, study: str, name: str) -> list[dict[str, str]]:
+        path = self.folder / study / "tables" / f"{name}.csv"
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def texts(self, system: str, dataset: str, category: str | None = "random") -> list[int]:
+        """The pictures of a system in a data set, of the random set or another."""
+        short = self.plan.model
+        drawn = [i for i, name in self.sample.items() if category in (None, name)]
+        if dataset == "free":
+            return drawn
+        fits = {i: 16 <= 3 * len(short[system, "short", i]) <= 24 for i in drawn}
+        return [i for i in drawn if fits[i] == (dataset == "short")]
+
+    def value(
+        self, system: str, dataset: str, i: int, direction: str, name: str, *, nearest: bool
+    ) -> float:
+        length = "free" if dataset == "free" else "short"
+        human, model = self.plan.human[i], self.plan.model[system, length, i]
+        ours, theirs = (model, human) if direction == "har" else (human, model)
+        return measured(ours, theirs, nearest=nearest)[name]
+
+
+def measured(ours: Units, theirs: Units, *, nearest: bool) -> dict[str, float]:
+    """Values of one direction by the default rule, from the numbers themselves."""
+    right = [n < FALSE or n in theirs for n in ours]
+    match = [matched(n, theirs, nearest=nearest) for n in ours]
+    shared = Counter(m for m in match if m is not None)
+    covered = sum(1 / shared[m] for r, m in zip(right, match, strict=True) if r and m is not None)
+    added = sum(r and m is None for r, m in zip(right, match, strict=True))
+    precision, recall = sum(right) / len(ours), (covered + added) / (len(theirs) + added)
+    both = precision + recall
+    return {
+        "f1": 2 * precision * recall / both if both else 0.0,
+        "hallucination_rate": 1 - precision,
+        "omission_rate": (len(theirs) - len(shared)) / len(theirs),
+        "n_wrong": len(ours) - sum(right),
+        "n_units": len(ours),
+        "n_left_out": len(theirs) - len(shared),
+        "n_targets": len(theirs),
+    }
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
+    folder = tmp_path_factory.mktemp("planted")
+    made = plan(folder)
+    rows = [
+        {
+            "id": str(i),
+            "images": [f"img/{i:02d}.png"],
+            "references": [f"<noise> {_text(made.human[i])} </noise>"],
+            "group": {"language": "Hindi"},
+        }
+        for i in range(N)
+    ]
+    (folder / "people.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    (folder / "categories.json").write_text(json.dumps(dict.fromkeys(CATEGORIES, "x")))
+    with pytest.MonkeyPatch.context() as patch, serving(FaultServer(made.reply)) as server:
+        patch.chdir(folder)
+        patch.setenv("OPENAI_API_KEY", "k")
+
+        def run(*words: str, expected: int = 0) -> None:
+            address = () if words[0] in ("sample", "bidirectional") else ("--base-url", server.url)
+            assert (app([*words, *address]) or 0) == expected, words
+
+        judges = [word for system in SYSTEMS for word in ("--judge", f"openai:{system}")]
+        caption = ("caption", "study.jsonl", *judges, "--language", "Hindi", "--cache", "off")
+        run("classify", "people.jsonl", "--categories", "categories.json", "--judge", "openai:m",
+            "-o", "sorted.jsonl")  # fmt: skip
+        run("sample", "sorted.jsonl", "--n", "10", "--per-category", "3", "--rated", "Medium",
+            "-o", "study.jsonl")  # fmt: skip
+        run(*caption, "--words", "1-200", "--dataset", "free", "-o", "free.jsonl")
+        run(*caption, "--words", "16-24", "--dataset", "short", "-o", "short.jsonl")
+        both = [Path(name).read_text("utf-8") for name in ("free.jsonl", "short.jsonl")]
+        lines = [json.loads(line) for text in both for line in text.splitlines()]
+        for number, line in enumerate(lines):
+            line["id"] = f"{number}"
+        Path("both.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        strict = "dcscore(judge='openai:m', direction='both')"
+        near = "dcscore(judge='openai:m', direction='both', match='nearest')"
+        run("score", "both.jsonl", "-m", strict, "-m", near, "-m", "token_f1", "-m", "bleu",
+            "-o", "run", "--no-report", expected=1)  # fmt: skip
+        run("bidirectional", "run", "-m", strict, "-o", "strict")
+        run("bidirectional", "run", "-m", near, "-o", "nearest")
+        drawn = [json.loads(line) for line in Path("study.jsonl").read_text("utf-8").splitlines()]
+        yield Found(made, folder, {int(r["id"]): r["group"]["category"] for r in drawn})
+
+
+def numbers(row: Mapping[str, str], *names: str) -> list[float]:
+    return [float(row[name]) for name in names]
+
+
+def test_the_sample_is_what_the_design_says(found: Found) -> None:
+    assert Counter(found.sample.values()) == {"random": 10} | dict.fromkeys(CATEGORIES, 3)
+    for i, name in found.sample.items():
+        if name != "random":
+            (only,) = found.plan.category(i)
+            assert only["name"] == name
+            assert only["rating"] in ("High", "Medium")
+
+
+def test_the_judge_is_told_the_language_and_no_mark_of_speech(found: Found) -> None:
+    asked = found.plan.asked
+    assert asked["language not told"] == 0
+    assert not [text for text in found.plan.prompts if "noise" in text]
+    n = len(found.sample)
+    assert (asked["classify"], asked["caption"], asked["again"]) == (N, 4 * n, 2 * n)
+    # a person's text once; M captions, in both data sets; equal texts are asked for once
+    texts = {found.plan.human[i] for i in found.sample} | {
+        found.plan.model[system, length, i]
+        for system in SYSTEMS
+        for length in ("free", "short")
+        for i in found.sample
+    }
+    assert asked["decompose"] == len(texts)
+    pairs = {
+        (found.plan.human[i], found.plan.model[system, length, i])
+        for system in SYSTEMS
+        for length in ("free", "short")
+        for i in found.sample
+    }
+    assert asked["match"] == asked["nearest"] == 2 * len(pairs)
+
+
+def test_an_english_embedder_refuses_every_row(found: Found) -> None:
+    log = json.loads((found.folder / "run" / "run.json").read_text("utf-8"))
+    (token_f1,) = [entry for entry in log["summary"] if entry["metric"] == "token_f1"]
+    assert (token_f1["n_scored"], token_f1["n_failed"]) == (0, 4 * len(found.sample))
+    (reason,) = token_f1["failures"]
+    assert reason.startswith("embedder static reads English, but the row says")
+
+
+@pytest.mark.parametrize("study", ["strict", "nearest"])
+def test_scores_and_rates_of_every_data_set_are_those_planted(found: Found, study: str) -> None:
+    near = study == "nearest"
+    n_checked = 0
+    scores = {
+        (row["direction"], row["dataset"], row["system"]): row
+        for row in found.table(study, "scores")
+        if row["value"] == "f1"
+    }
+    for row in found.table(study, "rates"):
+        place = (row["direction"], row["dataset"], row["system"])
+        pictures = found.texts(row["system"], row["dataset"])
+        cells: dict[str, list[float]] = defaultdict(list)
+        for i in pictures:
+            model = found.plan.model[
+                row["system"], "free" if row["dataset"] == "free" else "short", i
+            ]
+            pair = (model, found.plan.human[i])
+            values = measured(*(pair if row["direction"] == "har" else pair[::-1]), nearest=near)
+            for name, value in values.items():
+                cells[name].append(value)
+        assert int(row["n"]) == len(pictures) > 0
+        expected = [
+            np.mean(cells["hallucination_rate"]), np.mean(cells["omission_rate"]),
+            sum(cells["n_wrong"]) / sum(cells["n_units"]),
+            sum(cells["n_left_out"]) / sum(cells["n_targets"]),
+        ]  # fmt: skip
+        columns = ("hallucination", "omission", "hallucination_pooled", "omission_pooled")
+        assert numbers(row, *columns) == pytest.approx(expected)
+        f1 = cells["f1"]
+        quartiles = np.quantile(f1, (0.25, 0.5, 0.75))
+        assert numbers(scores[place], "mean", "sd", "q1", "median", "q3") == pytest.approx(
+            [np.mean(f1), np.std(f1, ddof=1), *quartiles]
+        )
+        n_checked += 9
+    assert n_checked == 9 * 2 * 5  # careful: free and short; wordy: these and other length
+
+
+@pytest.mark.parametrize("study", ["strict", "nearest"])
+def test_rates_by_category_are_those_planted(found: Found, study: str) -> None:
+    rows = [
+        r for r in found.table(study, "category_rates") if r["system"] != "all" and r["n"] != "0"
+    ]
+    assert {r["category"] for r in rows} == {"random", *CATEGORIES}
+    for row in rows:
+        where = (row["system"], row["dataset"])
+        pictures = found.texts(*where, category=row["category"])
+        for column in ("hallucination", "omission"):
+            values = [
+                found.value(
+                    *where, i, row["direction"], f"{column}_rate", nearest=study == "nearest"
+                )
+                for i in pictures
+            ]
+            assert float(row[column]) == pytest.approx(np.mean(values))
+        assert int(row["n"]) == len(pictures)
+
+
+def test_categories_are_tested_against_the_random_set_as_scipy_does(found: Found) -> None:
+    rows = [row for row in found.table("strict", "categories") if row["t"]]
+    assert len(rows) >= 2 * 3 * 4  # both directions, three categories, free and short
+    for row in rows:
+        where = (row["system"], row["dataset"])
+        own, random = (
+            [
+                found.value(*where, i, row["direction"], "f1", nearest=False)
+                for i in found.texts(*where, category=name)
+            ]
+            for name in (row["category"], "random")
+        )
+        welch = sps.ttest_ind(own, random, equal_var=False)
+        assert numbers(row, "mean", "difference", "t", "p") == pytest.approx(
+            [np.mean(own), np.mean(own) - np.mean(random), welch.statistic, welch.pvalue]
+        )
+
+
+@pytest.mark.parametrize("study", ["strict", "nearest"])
+def test_short_captions_are_held_against_free_ones_of_the_same_pictures(
+    found: Found, study: str
+) -> None:
+    rows = [r for r in found.table(study, "datasets") if (r["from"], r["to"]) == ("free", "short")]
+    assert len(rows) == 2 * 3 * len(SYSTEMS)
+    for row in rows:
+        pictures = found.texts(row["system"], "short")
+        before, after = (
+            np.array(
+                [
+                    found.value(
+                        row["system"], name, i, row["direction"], row["value"],
+                        nearest=study == "nearest",
+                    )
+                    for i in pictures
+                ]
+            )
+            for name in ("free", "short")
+        )  # fmt: skip
+        assert int(row["n"]) == len(pictures)
+        assert numbers(row, "before", "after", "change") == pytest.approx(
+            [before.mean(), after.mean(), (after - before).mean()]
+        )
+
+
+def test_the_nearest_match_finds_more_than_the_strict_one(found: Found) -> None:
+    def omission(study: str) -> float:
+        return float(np.mean([float(row["omission"]) for row in found.table(study, "rates")]))
+
+    assert omission("nearest") < omission("strict") - 0.05
+
+
+def test_lengths_count_words_without_marks_per_data_set(found: Found) -> None:
+    rows = {(r["dataset"], r["who"]): r for r in found.table("strict", "lengths")}
+    for (dataset, who), row in rows.items():
+        if who == "people":
+            assert float(row["words"]) == 24.0
+            continue
+        length = "free" if dataset == "free" else "short"
+        words = [3 * len(found.plan.model[who, length, i]) for i in found.texts(who, dataset)]
+        assert float(row["words"]) == pytest.approx(np.mean(words))
+        if dataset == "short":
+            assert max(words) <= 24
+    assert ("short, other length", "wordy") in rows
+    assert ("short, other length", "careful") not in rows
