@@ -29,8 +29,8 @@ from beholder.judges.grades import from_first_token
 from beholder.judges.operations import Question
 from beholder.judges.reading import BadAnswer
 from beholder.language import SceneGraph, parse, scene_graph
+from beholder.language.scene import Rules
 from beholder.metrics import Tools
-from beholder.metrics.posh.plan import Rules
 from beholder.records import Item
 
 ROOT = Path(__file__).parents[1]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tools.engines import INSIDE, SERVERS, Engines
 
-from servers.engines import INSIDE, SERVERS, Engines
 from servers.ledger import Ledger
 
 FOLDER = os.environ.get("BEHOLDER_TEST_MODELS", "")

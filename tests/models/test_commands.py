@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from tools.engines import Engines
 
 from beholder.errors import BeholderError
 from beholder.judges.asking import Questioner
 from beholder.records import ItemFailure
 from beholder.run.store import Store
-from servers.engines import Engines
 from servers.ledger import Ledger
 from toy.command import Cli, runner
 

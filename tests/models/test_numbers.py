@@ -10,12 +10,12 @@ from importlib import resources
 from typing import Any
 
 import pytest
+from tools.engines import Engines
 
 from beholder import judges, stats
 from beholder.backends import Image, Message, Request, Sampling
 from beholder.judges.grades import Grade
 from beholder.judges.operations import MeasureSurprisal, Presence, Question
-from servers.engines import Engines
 from servers.ledger import Ledger
 from toy.tiny_models import loss_by_hand, picture
 

@@ -45,6 +45,7 @@ class Kept(Backend):
     """``kept:NAME``: an engine in this process that was made once, for as many runs as like it."""
 
     def __new__(cls, name: str) -> Any:
+        """The engine itself, which is no ``Kept``."""
         return _made[name]
 
 
