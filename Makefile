@@ -20,13 +20,15 @@ test-hf: .venv-hf/.ready
 
 # Real engines with real (small) weights, in environments of their own that are kept between runs:
 # vLLM and transformers, in this process and served, and llama.cpp, which is built from its source.
-# The tables that it prints at its end stand in docs/judges.md.
+# The tables that it prints at its end stand in docs/judges.md. ENGINES="vllm hf" takes some engines,
+# ONLY="test_numbers" some tests.
 ENGINES ?= vllm vllm-server hf transformers-server llama-server
 MODELS := .venv-models
 
 test-models: $(MODELS)/.ready $(MODELS)/.weights $(if $(findstring llama,$(ENGINES)),$(MODELS)/.llama)
 	BEHOLDER_TEST_MODELS=$(MODELS) ENGINES="$(ENGINES)" \
-	    $(MODELS)/engines/bin/python -m pytest -p no:cacheprovider -W default tests/models
+	    $(MODELS)/engines/bin/python -m pytest -p no:cacheprovider -W default tests/models \
+	    $(if $(ONLY),-k "$(ONLY)")
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

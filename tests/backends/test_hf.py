@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import math
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -441,3 +442,34 @@ def test_batches_shrink_where_memory_runs_out(llama: str, monkeypatch: pytest.Mo
     room = 0
     failed = asyncio.run(ask())
     assert all(isinstance(one, ItemError) and "no memory" in str(one) for one in failed)
+
+
+def test_an_answer_that_nobody_waits_for_is_not_written_to_its_end(
+    llama: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import LlamaForCausalLM
+
+    backend = HF(llama)
+    request = Request((Message("user", ("A cup.",)),), Sampling(max_tokens=800))
+    whole = asyncio.run(backend.chat(request)).usage.completion
+    assert whole > 100
+    passes = 0
+    begun = threading.Event()
+    forward = LlamaForCausalLM.forward
+
+    def counting(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal passes
+        passes += 1
+        begun.set()
+        return forward(self, *args, **kwargs)
+
+    monkeypatch.setattr(LlamaForCausalLM, "forward", counting)
+
+    async def interrupted() -> None:
+        task = asyncio.ensure_future(backend.chat(request))
+        await asyncio.to_thread(begun.wait, 60)
+        task.cancel()
+
+    asyncio.run(interrupted())
+    backend._batcher._thread.shutdown(wait=True)
+    assert 0 < passes < whole

@@ -23,6 +23,7 @@ class Batcher(Generic[Q, A]):
         batch_size: Questions per batch at most.
         order: Sort key; questions that sort together go into one batch (equal length, or equal
             beginning).
+        stop: Called when nobody waits any more (Ctrl-C): a batch that is computed may end at once.
     """
 
     def __init__(
@@ -30,8 +31,10 @@ class Batcher(Generic[Q, A]):
         answer: Callable[[Sequence[Q]], Sequence[A | Exception]],
         batch_size: int,
         order: Callable[[Q], Any],
+        stop: Callable[[], None] = lambda: None,
     ) -> None:
         self._answer = answer
+        self._stop = stop
         self._batch_size = batch_size
         self._order = order
         # One thread: a model computes one batch at a time, whichever loop asks.
@@ -56,6 +59,7 @@ class Batcher(Generic[Q, A]):
             yield queue
         finally:
             worker.cancel()
+            self._stop()
 
     async def _work(self, queue: asyncio.Queue[tuple[Q, asyncio.Future[A]]]) -> None:
         loop = asyncio.get_running_loop()

@@ -53,7 +53,9 @@ class HF(Backend):
         self._batch_size = batch_size
         self._model: HFModel | None = None
         self._able: Capabilities | None = None
-        self._batcher: Batcher[Request | TextSet, Any] = Batcher(self._answer, batch_size, _order)
+        self._batcher: Batcher[Request | TextSet, Any] = Batcher(
+            self._answer, batch_size, _order, self._stop
+        )
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
         """What the model's configuration says; the weights stay where they are."""
@@ -95,10 +97,15 @@ class HF(Backend):
             self._model = HFModel(self._name, batch_size=self._batch_size, **self._options)
         return self._model
 
+    def _stop(self) -> None:
+        if self._model is not None:
+            self._model.stopped = True
+
     def _answer(self, questions: Sequence[Request | TextSet]) -> Sequence[Any]:
         from beholder.backends.hf_perplexity import perplexities
 
         model = self._loaded()
+        model.stopped = False
         groups: dict[object, list[int]] = {}
         for i, question in enumerate(questions):
             groups.setdefault(_group(question), []).append(i)

@@ -85,6 +85,7 @@ class HFModel:
 
     Attributes:
         batch_size: Texts per forward pass; halved where memory runs out.
+        stopped: Whether nobody waits for the answers that are being written.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class HFModel:
         self.able = describe(name, device=device, dtype=dtype, revision=revision)
         self.device = _device(device)
         self.batch_size = batch_size
+        self.stopped = False
         options = {
             "revision": revision,
             "dtype": _dtype(dtype, self.device),
@@ -240,7 +242,9 @@ class HFModel:
         # A seed of our own, which leaves the caller's alone.
         with torch.inference_mode(), torch.random.fork_rng():
             torch.manual_seed(sampling.seed + requests[0].replicate)
-            out = self.model.generate(**inputs, generation_config=config)
+            out = self.model.generate(
+                **inputs, generation_config=config, stopping_criteria=[self._is_stopped]
+            )
         new = out.sequences[:, n_prompt:]
         found = []
         for i in range(len(requests)):
@@ -253,6 +257,10 @@ class HFModel:
             )
             found.append((samples, usage))
         return found
+
+    def _is_stopped(self, ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:
+        """For each row whether it ends here."""
+        return torch.full((len(ids),), self.stopped, device=ids.device)
 
     def _sample(
         self, ids: list[int], ends: set[int], first: tuple[tuple[str, float], ...] | None
