@@ -111,7 +111,9 @@ def test_it_ends_with_values_or_says_why_not(
         return
     assert done.code in (0, 1), done.err
     n_values, reasons = outcomes(Path("out" if Path("out").is_dir() else "out.jsonl.run"))
-    assert (done.code == 0) == (not reasons), done.err
+    # Of some runs a failure is a part of what a subject's value would have been made of.
+    assert (done.code == 1) == ("failed (--allow-failed 0)" in done.err), done.err
+    assert done.code == 1 or not reasons, done.err
     assert all(len(reason) > 20 for reason in reasons)
     ledger.command(engine, command, f"{n_values} of {n_values + len(reasons)}")
     if command == "perplexity" or (command == "posh" and engine in TELLS_DIGITS):
