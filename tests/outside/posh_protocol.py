@@ -44,16 +44,25 @@ class Outcome:
         return sum(self.scores) / len(self.scores) / 5 if self.scores else 1.0
 
 
-def published(graph: SceneGraph, grade: Callable[[Question], float], threshold: float) -> Outcome:
-    """One direction, exhaustively."""
-    return _Direction(graph, grade, threshold).outcome()
+def published(
+    graph: SceneGraph,
+    grade: Callable[[Question], float],
+    threshold: float,
+    rewrite: Callable[[str], object] = str,
+) -> Outcome:
+    """One direction, exhaustively; ``rewrite`` hears each text that would be written anew."""
+    return _Direction(graph, grade, threshold, rewrite).outcome()
 
 
 class _Direction:
     def __init__(
-        self, graph: SceneGraph, grade: Callable[[Question], float], threshold: float
+        self,
+        graph: SceneGraph,
+        grade: Callable[[Question], float],
+        threshold: float,
+        rewrite: Callable[[str], object],
     ) -> None:
-        self.grade, self.threshold = grade, threshold
+        self.grade, self.threshold, self.rewrite = grade, threshold, rewrite
         self.mentions = [[m.text.lower() for m in e.mentions] for e in graph.entities]
         self.head = [texts[0] for texts in self.mentions]
         self.entities = range(len(self.head))
@@ -137,7 +146,9 @@ class _Direction:
                 own += [self.as_subject(e, rivals), self.as_object(e, frame, rivals)]
             for kind, texts in enumerate(own):
                 kinds[kind] += texts
-        self.rewrites += sum(len(set(kinds[kind])) for kind in (1, 3, 4))
+        for text in (t for kind in (1, 3, 4) for t in dict.fromkeys(kinds[kind])):
+            self.rewrites += 1
+            self.rewrite(text)
         return list(dict.fromkeys(t for texts in kinds for t in texts)) or [frames[0][0]]
 
     def of_frame(self, e: int, frame: str, rivals: set[int]) -> list[list[str]]:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
+from beholder.backends.base import Request
 from beholder.backends.per_loop import PerLoop
 
 Q = TypeVar("Q")
@@ -22,6 +23,7 @@ class Batcher(Generic[Q, A]):
         batch_size: Questions per batch at most.
         order: Sort key; questions that sort together go into one batch (equal length, or equal
             beginning).
+        stop: Called when nobody waits any more (Ctrl-C): a batch that is computed may end at once.
     """
 
     def __init__(
@@ -29,8 +31,10 @@ class Batcher(Generic[Q, A]):
         answer: Callable[[Sequence[Q]], Sequence[A | Exception]],
         batch_size: int,
         order: Callable[[Q], Any],
+        stop: Callable[[], None] = lambda: None,
     ) -> None:
         self._answer = answer
+        self._stop = stop
         self._batch_size = batch_size
         self._order = order
         # One thread: a model computes one batch at a time, whichever loop asks.
@@ -55,6 +59,7 @@ class Batcher(Generic[Q, A]):
             yield queue
         finally:
             worker.cancel()
+            self._stop()
 
     async def _work(self, queue: asyncio.Queue[tuple[Q, asyncio.Future[A]]]) -> None:
         loop = asyncio.get_running_loop()
@@ -82,3 +87,12 @@ class Batcher(Generic[Q, A]):
                     future.set_exception(answer)
                 else:
                     future.set_result(answer)
+
+
+def beginning(request: Request) -> str:
+    """Sort key that brings prompts with a shared beginning together."""
+    return "".join(
+        part if isinstance(part, str) else part.digest
+        for message in request.messages
+        for part in message.parts
+    )

@@ -14,7 +14,7 @@ from beholder.backends.base import (
     Surprisal,
     TextSet,
 )
-from beholder.backends.batching import Batcher
+from beholder.backends.batching import Batcher, beginning
 from beholder.backends.money import Price
 from beholder.errors import ConfigError
 from beholder.optional import require
@@ -31,7 +31,7 @@ class HF(Backend):
         device: ``cpu``, ``cuda``, ``cuda:1``...; None takes a GPU if there is one.
         dtype: ``float32``, ``bfloat16``, ``float16``; None takes 16 bits on a GPU, 32 on the CPU.
         revision: Commit or tag on the hub.
-        batch_size: Prompts per forward pass.
+        batch_size: Prompts per forward pass at most; halved where memory runs out.
     """
 
     def __init__(
@@ -53,7 +53,9 @@ class HF(Backend):
         self._batch_size = batch_size
         self._model: HFModel | None = None
         self._able: Capabilities | None = None
-        self._batcher: Batcher[Request | TextSet, Any] = Batcher(self._answer, batch_size, _order)
+        self._batcher: Batcher[Request | TextSet, Any] = Batcher(
+            self._answer, batch_size, _order, self._stop
+        )
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
         """What the model's configuration says; the weights stay where they are."""
@@ -95,10 +97,15 @@ class HF(Backend):
             self._model = HFModel(self._name, batch_size=self._batch_size, **self._options)
         return self._model
 
+    def _stop(self) -> None:
+        if self._model is not None:
+            self._model.stopped = True
+
     def _answer(self, questions: Sequence[Request | TextSet]) -> Sequence[Any]:
         from beholder.backends.hf_perplexity import perplexities
 
         model = self._loaded()
+        model.stopped = False
         groups: dict[object, list[int]] = {}
         for i, question in enumerate(questions):
             groups.setdefault(_group(question), []).append(i)
@@ -106,7 +113,11 @@ class HF(Backend):
         for members in groups.values():
             requests = [q for i in members if isinstance(q := questions[i], Request)]
             sets = [q for i in members if isinstance(q := questions[i], TextSet)]
-            answers = model.answer(requests) if requests else perplexities(model, sets)
+            answers: Sequence[Any] = (
+                model.fitting(model.answer, requests)
+                if requests
+                else model.fitting(lambda some: perplexities(model, some), sets)
+            )
             found |= dict(zip(members, answers, strict=True))
         return [found[i] for i in range(len(questions))]
 
@@ -114,6 +125,8 @@ class HF(Backend):
 def _order(question: Request | TextSet) -> tuple[Any, ...]:
     if isinstance(question, TextSet):
         return (_group(question), sum(map(len, question.texts)))
+    if question.sampling.max_tokens == 1:  # what prompts have in common is computed once
+        return (_group(question), beginning(question))
     return (_group(question), question.estimated_tokens())
 
 

@@ -6,9 +6,9 @@ import hashlib
 import inspect
 import io
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import transformers
@@ -21,12 +21,15 @@ from beholder.backends.base import (
     Message,
     Request,
     Sample,
+    Sampling,
 )
 from beholder.backends.context_window import too_long
+from beholder.backends.hf_prefix import holds_positions, last_logits
 from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError
 
 MOST_LOGPROBS = 20
+Q = TypeVar("Q")
 
 
 def describe(
@@ -78,7 +81,11 @@ class HFModel:
         device: Where to compute; None takes a GPU if there is one.
         dtype: Number format; None takes 16 bits on a GPU and 32 on the CPU.
         revision: Commit or tag.
-        batch_size: Texts per forward pass.
+        batch_size: Texts per forward pass at most.
+
+    Attributes:
+        batch_size: Texts per forward pass; halved where memory runs out.
+        stopped: Whether nobody waits for the answers that are being written.
     """
 
     def __init__(
@@ -94,6 +101,7 @@ class HFModel:
         self.able = describe(name, device=device, dtype=dtype, revision=revision)
         self.device = _device(device)
         self.batch_size = batch_size
+        self.stopped = False
         options = {
             "revision": revision,
             "dtype": _dtype(dtype, self.device),
@@ -114,6 +122,35 @@ class HFModel:
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
 
+    def fitting(
+        self, compute: Callable[[Sequence[Q]], Sequence[Any]], questions: Sequence[Q]
+    ) -> list[Any]:
+        """What is computed of questions, in batches that fit into memory.
+
+        Args:
+            compute: Gives one answer, or an exception in its place, per question.
+            questions: The questions.
+        """
+        found: list[Any] = []
+        while len(found) < len(questions):
+            some = questions[len(found) : len(found) + self.batch_size]
+            try:
+                found += compute(some)
+                continue
+            except torch.OutOfMemoryError as error:
+                said = str(error).partition("\n")[0]
+            if len(some) == 1:
+                found.append(
+                    ItemError(
+                        f"{self.able.model} has no memory for this prompt alone ({said}); shorten"
+                        " the text, use a smaller dtype, or a smaller model"
+                    )
+                )
+            self.batch_size = max(1, len(some) // 2)
+            if self.device != "cpu":
+                torch.cuda.empty_cache()
+        return found
+
     def answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
         """Answers to requests that differ in their messages (and, if alone, in their seed)."""
         start = time.monotonic()
@@ -127,17 +164,61 @@ class HFModel:
             except ItemError as error:
                 found[i] = error
         if fitting:
-            answers = self._generate([prompts[i] for i in fitting], [requests[i] for i in fitting])
+            chosen = [requests[i] for i in fitting]
+            answers = self._tell([prompts[i] for i in fitting], chosen)
             seconds = (time.monotonic() - start) / len(fitting)
             for i, (samples, usage) in zip(fitting, answers, strict=True):
                 found[i] = Answer(samples, self.able.model, None, usage, seconds)
         return [found[i] for i in range(len(requests))]
 
-    def forward(self, *, last_only: bool = False, **inputs: Any) -> Any:
-        """One pass; ``last_only`` asks for the logits after the last token alone."""
-        if last_only and "logits_to_keep" in inspect.signature(self.model.forward).parameters:
-            inputs["logits_to_keep"] = 1  # the logits of a long prompt can fill a GPU
-        return self.model(**inputs)
+    def forward(self, *, keep: int | torch.Tensor | None = None, **inputs: Any) -> Any:
+        """One pass.
+
+        Args:
+            keep: Places after which logits are wanted, -1 for the last; None for all.
+            inputs: Of the model.
+        """
+        if keep is None:
+            return self.model(**inputs)
+        kept = torch.as_tensor(keep, device=self.device).reshape(-1)
+        if "logits_to_keep" in inspect.signature(self.model.forward).parameters:
+            # The logits of a long prompt can fill a GPU.
+            return self.model(**inputs, logits_to_keep=kept)
+        out = self.model(**inputs)
+        out.logits = out.logits[:, kept]
+        return out
+
+    def _tell(
+        self, prompts: list[str], requests: Sequence[Request]
+    ) -> list[tuple[tuple[Sample, ...], Usage]]:
+        """Answers; of one likeliest token each, by a single pass over what prompts share."""
+        sampling = requests[0].sampling
+        one_token = sampling.max_tokens == sampling.n == 1 and not requests[0].images
+        if one_token and self.processor is None and not holds_positions(self.model):
+            options = {"add_special_tokens": self._adds_special(prompts)}
+            ids = [self.tokenizer(prompt, **options)["input_ids"] for prompt in prompts]
+            with torch.inference_mode():
+                logits = last_logits(self.forward, ids, self.device)
+            if logits is not None:
+                return [
+                    self._first_token(row, len(prompt), sampling)
+                    for row, prompt in zip(logits, ids, strict=True)
+                ]
+        return self._generate(prompts, requests)
+
+    def _first_token(
+        self, logits: torch.Tensor, n_prompt: int, sampling: Sampling
+    ) -> tuple[tuple[Sample, ...], Usage]:
+        token = int(logits.argmax())
+        ends = self._ends()
+        first = self._first(logits, sampling.top_logprobs) if sampling.top_logprobs else None
+        usage = Usage(prompt=n_prompt, completion=self._length([token], ends))
+        return (self._sample([token], ends, first),), usage
+
+    def _ends(self) -> set[int]:
+        """The tokens that end an answer."""
+        told = self.model.generation_config.eos_token_id or self.tokenizer.eos_token_id
+        return set(torch.as_tensor(told).flatten().tolist())
 
     def _generate(
         self, prompts: list[str], requests: Sequence[Request]
@@ -147,25 +228,24 @@ class HFModel:
         inputs = self.encode(prompts, images)
         n_prompt = inputs["input_ids"].shape[1]
         draws = sampling.temperature > 0 and sampling.max_tokens > 1
+        ends = self._ends()
         config = transformers.GenerationConfig(
             max_new_tokens=sampling.max_tokens,
             do_sample=draws or sampling.n > 1,
             num_return_sequences=sampling.n,
-            eos_token_id=self.model.generation_config.eos_token_id or self.tokenizer.eos_token_id,
+            eos_token_id=sorted(ends),
             pad_token_id=self.tokenizer.pad_token_id,
+            return_dict_in_generate=True,
+            output_logits=sampling.top_logprobs > 0,
             **({"temperature": sampling.temperature, "top_k": 0} if draws else {}),
         )
         # A seed of our own, which leaves the caller's alone.
         with torch.inference_mode(), torch.random.fork_rng():
             torch.manual_seed(sampling.seed + requests[0].replicate)
             out = self.model.generate(
-                **inputs,
-                generation_config=config,
-                return_dict_in_generate=True,
-                output_logits=sampling.top_logprobs > 0,
+                **inputs, generation_config=config, stopping_criteria=[self._is_stopped]
             )
         new = out.sequences[:, n_prompt:]
-        ends = set(torch.as_tensor(config.eos_token_id).flatten().tolist())
         found = []
         for i in range(len(requests)):
             rows = range(i * sampling.n, (i + 1) * sampling.n)
@@ -177,6 +257,10 @@ class HFModel:
             )
             found.append((samples, usage))
         return found
+
+    def _is_stopped(self, ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:
+        """For each row whether it ends here."""
+        return torch.full((len(ids),), self.stopped, device=ids.device)
 
     def _sample(
         self, ids: list[int], ends: set[int], first: tuple[tuple[str, float], ...] | None
@@ -196,11 +280,7 @@ class HFModel:
 
     def encode(self, prompts: list[str], images: Sequence[Image]) -> Any:
         """Model inputs of rendered prompts with their pictures, padded on the left."""
-        bos = self.tokenizer.bos_token
-        # A chat template writes its own special tokens; only a bare prompt needs them added.
-        special = self.template is None or bool(
-            self.processor and bos and not prompts[0].startswith(bos)
-        )
+        special = self._adds_special(prompts)
         options = {"return_tensors": "pt", "padding": True, "add_special_tokens": special}
         if self.processor is None:
             return self.tokenizer(prompts, **options).to(self.device)
@@ -208,6 +288,13 @@ class HFModel:
         shown = {"images": pictures} if pictures else {}
         encoded = self.processor(text=prompts, **shown, **options)
         return encoded.to(self.device, self.model.dtype)
+
+    def _adds_special(self, prompts: Sequence[str]) -> bool:
+        """Whether the tokenizer shall add special tokens: chat templates write their own."""
+        bos = self.tokenizer.bos_token
+        return self.template is None or bool(
+            self.processor and bos and not prompts[0].startswith(bos)
+        )
 
     @property
     def template(self) -> str | None:

@@ -7,7 +7,6 @@ on the right, which reaches no token before it and so changes no number.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 
 from beholder.backends.base import Message, Surprisal, TextSet
+from beholder.backends.hf_prefix import can_be_shared, copied, holds_positions, padded
 from beholder.errors import ItemError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _stacks(model: HFModel, prepared: Mapping[int, _Prepared]) -> Iterable[list[
     """Sets whose prompts have one shape, so that no padding is needed between them."""
     groups: dict[object, list[int]] = {}
     # Models that keep the positions of the last prompt in themselves take one prompt at a time.
-    alone = any(hasattr(module, "rope_deltas") for module in model.model.modules())
+    alone = holds_positions(model.model)
     for n, one in prepared.items():
         shapes = tuple((name, tuple(value.shape)) for name, value in sorted(one.inputs.items()))
         groups.setdefault(n if alone else shapes, []).append(n)
@@ -82,10 +82,10 @@ def _stacks(model: HFModel, prepared: Mapping[int, _Prepared]) -> Iterable[list[
 def _losses(model: HFModel, stack: Sequence[_Prepared]) -> dict[tuple[int, int], float]:
     """Total loss by place in the stack and number of the text."""
     inputs = {name: torch.cat([one.inputs[name] for one in stack]) for name in stack[0].inputs}
-    before = model.forward(**inputs, use_cache=True, last_only=True)
+    before = model.forward(keep=-1, **inputs, use_cache=True)
     keys = [(place, t) for place, one in enumerate(stack) for t in range(len(one.ids))]
     keys.sort(key=lambda key: len(stack[key[0]].ids[key[1]]))
-    if not hasattr(before.past_key_values, "batch_select_indices"):
+    if not can_be_shared(before.past_key_values):
         return {(place, t): _whole(model, stack[place], t) for place, t in keys}
     first = torch.log_softmax(before.logits[:, -1].float(), dim=-1)
     found: dict[tuple[int, int], float] = {}
@@ -107,27 +107,18 @@ def _continue(
     """
     lengths = torch.tensor([len(row) for row in ids])
     longest = int(lengths.max())
-    padded = torch.tensor([row + [0] * (longest - len(row)) for row in ids]).to(model.device)
+    told_ids = padded(ids, model.device)
     real = (torch.arange(longest)[None] < lengths[:, None]).to(model.device)
-    losses = -first.gather(1, padded[:, :1])[:, 0].double()
+    losses = -first.gather(1, told_ids[:, :1])[:, 0].double()
     if longest > 1:
-        own = _copied(cache)
+        own = copied(cache)
         own.batch_select_indices(rows)
         # No mask: a token sees only those before it, so padding on the right reaches none.
-        out = model.forward(input_ids=padded, past_key_values=own, use_cache=True)
+        out = model.forward(input_ids=told_ids, past_key_values=own, use_cache=True)
         logprobs = torch.log_softmax(out.logits[:, :-1].float(), dim=-1)
-        told = logprobs.gather(2, padded[:, 1:, None])[..., 0].double()
+        told = logprobs.gather(2, told_ids[:, 1:, None])[..., 0].double()
         losses = losses - (told * real[:, 1:]).sum(dim=1)
     return [float(loss) for loss in losses]
-
-
-def _copied(cache: Any) -> Any:
-    """A cache that can be written to; selecting rows of it leaves the first one's tensors alone."""
-    if not hasattr(cache, "layers"):  # one with caches inside
-        return copy.deepcopy(cache)
-    own = copy.copy(cache)
-    own.layers = [copy.copy(layer) for layer in cache.layers]
-    return own
 
 
 def _whole(model: HFModel, one: _Prepared, t: int) -> float:

@@ -304,7 +304,7 @@ class OpenAI(Backend):
                 data = await self._http.post("/chat/completions", body)
             except CallFailed as failure:
                 n_broke = n_broke + 1 if failure.status in _BREAKS_DOWN else 0
-                if not known and n_broke == _BROKE_FOR_GOOD:
+                if not known and n_broke == min(_BROKE_FOR_GOOD, self._caller.limits.attempts):
                     raise Refused(str(failure), broke=True) from failure
                 raise
             try:

@@ -24,7 +24,7 @@ from beholder.backends.base import (
     Surprisal,
     options_digest,
 )
-from beholder.backends.batching import Batcher
+from beholder.backends.batching import Batcher, beginning
 from beholder.backends.context_window import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Price, Usage
 from beholder.backends.openai_wire import to_message
@@ -84,7 +84,7 @@ class VLLM(Backend):
         self._able = Capabilities(f"{model}@{revision or 'main'}", MOST_LOGPROBS, "schema", images)
         self._engine: Any = None
         # Sorted by their words, prompts that begin alike reach the engine one after the other.
-        self._batcher: Batcher[Request, Any] = Batcher(self._answer, batch_size, prefix)
+        self._batcher: Batcher[Request, Any] = Batcher(self._answer, batch_size, beginning)
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
         """What the engine offers."""
@@ -114,7 +114,11 @@ class VLLM(Backend):
 
     def _started(self) -> Any:
         if self._engine is None:
-            self._engine = self._vllm().LLM(model=self._model, **self._engine_options)
+            vllm = self._vllm()
+            make = vllm.LLM  # loads the parts of the package, which are looked at next
+            self._engine = make(
+                model=self._model, **{**_compact_json(vllm), **self._engine_options}
+            )
         return self._engine
 
     def _answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
@@ -165,15 +169,6 @@ class VLLM(Backend):
         return found
 
 
-def prefix(request: Request) -> str:
-    """Sort key that brings prompts with a shared beginning together."""
-    return "".join(
-        part if isinstance(part, str) else part.digest
-        for message in request.messages
-        for part in message.parts
-    )
-
-
 def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Messages as the engine takes them; pictures as data URLs."""
     return [to_message(message) for message in messages]
@@ -197,10 +192,24 @@ def sampling_params(vllm: Any, request: Request) -> Any:
     return vllm.SamplingParams(**options)
 
 
+def _compact_json(vllm: Any) -> dict[str, Any]:
+    """No free white space in guided JSON: small models lose themselves in it."""
+    if not _has_structured_outputs(vllm):
+        return {}
+    return {
+        "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
+    }
+
+
+def _has_structured_outputs(vllm: Any) -> bool:
+    """Whether guided decoding has the name that newer versions give it."""
+    return hasattr(vllm.sampling_params, "StructuredOutputsParams")
+
+
 def _guided(vllm: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Schema-guided decoding: its name changed between versions."""
     kinds = vllm.sampling_params
-    if hasattr(kinds, "StructuredOutputsParams"):
+    if _has_structured_outputs(vllm):
         return {"structured_outputs": kinds.StructuredOutputsParams(json=dict(schema))}
     return {"guided_decoding": kinds.GuidedDecodingParams(json=dict(schema))}
 

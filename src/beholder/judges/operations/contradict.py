@@ -16,6 +16,9 @@ from beholder.records import Span
 _WORDS_AT_MOST = 16
 """A contradiction is told in some words, not by a paragraph."""
 
+_LONGEST = 8 * _WORDS_AT_MOST
+"""Characters that a judge which is held to a schema may copy."""
+
 _NOTHING = ("", "none", "null")
 _AROUND = " \n\t.,;:\"'"
 
@@ -40,10 +43,12 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
         if not self.questions:
             return []
 
+        words = nullable("string", self._place, None, longest=_LONGEST)
+
         async def ask(rows: list[Row]) -> dict[int, Span | None]:
             return await model.json(
                 model.render({"target": self.target, "statement": rows}),
-                rows_by_id("rows", rows, "instead", nullable("string", self._place, None)),
+                rows_by_id("rows", rows, "instead", words),
                 max_tokens=answer_limit(rows),
                 typical={"rows": [{"id": i, "instead": None} for i, _ in rows]},
             )

@@ -1,0 +1,163 @@
+"""The same weights give the same numbers over every engine, and those of a pass by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import urllib.request
+from importlib import resources
+from typing import Any
+
+import pytest
+from tools.engines import Engines
+
+from beholder import judges, stats
+from beholder.backends import Image, Message, Request, Sampling
+from beholder.judges.grades import Grade
+from beholder.judges.operations import MeasureSurprisal, Presence, Question
+from servers.ledger import Ledger
+from toy.tiny_models import loss_by_hand, picture
+
+PROMPT = "Write one sentence about the picture."
+THERE = ("a woman", "a red van", "two children", "lemons")
+
+
+def texts() -> list[str]:
+    """Sentences of the sample that ships, twelve of them."""
+    sample = resources.files("beholder.samples").joinpath("descriptions.jsonl")
+    rows = [json.loads(line) for line in sample.read_text(encoding="utf-8").splitlines()]
+    found = [s.strip() + "." for row in rows for s in row["candidate"].split(".") if s.strip()]
+    return found[:12]
+
+
+def need(engines: Engines, *names: str) -> None:
+    missing = set(names) - set(engines.names)
+    if missing:
+        pytest.skip(f"without {', '.join(sorted(missing))}")
+
+
+def grades(engines: Engines, ledger: Ledger, engine: str) -> list[Grade]:
+    """Twelve texts, four questions each."""
+    questions = [Question("entity", text) for text in THERE]
+    judge = judges.judge(engines.spec(engine))
+
+    async def ask() -> list[list[Grade]]:
+        return await asyncio.gather(*(judge.ask(Presence(questions, text)) for text in texts()))
+
+    with ledger.of(engine):
+        return [grade for row in asyncio.run(ask()) for grade in row]
+
+
+def compared(engines: Engines, ledger: Ledger, one: str, other: str) -> tuple[float, float]:
+    """Correlation and largest difference of two engines' grades, which are noted."""
+    a, b = ([grade.value for grade in grades(engines, ledger, engine)] for engine in (one, other))
+    r = stats.pearson(a, b).value
+    assert r is not None
+    apart = max(abs(x - y) for x, y in zip(a, b, strict=True))
+    ledger.note(other, f"grades beside {one}", f"r = {r:.6f}, {apart:.1e} apart at most")
+    return r, apart
+
+
+@pytest.mark.parametrize("other", ["vllm", "vllm-server"])
+def test_grades_by_transformers_and_by_vllm_are_the_same(
+    other: str, engines: Engines, ledger: Ledger
+) -> None:
+    need(engines, "hf", other)
+    r, apart = compared(engines, ledger, "hf", other)
+    assert r >= 0.9999
+    assert apart < 1e-4
+
+
+def test_grades_by_four_bit_weights_are_like_those_of_the_same_weights_unpacked(
+    engines: Engines, ledger: Ledger
+) -> None:
+    need(engines, "hf", "llama-server")
+    r, apart = compared(engines, ledger, "hf", "llama-server")
+    assert r >= 0.8  # llama.cpp computes in 8 bits where the weights have 4
+    assert apart < 0.3
+
+
+def test_vllm_says_the_same_to_the_bit_in_this_process_and_served(
+    engines: Engines, ledger: Ledger
+) -> None:
+    need(engines, "vllm", "vllm-server")
+    _, apart = compared(engines, ledger, "vllm", "vllm-server")
+    assert apart == 0.0
+
+
+@pytest.mark.parametrize("telling", ["hf", "vllm", "vllm-server"])
+def test_perplexity_equals_a_forward_pass_by_hand(
+    telling: str, engines: Engines, ledger: Ledger
+) -> None:
+    need(engines, telling)
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(engines.model)
+    model = transformers.AutoModelForCausalLM.from_pretrained(engines.model).eval()
+    # The template by hand: what this model was trained on.
+    system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+    before = (
+        f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{PROMPT}<|im_end|>\n"
+        "<|im_start|>assistant\n"
+    )
+    prompt = tokenizer(before, add_special_tokens=False)["input_ids"]
+    judge = judges.judge(engines.spec(telling))
+    with ledger.of(telling):
+        found: list[Any] = asyncio.run(judge.ask(MeasureSurprisal(texts(), prompt=PROMPT)))
+    worst = 0.0
+    for text, told in zip(texts(), found, strict=True):
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        expected = loss_by_hand(model, prompt + ids, len(prompt))
+        assert told.n_tokens == len(ids)
+        assert told.nll == pytest.approx(expected, rel=1e-5)
+        worst = max(worst, abs(told.nll / expected - 1.0))
+    ledger.note(telling, "perplexity beside a pass by hand", f"{worst:.1e} apart at most")
+
+
+def counter(address: str, name: str) -> float:
+    """A counter of a vLLM server."""
+    with urllib.request.urlopen(address.removesuffix("/v1") + "/metrics", timeout=30) as answer:
+        told = answer.read().decode()
+    return sum(float(n) for n in re.findall(rf"^vllm:{name}_total\{{.*\}} (\S+)$", told, re.M))
+
+
+def test_questions_about_one_text_find_it_in_the_servers_cache(
+    engines: Engines, ledger: Ledger
+) -> None:
+    need(engines, "vllm-server")
+    address = engines.server("vllm-server").address
+    names = ("prefix_cache_queries", "prefix_cache_hits")
+    questions = [Question("entity", f"{n} of {text}") for n in range(8) for text in THERE]
+    text = " ".join(texts())
+    before = [counter(address, name) for name in names]
+    judge = judges.judge(engines.spec("vllm-server"))
+    with ledger.of("vllm-server"):
+        asyncio.run(judge.ask(Presence(questions, text)))
+    asked, hit = (counter(address, name) - b for name, b in zip(names, before, strict=True))
+    assert asked > 32 * len(text) / 6  # tokens of all prompts, each with the text
+    assert hit / asked > 0.6
+    ledger.note(
+        "vllm-server", "its own counters, 32 questions on one text", f"{hit / asked:.0%} hit"
+    )
+
+
+def test_pictures_reach_a_model_behind_a_server(engines: Engines) -> None:
+    need(engines, "transformers-server")
+    spec = engines.spec("transformers-server", engines.weights / "llava")
+    backend = judges.judge(spec).backend  # type: ignore[attr-defined]  # it is a model
+
+    def ask(*pictures: Image) -> tuple[str, int]:
+        parts: tuple[Image | str, ...] = (*pictures, "What is it?")
+        request = Request((Message("user", parts),), Sampling(max_tokens=12))
+        answer = asyncio.run(backend.chat(request))
+        return answer.text, answer.usage.prompt
+
+    red, blue = picture((250, 20, 10)), picture((0, 30, 240))
+    assert ask(red) == ask(red)
+    assert ask(red)[0] != ask(blue)[0]
+    n_blind = ask()[1]
+    # 2 x 2 patches each, which the server counts as tokens of the prompt.
+    assert [ask(*shown)[1] - n_blind for shown in ((red,), (red, blue), (red, blue, red))] == [
+        4, 8, 12,
+    ]  # fmt: skip

