@@ -356,6 +356,21 @@ def test_a_model_that_thinks_gets_room_and_its_first_token_is_not_read(
     assert dialect.top_logprobs == (0 if thinks else 20)
 
 
+def test_what_a_server_lacks_is_told_with_what_is_done_instead() -> None:
+    assert Dialect("m", 20, "schema", True).shortcomings() == []
+    lacking = Dialect(
+        "m", 0, "object", None, 100, system=False, temperature=False, seed=False, many=False,
+        copies=True, bounds=False,
+    )  # fmt: skip
+    told = dict(lacking.shortcomings())
+    assert set(told) == {
+        "system message", "temperature", "seed", "several answers at once", "drawing",
+        "json_schema", "bounds in schemas", "answers at once",
+    }  # fmt: skip
+    assert "json_object" in told["json_schema"]
+    assert "100 tokens" in told["answers at once"]
+
+
 WANTED = '{"k7": [417, 417], "note": "-"}'
 
 

