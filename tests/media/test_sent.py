@@ -110,7 +110,7 @@ def _by_metric(file: Path) -> bytes:
 
 
 def _by_caption(file: Path) -> bytes:
-    backend = Scripted(lambda request: "A picture.")
+    backend = Scripted(lambda request: "word " * 40)  # of the length that is asked for
     item = Item("a", "", images=(file.name,))
     asyncio.run(CaptionRow("j").make(item, LLMJudge(backend), Tools(folder=file.parent)))
     ((image,),) = (request.images for request in backend.requests)

@@ -16,7 +16,15 @@ from beholder.records import Item
 BUILTIN = METRICS.builtin()
 COMPARING = [name for name in BUILTIN if METRICS.get(name).bounds.compares]
 NEEDS = {
-    name: {"judge": "openai:m"} for name in ("clair", "direct_assessment", "fleur", "perplexity")
+    name: {"judge": "openai:m"}
+    for name in (
+        "clair",
+        "direct_assessment",
+        "fleur",
+        "llava_critic",
+        "perplexity",
+        "prometheus",
+    )
 }
 TEXT = "A red cat sits. A big dog runs. A man eats a green apple."
 

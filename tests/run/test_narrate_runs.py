@@ -111,6 +111,9 @@ def _config(folder: Path, out: str = "run", **options: Any) -> NarrateConfig:
 def _bytes(folder: Path) -> dict[str, bytes]:
     draw(folder)
     found = {name: (folder / name).read_bytes() for name in FILES if (folder / name).exists()}
+    log = json.loads(found["run.json"])
+    del log["judging"]  # a run that was troubled asked more
+    found["run.json"] = json.dumps(log).encode()
     return found | {path.name: path.read_bytes() for path in (folder / "thumbs").iterdir()}
 
 

@@ -162,7 +162,8 @@ def test_a_reader_that_is_handed_another_kind_says_so(tmp_path: Path) -> None:
         _ranked(scores, [3, 2, 1])
     with pytest.raises(RunError, match="of the kind 'ranking', not 'scores'"):
         score(ranking, [WordCount()], out=tmp_path / "again")
-    with pytest.raises(ConfigError, match="'ranking' has no figures of its own"):
+    (ranking / "run.json").write_text('{"format": 1, "kind": "rows"}')
+    with pytest.raises(ConfigError, match="'rows' has no figures of its own"):
         draw_figures(ranking, tmp_path / "figures")
     (ranking / "run.json").write_text('{"format": 1, "kind": "dreams"}')
     with pytest.raises(RunError, match="of the kind 'dreams'; this beholder draws: scores"):
