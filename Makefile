@@ -21,7 +21,7 @@ test-hf: .venv-hf/.ready
 # Real engines with real (small) weights, in environments of their own that are kept between runs:
 # vLLM and transformers, in this process and served, and llama.cpp, which is built from its source.
 # The tables that it prints at its end stand in docs/judges.md. ENGINES="vllm hf" takes some engines,
-# ONLY="test_numbers" some tests.
+# ONLY="test_model_numbers" some tests.
 ENGINES ?= vllm vllm-server hf transformers-server llama-server
 MODELS := .venv-models
 
@@ -34,6 +34,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/models/conftest.py
 
 # Speed beside the peers' packages, in an environment of their own; then, where the judged sets lie
 # (make bench DATA=...), agreement with people and the language analysis.
