@@ -610,6 +610,19 @@ def test_perplexity_reads_the_log_probabilities_of_the_text_alone() -> None:
     assert (found[0].n_tokens, found[0].n_characters) == (2, 5)
 
 
+def test_server_that_refuses_prompt_logprobs_is_named_with_the_way_out() -> None:
+    # transformers serve 5.19
+    def strict(body: dict[str, Any]) -> dict[str, Any]:
+        if "prompt_logprobs" in body:
+            raise Refusal(422, "Unexpected fields in the request: {'prompt_logprobs'}")
+        return clever(body)
+
+    with serving(FaultServer(strict)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        with pytest.raises(ConfigError, match="use a vLLM server, or hf:NAME"):
+            asyncio.run(judge.ask(MeasureSurprisal(["Good."], prompt="Review it.")))
+
+
 def test_server_that_tells_no_prompt_logprobs_is_named_with_the_way_out() -> None:
     with serving(FaultServer(clever)) as server:
         judge = judges.judge("openai:m", base_url=server.url)

@@ -21,11 +21,6 @@ ITEMS = [
         "candidate": "A man in a red coat holds an umbrella.",
         "references": ["A tall man in a red coat stands on a wooden bridge."],
     },
-    {
-        "id": "market",
-        "candidate": "A woman sells oranges.",
-        "references": ["A woman in a green apron weighs lemons."],
-    },
 ]
 REVIEWS = [
     {
@@ -55,7 +50,8 @@ TELLS_DIGITS = (*TELLS_TEXTS, "llama-server")
 """Engines that tell the probability of digits; by samples, this model gives no grade."""
 
 COMMANDS = {
-    "posh": "score items.jsonl -m posh(judge={judge}) -o out",
+    "posh": "score items.jsonl -m posh(judge={judge},contradictions=False) -o out",
+    "posh with contradictions": "score items.jsonl -m posh(judge={judge}) -o out",
     "dcscore": "score items.jsonl -m dcscore(judge={judge}) -o out",
     "clair": "score items.jsonl -m clair(judge={judge}) -o out",
     "direct_assessment": "score items.jsonl -m direct_assessment(judge={judge}) -o out",

@@ -45,7 +45,13 @@ from beholder.backends.openai_wire import (
     to_body,
 )
 from beholder.backends.per_loop import PerLoop
-from beholder.backends.prompt_logprobs import PromptToken, fields, perplexities, read_logprobs
+from beholder.backends.prompt_logprobs import (
+    PromptToken,
+    fields,
+    perplexities,
+    read_logprobs,
+    tells_none,
+)
 from beholder.errors import ConfigError, ItemError, ModelChangedError
 
 T = TypeVar("T")
@@ -229,6 +235,8 @@ class OpenAI(Backend):
         try:
             return await perplexities(self.model, ask, texts, prompt, images)
         except Refused as refusal:
+            if "prompt_logprobs" in str(refusal):  # it knows no such field, whatever the text
+                raise tells_none(self.model) from refusal
             raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
 
     def price(self) -> Price | None:

@@ -71,6 +71,14 @@ def merged_tokens(name: str, text: str) -> ItemError:
     )
 
 
+def tells_none(model: object) -> ConfigError:
+    """The error of a server that does not tell the probabilities of a prompt's tokens."""
+    return ConfigError(
+        f"the server of {model} does not tell prompt_logprobs, which perplexity needs; use a vLLM"
+        " server, or hf:NAME in this process"
+    )
+
+
 def read_logprobs(data: object) -> list[PromptToken | None]:
     """The tokens of a prompt in a response; None for the first, as nothing precedes.
 
@@ -82,10 +90,7 @@ def read_logprobs(data: object) -> list[PromptToken | None]:
         raise CallFailed("the server's answer is not a JSON object")
     rows = data.get("prompt_logprobs")
     if not isinstance(rows, list):
-        raise ConfigError(
-            f"the server of {data.get('model')} does not tell prompt_logprobs, which perplexity"
-            " needs; use a vLLM server, or hf:NAME in this process"
-        )
+        raise tells_none(data.get("model"))
     return [None if row is None else _token(row) for row in rows]
 
 
