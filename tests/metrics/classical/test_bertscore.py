@@ -149,7 +149,7 @@ def test_degenerate_texts_have_a_reason_and_wrong_settings_an_error(
     with pytest.raises(ConfigError, match="has layers 0 to 3"):
         score(bert, ITEMS, "layer=4")
     with pytest.raises(ConfigError, match="hf:NAME_OR_PATH"):
-        metric("bertscore(model='st:x')").score(ITEMS)
+        metric("bertscore(model='st:x', layer=1)").score(ITEMS)
     for option in ("layer=-1", "special='x'"):
         with pytest.raises(ConfigError):
             metric(f"bertscore({option})")
