@@ -23,6 +23,7 @@ LEVELS = [
         "run benchmarks",
         "report",
         "api",
+        "web",
         "cli __main__",
     )
 ]
