@@ -20,7 +20,7 @@ LEVELS = [
         "backends embed language",
         "judges",
         "metrics narratives",
-        "run benchmarks",
+        "run benchmarks annotate",
         "report",
         "api",
         "web",

@@ -23,12 +23,11 @@ Cell = Callable[[State], "float | None"]
 """What an annotator said of a thing, as a number; None where nothing was said."""
 
 
-def rows_of(judged: Sequence[Judgments], annotators: Sequence[str], cell: Cell) -> list[list[float]]:
+def rows_of(
+    judged: Sequence[Judgments], annotators: Sequence[str], cell: Cell
+) -> list[list[float]]:
     """One row a unit, one column an annotator; NaN where there is no judgment."""
-    return [
-        [_number(one.by.get(name), cell) for name in annotators]
-        for one in judged
-    ]
+    return [[_number(one.by.get(name), cell) for name in annotators] for one in judged]
 
 
 def _number(state: State | None, cell: Cell) -> float:
@@ -42,7 +41,7 @@ def of_numbers(what: str, rows: Sequence[Sequence[float]], raters: Sequence[str]
     Where all annotators rated the same things, ICC(2,1) counts their offsets as disagreement. Where
     each thing has annotators of its own, equally many, only ICC(1,1) can be had.
     """
-    table, n_left_out = _shared(rows)
+    table, n_left_out = _shared(rows, len(raters))
     found = [_told("Krippendorff alpha (interval)", krippendorff_alpha(table, "interval"))]
     whole = table[~np.isnan(table).any(axis=1)]
     if len(whole) == len(table):
@@ -72,7 +71,7 @@ def of_order(
     what: str, rows: Sequence[Sequence[float]], raters: Sequence[str], levels: Sequence[int]
 ) -> Reliability:
     """Agreement on ordered levels: ordinal alpha, and of two annotators kappa with weights."""
-    table, n_left_out = _shared(rows)
+    table, n_left_out = _shared(rows, len(raters))
     found = [_told("Krippendorff alpha (ordinal)", krippendorff_alpha(table, "ordinal"))]
     if len(raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
@@ -92,12 +91,12 @@ def of_kinds(
         raters: The annotators.
         n_kinds: How many kinds there are.
     """
-    table, n_left_out = _shared(rows)
+    table, n_left_out = _shared(rows, len(raters))
     found = [_told("Krippendorff alpha (nominal)", krippendorff_alpha(table, "nominal"))]
     if len(raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
         found.append(_told("Cohen kappa", cohen_kappa(a, b)))
-    elif len({n for n in (~np.isnan(table)).sum(axis=1)}) > 1:
+    elif len(set((~np.isnan(table)).sum(axis=1).tolist())) > 1:
         reason = "needs equally many judgments of each; alpha does not"
         found.append(Coefficient("Fleiss kappa", None, None, reason))
     else:
@@ -121,9 +120,7 @@ def of_spans(
         marked: Per text its source and the spans of each annotator who finished it.
         raters: The annotators.
     """
-    pairs = [
-        (source, a, b) for source, spans in marked for a, b in combinations(spans, 2)
-    ]
+    pairs = [(source, a, b) for source, spans in marked for a, b in combinations(spans, 2)]
     n_items = sum(len(spans) > 1 for _, spans in marked)
     found = relaxed_f1(
         [a for _, a, _ in pairs], [b for _, _, b in pairs], clusters=[s for s, _, _ in pairs]
@@ -145,23 +142,29 @@ def of_rankings(
     shared = [np.array(ranks, dtype=np.float64).T for ranks in rankings if len(ranks) > 1]
     found = []
     for name, coefficient in (
-        ("Kendall W, mean over sets", kendall_w),
-        ("Spearman of two, mean over sets", mean_pairwise_correlation),
+        ("Kendall W, mean over sets", _concordance),
+        ("Spearman of two, mean over sets", _correlation),
     ):
-        values = [v for table in shared if (v := coefficient(table, n_resamples=1).value) is not None]
+        values = [v for table in shared if (v := coefficient(table)) is not None]
         if values:
             mean = mean_interval(values)
             found.append(Coefficient(name, mean.mean, mean.interval))
         else:
             found.append(Coefficient(name, None, None, "no set was ranked by two annotators"))
-    return Reliability(
-        what, tuple(raters), len(shared), len(rankings) - len(shared), tuple(found)
-    )
+    return Reliability(what, tuple(raters), len(shared), len(rankings) - len(shared), tuple(found))
 
 
-def _shared(rows: Sequence[Sequence[float]]) -> tuple[Floats, int]:
+def _concordance(table: Floats) -> float | None:
+    return kendall_w(table, n_resamples=1).value
+
+
+def _correlation(table: Floats) -> float | None:
+    return mean_pairwise_correlation(table, "spearman", n_resamples=1).value
+
+
+def _shared(rows: Sequence[Sequence[float]], n_raters: int) -> tuple[Floats, int]:
     """Rows with two judgments or more, and how many have fewer but any."""
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), -1)
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), n_raters)
     counts = (~np.isnan(table)).sum(axis=1)
     return table[counts >= 2], int((counts == 1).sum())
 
@@ -185,5 +188,3 @@ def kept_share(judged: Sequence[Judgments]) -> Coefficient:
         return Coefficient("proposals kept", None, None, "no finished unit had proposals")
     mean = mean_interval(values, clusters=clusters)
     return Coefficient("proposals kept", mean.mean, mean.interval)
-
-

@@ -66,7 +66,9 @@ class Task(ABC):
         """What a judgment still lacks, in words for the annotator; None when it is whole."""
 
     @abstractmethod
-    def agreement(self, judged: Sequence[Judgments], annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Sequence[Judgments], annotators: Sequence[str]
+    ) -> list[Reliability]:
         """How far annotators agree, with intervals; only units that two or more have finished."""
 
     @abstractmethod

@@ -51,7 +51,9 @@ class FactTask(Task):
         left = [str(n + 1) for n in range(len(unit.texts)) if str(n) not in state]
         return f"facts without a verdict: {', '.join(left)}" if left else None
 
-    def agreement(self, judged: Sequence[Judgments], annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Sequence[Judgments], annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Nominal alpha and kappa over all facts."""
         verdicts = [
             [
@@ -114,8 +116,11 @@ class FactTask(Task):
 
 def _facts(item: Item) -> tuple[str, ...]:
     facts = item.meta.get("facts")
-    told = isinstance(facts, list) and all(isinstance(f, str) and f.strip() for f in facts)
-    if not told or not 1 <= len(facts) <= MAX_PARTS:
+    if (
+        not isinstance(facts, list)
+        or not 1 <= len(facts) <= MAX_PARTS
+        or not all(isinstance(fact, str) and fact.strip() for fact in facts)
+    ):
         raise ConfigError(
             f"item {item.id!r} has no list of texts in 'facts'; write one into each row, or take"
             " them from a run of dcscore with --prefill RUN"

@@ -31,7 +31,10 @@ MARK_KINDS = ("object", "attribute", "relation", "number", "other")
 SEVERITIES = ("minor", "major")
 
 _PART = re.compile(r"(mistakes|omissions):(\d{1,7})-(\d{1,7})", re.ASCII)
-_TEXTS = {"mistakes": (0, "candidate"), "omissions": (1, "reference")}
+_TEXTS: Mapping[Label, tuple[int, str]] = {
+    "mistakes": (0, "candidate"),
+    "omissions": (1, "reference"),
+}
 _BAD = {"mistakes": ("mistake", "unstated", "contradicted"), "omissions": ("omission",)}
 _KIND_OF = {"entity": "object", "attribute": "attribute", "relation": "relation"}
 
@@ -66,7 +69,9 @@ class MarkTask(Task):
         at = _TEXTS[label][0]
         if at >= len(unit.texts):
             raise ItemError("there is no reference in which omissions could be marked")
-        if not 0 <= start < end <= len(unit.texts[at]) or not _tokens(unit.texts[at], [(start, end)]):
+        if not 0 <= start < end <= len(unit.texts[at]) or not _tokens(
+            unit.texts[at], [(start, end)]
+        ):
             raise ItemError(f"{part}: the text has no word there")
         if not isinstance(value, Mapping) or set(value) != {"kind", "severity"}:
             raise ItemError(f"a mark has a kind and a severity, got {shorten(value)}")
@@ -80,7 +85,9 @@ class MarkTask(Task):
         n = len(_marks(state))
         return f"{n} marks are more than {MAX_PARTS}" if n > MAX_PARTS else None
 
-    def agreement(self, judged: Sequence[Judgments], annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Sequence[Judgments], annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Span F1 of each two annotators: of mistakes, and of omissions."""
         found = []
         for label, _ in SIDES:
@@ -139,7 +146,7 @@ class MarkTask(Task):
             if one.get("type") != "labels":
                 continue
             label, value = one.get("from_name"), one.get("value")
-            if label not in _TEXTS or not isinstance(value, Mapping):
+            if label not in dict(SIDES) or not isinstance(value, Mapping):
                 raise ItemError(f"a mark is of mistakes or omissions, got {shorten(label)}")
             kinds = value.get("labels")
             if not isinstance(kinds, list) or len(kinds) != 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -72,11 +72,17 @@ class PairTask(Task):
         left = [words for part, words in QUESTIONS.items() if part not in state]
         return f"not answered: {' '.join(left)}" if left else None
 
-    def agreement(self, judged: Sequence[Judgments], annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Sequence[Judgments], annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Ordinal alpha and weighted kappa, a question each."""
+
+        def answers(question: str) -> Callable[[State], float]:
+            return lambda state: float(state[question])
+
         levels = range(len(LEVELS))
         return [
-            of_order(name, rows_of(judged, annotators, lambda s, n=name: s[n]), annotators, levels)
+            of_order(name, rows_of(judged, annotators, answers(name)), annotators, levels)
             for name in QUESTIONS
         ]
 
@@ -85,9 +91,14 @@ class PairTask(Task):
         for one in judged:
             row = one.unit.row
             a, b = row["a"], row.get("b")
-            models = {} if b is None else {
-                f"model{n}": own.get("group", {}).get("system", "") for n, own in ((1, a), (2, b))
-            }
+            models = (
+                {}
+                if b is None
+                else {
+                    f"model{n}": own.get("group", {}).get("system", "")
+                    for n, own in ((1, a), (2, b))
+                }
+            )
             for name, state in one.by.items():
                 labels = {question: 2 - state[question] for question in QUESTIONS}
                 yield {

@@ -18,7 +18,7 @@ ORDER = "order"
 
 
 class RankTask(Task):
-    """The part ``order`` holds the numbers of the texts (from 0, as the data have them), best first."""
+    """The part ``order`` holds the places of the texts in the data, from 0, best first."""
 
     name: ClassVar[str] = "ranking"
     title: ClassVar[str] = "Rank descriptions"
@@ -53,7 +53,9 @@ class RankTask(Task):
         """The order, where nobody has said that it is one."""
         return None if ORDER in state else "not ranked"
 
-    def agreement(self, judged: Sequence[Judgments], annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Sequence[Judgments], annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Kendall's W and Spearman within sets, means over sets."""
         rankings = [[ranks_of(state) for state in one.by.values()] for one in judged]
         return [of_rankings("ranks", rankings, annotators)]

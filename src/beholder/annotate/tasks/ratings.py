@@ -41,7 +41,9 @@ class _RatingTask(Task):
         """The rating, where there is none."""
         return None if RATING in state else "not rated"
 
-    def agreement(self, judged: Sequence[Judgments], annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Sequence[Judgments], annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Alpha, ICC and correlation."""
         rows = rows_of(judged, annotators, lambda state: state[RATING])
         return [of_numbers(RATING, rows, annotators)]

@@ -64,10 +64,15 @@ class StepTask(Task):
         left = [str(n + 1) for n in range(_n_steps(unit)) if str(n) not in state]
         return f"steps not rated: {', '.join(left)}" if left else None
 
-    def agreement(self, judged: Sequence[Judgments], annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Sequence[Judgments], annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Of ratings over all steps; and of each kind of break, named or not."""
         ratings = [
-            [float(one.by[who][str(n)][RATING]) if who in one.by else float("nan") for who in annotators]
+            [
+                float(one.by[who][str(n)][RATING]) if who in one.by else float("nan")
+                for who in annotators
+            ]
             for one in judged
             for n in range(_n_steps(one.unit))
         ]
