@@ -171,20 +171,3 @@ def _shared(rows: Sequence[Sequence[float]], n_raters: int) -> tuple[Floats, int
 
 def _told(name: str, found: Agreement) -> Coefficient:
     return Coefficient(name, found.value, found.interval, found.reason)
-
-
-def kept_share(judged: Sequence[Judgments]) -> Coefficient:
-    """Share of the parts that a judge proposed which annotators left as they were.
-
-    Near 1 the judge is right, or people followed it: compare annotators who saw none.
-    """
-    values, clusters = [], []
-    for one in judged:
-        for state in one.by.values():
-            for part, value in one.unit.prefill.items():
-                values.append(float(state.get(part) == value))
-                clusters.append(one.unit.source)
-    if not values:
-        return Coefficient("proposals kept", None, None, "no finished unit had proposals")
-    mean = mean_interval(values, clusters=clusters)
-    return Coefficient("proposals kept", mean.mean, mean.interval)

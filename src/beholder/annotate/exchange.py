@@ -14,7 +14,10 @@ from beholder.annotate.study import Study
 from beholder.annotate.tasks.base import one_value, region
 from beholder.data.read import read_rows
 from beholder.data.row import shorten
-from beholder.errors import DataError, ItemError
+from beholder.errors import ConfigError, DataError, ItemError
+
+EXPORTS = ("results", "judgments", "label-studio")
+"""Forms in which a study's judgments leave it."""
 
 
 def judgment_rows(study: Study) -> Iterator[dict[str, Any]]:
@@ -169,6 +172,15 @@ def _of_regions(study: Study, unit: AnnotationUnit, told: Sequence[Any]) -> dict
     return {**study.task.parts_of(unit, told), **remark, DONE: True}
 
 
-def to_json(value: object) -> str:
-    """JSON text of an export that is one value."""
-    return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+def exported(study: Study, form: str) -> str:
+    """The judgments in one of ``EXPORTS``.
+
+    Raises:
+        ConfigError: There is no such form.
+    """
+    if form not in EXPORTS:
+        raise ConfigError(f"form {form!r}: expected one of {', '.join(EXPORTS)}")
+    if form == "label-studio":
+        return json.dumps(label_studio(study), ensure_ascii=False, indent=1) + "\n"
+    rows = study.task.results(study.judged()) if form == "results" else judgment_rows(study)
+    return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)

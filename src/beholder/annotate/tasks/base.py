@@ -31,6 +31,7 @@ class Task(ABC):
         name: Name on the command line.
         title: Its heading on pages.
         data: What its data file holds.
+        next_step: The command that takes the results, with ``{file}`` for their file.
         together: Whether all units of a picture go to the same annotators. Pairs do not: nobody
             should see one text twice.
         shuffles: Whether texts are shown to each annotator in an order of their own.
@@ -39,6 +40,7 @@ class Task(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     data: ClassVar[DataKind]
+    next_step: ClassVar[str]
     together: ClassVar[bool] = True
     shuffles: ClassVar[bool] = False
 

@@ -40,6 +40,7 @@ class PairTask(Task):
     name: ClassVar[str] = "pairs"
     title: ClassVar[str] = "Compare two descriptions"
     data: ClassVar[DataKind] = "items"
+    next_step: ClassVar[str] = "beholder agree {file} -m posh"
     together: ClassVar[bool] = False
     shuffles: ClassVar[bool] = True
 

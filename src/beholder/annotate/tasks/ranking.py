@@ -23,6 +23,7 @@ class RankTask(Task):
     name: ClassVar[str] = "ranking"
     title: ClassVar[str] = "Rank descriptions"
     data: ClassVar[DataKind] = "reviews"
+    next_step: ClassVar[str] = "beholder rank {file} -s vcs"
     shuffles: ClassVar[bool] = True
 
     def units(self, rows: Sequence[Reviews]) -> list[AnnotationUnit]:

@@ -64,6 +64,7 @@ class TextRatingTask(_RatingTask):
     name: ClassVar[str] = "ratings"
     title: ClassVar[str] = "Rate a description"
     data: ClassVar[DataKind] = "items"
+    next_step: ClassVar[str] = "beholder score {file} -m \"dcscore(direction='both')\" -o RUN"
     to_name: ClassVar[str] = "text"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
@@ -110,6 +111,7 @@ class SequenceRatingTask(_RatingTask):
     name: ClassVar[str] = "sequences"
     title: ClassVar[str] = "Rate a sequence of pictures"
     data: ClassVar[DataKind] = "storylines"
+    next_step: ClassVar[str] = "beholder narrate judge SEQUENCES --judge people:{file}"
     to_name: ClassVar[str] = "sequence"
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:

@@ -29,12 +29,13 @@ class StepTask(Task):
     """A part is the number of a step from 0, its value ``{"rating", "breaks"}``.
 
     ``breaks`` holds the kinds in which the step breaks, in the order of ``BREAK_KINDS``; it may be
-    empty.
+    empty. The rating is None while only breaks were named.
     """
 
     name: ClassVar[str] = "steps"
     title: ClassVar[str] = "Rate the steps of a sequence"
     data: ClassVar[DataKind] = "storylines"
+    next_step: ClassVar[str] = "beholder narrate transitions SEQUENCES --judge people:{file}"
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:
         """One a sequence of two pictures or more."""
@@ -51,7 +52,8 @@ class StepTask(Task):
         numbered(part, _n_steps(unit), "step")
         if not isinstance(value, Mapping) or set(value) != {RATING, "breaks"}:
             raise ItemError(f"a step has a rating and breaks, got {shorten(value)}")
-        whole_number(value[RATING], LOWEST, HIGHEST, RATING)
+        if value[RATING] is not None:
+            whole_number(value[RATING], LOWEST, HIGHEST, RATING)
         breaks = value["breaks"]
         if not isinstance(breaks, list) or breaks != [k for k in BREAK_KINDS if k in breaks]:
             raise ItemError(
@@ -61,7 +63,9 @@ class StepTask(Task):
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """Steps without a rating."""
-        left = [str(n + 1) for n in range(_n_steps(unit)) if str(n) not in state]
+        unrated = {RATING: None}
+        steps = [state.get(str(n), unrated)[RATING] for n in range(_n_steps(unit))]
+        left = [str(n) for n, rating in enumerate(steps, start=1) if rating is None]
         return f"steps not rated: {', '.join(left)}" if left else None
 
     def agreement(
@@ -103,7 +107,7 @@ class StepTask(Task):
         found = []
         for n in range(_n_steps(unit)):
             step = state.get(str(n))
-            if step is not None:
+            if step is not None and step[RATING] is not None:
                 found.append(region(f"step-{n + 1}", "sequence", RATING, step[RATING]))
                 if step["breaks"]:
                     name = f"breaks-{n + 1}"
