@@ -69,8 +69,13 @@ def decode_units(data: bytes) -> tuple[Unit, ...]:
     """The units of ``encode_units``."""
     return tuple(
         Unit(**{**fields, "spans": tuple((start, end) for start, end in fields["spans"])})
-        for fields in _unpack(data)
+        for fields in unit_fields(data)
     )
+
+
+def unit_fields(data: bytes) -> list[dict[str, Any]]:
+    """The units of ``encode_units`` as their fields."""
+    return _unpack(data)  # type: ignore[no-any-return]
 
 
 def encode_detail(detail: Any) -> bytes:
