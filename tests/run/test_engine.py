@@ -16,6 +16,7 @@ from beholder.errors import ConfigError, DataError, RunError
 from beholder.metrics import METRICS
 from beholder.metrics.asker import Outcome
 from beholder.records import Item, ItemFailure
+from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy import killing
 from toy.metric import WordCount
@@ -26,7 +27,7 @@ if "word_count" not in METRICS.names():
 FILES = ("run.json", "scores.parquet", "units.parquet")
 
 
-class Counting:
+class Counting(Quiet):
     """Progress that counts."""
 
     def __init__(self) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from beholder.backends import Usage
 from beholder.judges import AnswerStore, Tally
 from beholder.judges.telling import Judging
 from beholder.metrics import Tools
@@ -62,6 +63,9 @@ class Progress(Protocol):
     def advance(self, outcome: Outcome) -> None:
         """One job is finished and written."""
 
+    def answered(self, usage: Usage) -> None:
+        """A judge has answered now, for so many tokens; answers that were kept do not count."""
+
 
 class Quiet:
     """Progress that nobody watches."""
@@ -70,6 +74,9 @@ class Quiet:
         """See ``Progress``."""
 
     def advance(self, outcome: Outcome) -> None:
+        """See ``Progress``."""
+
+    def answered(self, usage: Usage) -> None:
         """See ``Progress``."""
 
 
@@ -159,7 +166,7 @@ class Session:
             answers, budget = None, None
             if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
-                    run_answers(out, means.work.cache, means.work.max_cost)
+                    run_answers(out, means.work.cache, means.work.max_cost, heard=progress.answered)
                 )
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)
