@@ -68,6 +68,7 @@ class AnnotationStudy:
         self._tables = tables().tables
         found = self._one("beholder_studies", "id")
         if found is None:
+            self.close()
             raise RunError(
                 f"{folder} belongs to a study that its database does not hold; name the right one"
                 " with --database URL"
@@ -112,6 +113,7 @@ class AnnotationStudy:
         if (folder / ABOUT).is_file():
             study = cls.open(folder, database)
             if study.digest != digest:
+                study.close()
                 raise RunError(
                     f"{folder} holds a study of {study.task.name!r} on other data, by other"
                     " annotators or of another design; choose another folder with -o, or leave out"
