@@ -36,9 +36,7 @@ def study_of(
     )
 
 
-def finish(
-    study: AnnotationStudy, annotator: str, unit: str, parts: Mapping[str, Any]
-) -> None:
+def finish(study: AnnotationStudy, annotator: str, unit: str, parts: Mapping[str, Any]) -> None:
     """Judge a unit as a page does: part by part, then done."""
     position = study.positions()[unit]
     client = f"test-{annotator}-{position}"
