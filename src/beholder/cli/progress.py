@@ -19,8 +19,6 @@ from rich.progress import (
 )
 
 from beholder.backends import Usage
-from beholder.metrics.asker import Outcome
-from beholder.records import ItemFailure
 
 RECENT = 30.0
 """Seconds over which the bar takes tokens by the second: a model may load for minutes first."""
@@ -77,13 +75,11 @@ class TerminalProgress:
         self._earlier = deque([(self._began, self.tokens)])
         self._task = self._bar.add_task("", total=total, completed=reused, counts=self._counts())
 
-    def advance(self, outcome: Outcome) -> None:
+    def advance(self, n_scored: int, n_failed: int) -> None:
         """See ``run.session.Progress``."""
-        if isinstance(outcome, ItemFailure):
-            self.failed_now += 1
-        else:
-            self.scored_now += 1
-        self._bar.update(self._task, advance=1, counts=self._counts())
+        self.scored_now += n_scored
+        self.failed_now += n_failed
+        self._bar.update(self._task, advance=n_scored + n_failed, counts=self._counts())
 
     def answered(self, usage: Usage) -> None:
         """See ``run.session.Progress``."""

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from beholder.embed.base import FloatArray
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import codec
+from beholder.run.codec import Encoded
 from beholder.run.store_file import FILE_NAME, to_read, to_write
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
 
@@ -100,17 +102,19 @@ class Store:
         total = hashlib.sha256()
         n = 0
         with self.transaction():
+            n_stored = self.n_subjects(kind)
             stored = self._db.execute(
-                "SELECT digest FROM subjects WHERE kind = ? ORDER BY position", (kind.name,)
-            ).fetchall()
+                "SELECT digest FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
+                (kind.name, n_stored),
+            )
             for position, subject in enumerate(subjects):
                 row = kind.row(subject)
                 digest = kind.digest(subject, row)
                 total.update(digest)
                 n = position + 1
-                if position >= len(stored):
+                if position >= n_stored:
                     self._add_subject(kind, position, subject, digest, row)
-                elif stored[position][0] != digest:
+                elif next(stored, (None,))[0] != digest:
                     raise RunError(
                         f"{self.folder} holds a run over other data ({kind.name}"
                         f" {kind.id(subject)!r} differs); choose another run directory with -o"
@@ -232,39 +236,48 @@ class Store:
 
     def finished(self, asker: str) -> set[int]:
         """Positions with a whole score, or with a failure that will stay."""
-        rows = self._db.execute(
-            """SELECT position FROM scores WHERE asker = ? AND NOT unfinished
-               UNION SELECT position FROM failures WHERE asker = ? AND NOT transient""",
-            (asker, asker),
-        )
-        return {position for (position,) in rows}
+        return {position for (position,) in self._finished(asker, "position", _ALL)}
 
-    def pending(self, asker: str, n: int) -> list[int]:
-        """Positions below ``n`` that are not finished."""
-        finished = self.finished(asker)
-        return [position for position in range(n) if position not in finished]
+    def n_finished(self, asker: str, n: int) -> int:
+        """How many of the first ``n`` subjects are finished."""
+        return sum(count for (count,) in self._finished(asker, "count(*)", n))
+
+    def pending(self, asker: str, n: int) -> NDArray[np.bool_]:
+        """Which of the first ``n`` subjects are not finished, (n,)."""
+        found = np.ones(n, dtype=np.bool_)
+        for (position,) in self._finished(asker, "position", n):
+            found[position] = False
+        return found
+
+    def _finished(self, asker: str, what: str, n: int) -> Iterator[tuple[int]]:
+        """Of positions below ``n`` that are finished; read from indices, no outcome is touched."""
+        for table, not_yet in (("scores", "unfinished"), ("failures", "transient")):
+            chosen = f"FROM {table} WHERE asker = :asker AND position < :n"  # the names are ours
+            without = f"position NOT IN (SELECT position {chosen} AND {not_yet})"
+            yield from self._db.execute(
+                f"SELECT {what} {chosen} AND {without}", {"asker": asker, "n": n}
+            )
 
     def put(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
         """Write what became of one subject."""
-        if isinstance(outcome, ItemFailure):
-            detail = codec.encode_detail(outcome.detail)
-            row = (asker, position, outcome.error, outcome.message, outcome.transient, detail)
-            with self.transaction():
-                self._db.execute(
-                    "DELETE FROM scores WHERE asker = ? AND position = ?", (asker, position)
-                )
-                self._db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", row)
-            return
-        numbers = json.dumps(dict(outcome.values), allow_nan=False)
-        units = codec.encode_units(outcome.units)
-        detail = codec.encode_detail(outcome.detail)
+        found = Encoded()
+        found.add(asker, position, outcome)
+        self.put_block(found)
+
+    def put_block(self, found: Encoded) -> None:
+        """Write what became of subjects: all of it or, where the process is killed, nothing."""
         with self.transaction():
-            self._db.execute(
-                "DELETE FROM failures WHERE asker = ? AND position = ?", (asker, position)
+            # An asker has one outcome of a subject: what was there before gives way.
+            for table, others in (("failures", found.scores), ("scores", found.failures)):
+                self._db.executemany(
+                    f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # the names are ours
+                    [row[:2] for row in others],
+                )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", found.scores
             )
-            self._db.execute(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished),
+            self._db.executemany(
+                "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", found.failures
             )
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
@@ -289,31 +302,30 @@ class Store:
             for position, detail in self.details(asker, n):
                 yield position, kind.measure(subjects[position], detail)
             return
-        rows = self._db.execute(
-            "SELECT position, numbers FROM scores"
-            " WHERE asker = ? AND position < ? ORDER BY position",
-            (asker, _ALL if n is None else n),
-        )
-        for position, numbers in rows:
+        for position, numbers in self._column("numbers", asker, n):
             yield position, self._read(json.loads, numbers, asker, position)
 
-    def units(self, asker: str) -> Iterator[tuple[int, tuple[Unit, ...]]]:
-        """Units per scored item, in order."""
-        rows = self._db.execute(
-            "SELECT position, units FROM scores WHERE asker = ? ORDER BY position", (asker,)
-        )
-        for position, units in rows:
+    def units(self, asker: str, n: int | None = None) -> Iterator[tuple[int, tuple[Unit, ...]]]:
+        """Units per scored subject, of all or of the first ``n`` subjects, in order."""
+        for position, units in self._column("units", asker, n):
             yield position, self._read(codec.decode_units, units, asker, position)
+
+    def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """The same as plain fields, for tables."""
+        for position, units in self._column("units", asker, n):
+            yield position, self._read(codec.unit_fields, units, asker, position)
 
     def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
-        rows = self._db.execute(
-            "SELECT position, detail FROM scores"
+        for position, detail in self._column("detail", asker, n):
+            yield position, self._read(codec.decode_detail, detail, asker, position)
+
+    def _column(self, name: str, asker: str, n: int | None) -> Iterator[tuple[int, Any]]:
+        yield from self._db.execute(
+            f"SELECT position, {name} FROM scores"  # noqa: S608  # the name is ours
             " WHERE asker = ? AND position < ? ORDER BY position",
             (asker, _ALL if n is None else n),
         )
-        for position, detail in rows:
-            yield position, self._read(codec.decode_detail, detail, asker, position)
 
     def score(self, asker: str, position: int) -> ItemScore | ItemFailure | None:
         """All that is known of one subject under an asker; None while it is not finished."""
