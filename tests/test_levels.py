@@ -22,7 +22,7 @@ LEVELS = [
         "metrics narratives",
         "run benchmarks",
         "report",
-        "api",
+        "api ray",
         "cli __main__",
     )
 ]
