@@ -1,5 +1,7 @@
 """A run on a cluster, in a process of its own that tells each block it is done with.
 
+Ray writes to the same stream, so our lines begin with a word of their own.
+
 python driver.py ADDRESS DATA OUT METRIC...
 """
 
@@ -14,10 +16,10 @@ class Telling:
     """Progress as lines: what was finished before, then scores and failures of each block."""
 
     def start(self, total: int, reused: int) -> None:
-        print(total, reused, flush=True)
+        print("done", total, reused, flush=True)
 
     def advance(self, n_scored: int, n_failed: int) -> None:
-        print(n_scored, n_failed, flush=True)
+        print("done", n_scored, n_failed, flush=True)
 
 
 if __name__ == "__main__":

@@ -46,8 +46,12 @@ class Command:
 
     def _line(self) -> tuple[int, int]:
         assert self.process.stdout is not None
-        first, second = self.process.stdout.readline().split()  # empty where it has ended
-        return int(first), int(second)
+        for line in self.process.stdout:
+            word, *numbers = line.split() or [""]
+            if word == "done":
+                first, second = map(int, numbers)
+                return first, second
+        raise AssertionError(f"the run ended with {self.process.wait()}")
 
     def wait_for(self, blocks: int) -> None:
         """Until so many blocks more are finished."""
