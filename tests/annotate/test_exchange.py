@@ -122,7 +122,9 @@ GOOD = {"unit": "harbour-north/candidate", "annotator": "cleo", "judgment": {"ra
     ("row", "words"),
     [
         ({**GOOD, "unit": "nowhere"}, "no unit"),
-        ({**GOOD, "annotator": " "}, "'unit' and 'annotator'"),
+        ({**GOOD, "annotator": 5}, "'unit' and 'annotator'"),
+        ({**GOOD, "annotator": " "}, "printable"),
+        ({**GOOD, "annotator": "a\x00b"}, "printable"),
         ({**GOOD, "judgment": {"rating": 11}}, "from 1 to 10"),
         ({**GOOD, "judgment": {"done": True}}, "said to be done"),
         ({**GOOD, "judgment": 7}, "neither a judgment"),

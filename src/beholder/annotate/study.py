@@ -148,7 +148,7 @@ class AnnotationStudy:
                     {
                         "study": study_id,
                         "position": position,
-                        "id": unit.id,
+                        "id": json.dumps(unit.id),  # PostgreSQL keeps no text with a NUL
                         "body": json.dumps(unit.to_row(), ensure_ascii=False),
                     }
                     for position, unit in enumerate(units)
@@ -311,7 +311,7 @@ class AnnotationStudy:
         rows = self._rows(
             sql().select(table.c.id, table.c.position).where(table.c.study == self.id)
         )
-        return {row.id: row.position for row in rows}
+        return {json.loads(row.id): row.position for row in rows}
 
     def admit(self, annotator: str, positions: Sequence[int]) -> None:
         """Let an annotator judge further units; who is unknown gets a link of his own."""
