@@ -29,7 +29,7 @@ from beholder.benchmarks.bidirectional.selectivity import (
 )
 from beholder.benchmarks.bidirectional.settings import StudySettings
 from beholder.benchmarks.bidirectional.study import study
-from beholder.benchmarks.bidirectional.table import Column, Table, write_csv
+from beholder.tables import Column, Table, write_csv
 from beholder.errors import ConfigError
 from beholder.records import Side, Unit
 

@@ -26,7 +26,8 @@ def compare(
         run_b: Another, over subjects with the same ids.
         allow_different: Compare although signatures differ.
     """
-    from beholder.report import comparison_table
+    from beholder.report.comparison import differences
+    from beholder.report.study_tables import TerminalTable
     from beholder.run import manifest
     from beholder.run.compare import compare as compare_runs
     from beholder.run.compare import shared_askers
@@ -39,7 +40,7 @@ def compare(
         if not narratives or shared_askers(a, b):  # runs of different judges may share nothing
             comparison = compare_runs(a, b, allow_different=allow_different)
             plain = asdict(comparison)
-            tables.append(comparison_table(comparison, str(run_a), str(run_b)))
+            tables.append(TerminalTable(differences(comparison, str(run_a), str(run_b))))
     if narratives:
         from beholder.report.narrate import side_by_side_tables
         from beholder.run.narrate.side_by_side import side_by_side

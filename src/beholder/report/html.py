@@ -26,7 +26,7 @@ from beholder.run import manifest
 from beholder.run.store import Store
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("base.js", "texts.js", *(f"view_{name}.js" for name in VIEWS), "units.js", "items.js")
+_ITEM = ("base.js", "texts.js", *(f"view_{name}.js" for name in VIEWS), "units.js", "item.js")
 _N_EXTREME = 8
 _SNIPPET = 180
 
@@ -101,8 +101,7 @@ def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYT
     source = run.log["data"]["source"]
     items = item_data(store, run, max_items=max_items, max_bytes=max_bytes)
     style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
-    parts = [(_HERE / "scripts" / name).read_text(encoding="utf-8") for name in _SCRIPTS]
-    script = '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
+    script = item_script((_HERE / "scripts" / "items.js").read_text(encoding="utf-8"))
     templates = environment()
     templates.filters.update(number=show_number, interval=show_interval)
     return templates.get_template("page.html.j2").render(
@@ -116,6 +115,16 @@ def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYT
         style_hash=content_hash(style),
         script_hash=content_hash(script),
     )
+
+
+def item_script(rest: str) -> str:
+    """The script that draws an item, and what goes on with it; nothing of it is global.
+
+    Args:
+        rest: Runs after the parts of an item; calls ``itemView``.
+    """
+    parts = [(_HERE / "scripts" / name).read_text(encoding="utf-8") for name in _ITEM]
+    return '(() => {\n"use strict";\n' + "\n".join([*parts, rest]) + "})();\n"
 
 
 def _section(

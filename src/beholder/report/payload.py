@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.report.load import RunData
+from beholder.report.load import RunData, ValueColumn
 from beholder.report.marking import Piece, heights, mark
+from beholder.report.pages import jpeg_uri
 from beholder.report.sample import choose
 from beholder.report.tones import by_tone, label, strength, tone
 from beholder.report.views import view_of
 from beholder.run.store import Store
+from beholder.run.thumbs import thumb
 from beholder.visible import visible
 
 MAX_ITEMS = 200
@@ -48,17 +50,40 @@ def item_data(store: Store, run: RunData, *, max_items: int, max_bytes: int) -> 
         ranking = metric.ranking().tolist()
         lists += [ranking, ranking[::-1], sorted(metric.failures)]
     encoded: dict[int, str] = {}
+    names = [metric.name for metric in run.metrics]
     size = 0
     for position in choose(run.n_items, lists, max_items):
-        text = _dumps(_item(store, run, position))
+        file = thumb(store.folder, position)
+        pictures = [jpeg_uri(file)] if file.is_file() else []
+        text = encode_item(store, names, position, pictures)
         size += len(text.encode("utf-8"))
         if encoded and size > max_bytes:
             break
         encoded[position] = text
     positions = sorted(encoded)
-    head = _dumps({"metrics": [_metric(metric.name, metric.values) for metric in run.metrics]})
-    items = ",\n".join(encoded[position] for position in positions)
-    return ItemData(json=f'{head[:-1]},"items":[{items}]}}', positions=positions)
+    metrics = [(metric.name, metric.values) for metric in run.metrics]
+    return ItemData(page_json(metrics, [encoded[at] for at in positions]), positions)
+
+
+def page_json(metrics: Iterable[tuple[str, Sequence[ValueColumn]]], encoded: Iterable[str]) -> str:
+    """The data of a page: names and values of metrics, and items of ``encode_item``."""
+    head = _dumps({"metrics": [_metric(name, values) for name, values in metrics]})
+    items = ",\n".join(encoded)
+    return f'{head[:-1]},"items":[{items}]}}'
+
+
+def encode_item(
+    store: Store, metrics: Sequence[str], position: int, pictures: Sequence[str] = ()
+) -> str:
+    """All that a page draws of one item, as JSON that is safe inside a script element.
+
+    Args:
+        store: The run's store.
+        metrics: Names of the metrics whose outcomes are drawn.
+        position: The item's place.
+        pictures: Addresses of its pictures.
+    """
+    return _dumps({**_item(store, metrics, position), "pictures": list(pictures)})
 
 
 def script_json(text: str) -> str:
@@ -71,7 +96,7 @@ def _dumps(value: object) -> str:
     return script_json(text)
 
 
-def _metric(name: str, values: Sequence[Any]) -> dict[str, Any]:
+def _metric(name: str, values: Sequence[ValueColumn]) -> dict[str, Any]:
     return {
         "name": name,
         "values": [
@@ -87,15 +112,16 @@ def _metric(name: str, values: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _item(store: Store, run: RunData, position: int) -> dict[str, Any]:
+def _item(store: Store, metrics: Sequence[str], position: int) -> dict[str, Any]:
     _, item = next(iter(store.items([position])))
     return {
         "position": position,
         "id": visible(item.id),
         "group": {visible(k): visible(v) for k, v in item.group.items()},
-        "outcomes": [_outcome(item, store.score(metric.name, position)) for metric in run.metrics],
+        "outcomes": [_outcome(item, store.score(name, position)) for name in metrics],
         "candidate": visible(item.candidate),
         "references": [visible(text) for text in item.references],
+        "n_images": len(item.images),
     }
 
 

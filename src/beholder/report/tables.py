@@ -12,7 +12,6 @@ from rich.text import Text
 from beholder.records import Interval
 from beholder.report.numbers import show_number
 from beholder.run import manifest
-from beholder.run.compare import Comparison
 from beholder.visible import visible
 
 
@@ -59,42 +58,6 @@ def summary_table(log: Mapping[str, Any]) -> Table:
     if log.get("judging"):
         lines.append(f"judges: {log['judging']}")
     table.caption = Text("\n".join(lines), style="dim", overflow="fold")
-    table.caption_justify = "left"
-    return table
-
-
-def comparison_table(comparison: Comparison, label_a: str, label_b: str) -> Table:
-    """Paired differences, second run minus first.
-
-    Args:
-        comparison: The two runs side by side.
-        label_a: Name of the first run.
-        label_b: Name of the second run.
-    """
-    table = plain_table("metric", "value")
-    for name in (label_a, label_b, "difference", "95 % interval", "p", "n"):
-        table.add_column(cell(name), justify="right", overflow="fold")
-    metric = None
-    for row in comparison.differences:
-        difference = row.paired
-        interval = difference.interval
-        clear = interval is not None and (interval.low > 0 or interval.high < 0)
-        table.add_row(
-            cell(row.metric, "bold") if row.metric != metric else "",
-            cell(row.value),
-            show_number(row.mean_a),
-            show_number(row.mean_b),
-            Text(show_signed(difference.mean), style="bold" if clear else ""),
-            show_interval(interval),
-            show_p(difference.p_value),
-            f"{difference.n:,}",
-        )
-        metric = row.metric
-    counts = f"{comparison.n_common:,} items in both runs"
-    for label, n_only in ((label_a, comparison.n_only_a), (label_b, comparison.n_only_b)):
-        if n_only:
-            counts += f", {n_only:,} only in {visible(label)}"
-    table.caption = Text(f"{counts}; difference is the second minus the first", style="dim")
     table.caption_justify = "left"
     return table
 

@@ -22,7 +22,7 @@ from beholder.benchmarks.bidirectional.selectivity import (
     subject_table,
 )
 from beholder.benchmarks.bidirectional.settings import StudySettings
-from beholder.benchmarks.bidirectional.table import Omitted, Table
+from beholder.tables import Omitted, Table
 from beholder.errors import ConfigError
 
 

@@ -6,8 +6,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from beholder.benchmarks.bidirectional.study import Study
-from beholder.benchmarks.bidirectional.table import Table
-from beholder.report.bidirectional.cells import show_cell, show_range
+from beholder.tables import Table
+from beholder.report.cells import show_cell, show_range
 from beholder.report.tables import cell, plain_table
 
 _SHORT = {
