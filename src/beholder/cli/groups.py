@@ -139,3 +139,37 @@ class StorylineRunGroup:
     judging: VoteJudgeGroup = field(default_factory=VoteJudgeGroup)
     work: WorkGroup = field(default_factory=WorkGroup)
     finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ServerGroup:
+    """Where the pages are served.
+
+    Attributes:
+        host: Address to listen at; another than this machine's own lets others come, by their
+            links alone.
+        port: Port; a free one if it is 0.
+        name: Name by which browsers of other machines may call this one; repeatable.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    name: tuple[str, ...] = ()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ViewerGroup(ServerGroup):
+    """Where the pages of a viewer are served.
+
+    Attributes:
+        host: Address to listen at; another than this machine's own lets others come, who must
+            bring a token.
+        port: Port; a free one if it is 0.
+        token: Token that opens the pages, 16 characters or more; one is made and printed where
+            others can come and none is said.
+    """
+
+    port: int = 0
+    token: str | None = None

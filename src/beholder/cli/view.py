@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from beholder.cli.groups import ServeGroup
+from beholder.cli.groups import ViewerGroup
 from beholder.cli.printing import say
 
 
@@ -13,7 +13,7 @@ def view(
     /,
     *,
     media_root: Path | None = None,
-    serving: ServeGroup = ServeGroup(),
+    server: ViewerGroup = ViewerGroup(),
 ) -> None:
     """Look at runs in a browser: every item, filtered and sorted; two runs side by side.
 
@@ -26,10 +26,10 @@ def view(
     from beholder.optional import require
 
     require("starlette", extra="web", purpose="beholder view")
-    from beholder.web import serve
+    from beholder.web import Settings, serve
     from beholder.web.viewer import Viewer, make_viewer
 
-    settings = serving.settings()
+    settings = Settings(host=server.host, port=server.port, token=server.token, names=server.name)
     serve(
         make_viewer(Viewer(runs, media_root), settings),
         settings,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from beholder.tables import Column
 from beholder.report.numbers import MINUS, show_number
 from beholder.report.tables import show_p, show_signed
+from beholder.tables import Column
 from beholder.visible import visible
 
 DASH = "\N{EN DASH}"

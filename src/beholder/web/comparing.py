@@ -42,7 +42,7 @@ class Pairing:
 
 @dataclass
 class _Tests:
-    """Differences of the means, taken in a thread of their own: they may take longer than a page."""
+    """Differences of the means, from a thread of their own: they may take longer than a page."""
 
     comparison: Comparison | None = None
     problem: str = ""
@@ -141,7 +141,9 @@ class Comparisons:
             "item": sides[0]["item"],
             "same_text": sides[0]["item"].candidate == sides[1]["item"].candidate,
             "asked": first,
-            "others": [(one.name, pair(one.name, "")) for one, _ in shared if one.kind == ITEM.name],
+            "others": [
+                (one.name, pair(one.name, "")) for one, _ in shared if one.kind == ITEM.name
+            ],
             "sides": sides,
             "query": dict(query),
         }

@@ -109,9 +109,7 @@ class Overviews:
         kept = self._made.get(id(view))
         if kept is not None and kept[0] is snapshot:
             return kept[1]
-        made = RunOverview(
-            [_asked(snapshot, one) for one in snapshot.asked], costs(view.folder)
-        )
+        made = RunOverview([_asked(snapshot, one) for one in snapshot.asked], costs(view.folder))
         self._made[id(view)] = (snapshot, made)
         return made
 

@@ -15,9 +15,9 @@ from starlette.staticfiles import StaticFiles
 
 from beholder.errors import BeholderError
 from beholder.report.comparison import differences
+from beholder.report.narrate.page import two, whole
 from beholder.report.numbers import show_number
 from beholder.report.pages import TEMPLATES, environment
-from beholder.report.narrate.page import two, whole
 from beholder.report.study_tables import html
 from beholder.report.tables import show_interval, show_signed
 from beholder.web.lists import pair
@@ -28,7 +28,9 @@ TEMPLATE = environment(_HERE / "templates")
 TEMPLATE.filters.update(
     number=show_number, interval=show_interval, signed=show_signed, two=two, whole=whole
 )
-TEMPLATE.globals.update(differences=differences, as_json=json.dumps, pair=pair, tables={"html": html})
+TEMPLATE.globals.update(
+    differences=differences, as_json=json.dumps, pair=pair, tables={"html": html}
+)
 
 
 def page(

@@ -47,7 +47,8 @@ def questions_of(view: RunView, kind: str, position: int) -> list[AskedQuestion]
     questions = [AskedQuestion(asker, words, known.get(key)) for asker, key, words in found]
     names = [one.name for one in view.snapshot.asked]
     return sorted(
-        questions, key=lambda one: (names.index(one.asker), one.answer.operation if one.answer else "")
+        questions,
+        key=lambda one: (names.index(one.asker), one.answer.operation if one.answer else ""),
     )
 
 
@@ -60,5 +61,3 @@ def _noted(
             yield asker, one["key"], tuple((role, text) for role, text in one["messages"])
     elif isinstance(keys, list):
         yield from ((asker, key, None) for key in keys if isinstance(key, str))
-
-

@@ -112,7 +112,7 @@ def _told(
 
 
 class _Everything(dict[int, str]):
-    """Thumbnails of all frames: the page asks for each picture, and shows none where there is none."""
+    """Thumbnails of all frames: whether there is a picture, the page knows by itself."""
 
     def __contains__(self, _: object) -> bool:
         return True
@@ -121,9 +121,7 @@ class _Everything(dict[int, str]):
 def _plain(
     view: RunView, store: Store, kind: str, position: int, subject: Any, pictures: Sequence[str]
 ) -> Drawn:
-    outcomes = [
-        (one.name, store.score(one.name, position)) for one in view.snapshot.of_kind(kind)
-    ]
+    outcomes = [(one.name, store.score(one.name, position)) for one in view.snapshot.of_kind(kind)]
     row = view.snapshot.subjects[kind].kind.to_row(subject)
     return "plain_item.html.j2", {
         "row": row,

@@ -23,7 +23,7 @@ class Texts:
     """
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="beholder-view-")
+        self._file = tempfile.TemporaryFile(prefix="beholder-view-")  # noqa: SIM115  # `close` gives it up
         self._starts = [0]
         self._reading = threading.Lock()
 

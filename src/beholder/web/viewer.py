@@ -312,4 +312,3 @@ def _cells(columns: AskedColumns | None, value: str, position: int) -> dict[str,
         return {"state": "", "score": None}
     score = float(columns.numbers[value][position]) if value in columns.numbers else None
     return {"state": STATES[columns.state[position]], "score": score}
-

@@ -16,6 +16,9 @@ from beholder.benchmarks.bidirectional.pairs import (
     by_system,
     strata,
 )
+from beholder.records import Interval
+from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.checks import Floats, Ints, cluster_codes
 from beholder.tables import (
     DIRECTION,
     SET_COLUMNS,
@@ -25,9 +28,6 @@ from beholder.tables import (
     estimate,
     interval_cells,
 )
-from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, cluster_codes
 
 PEOPLE = "people"
 OWN = ("f1", "precision", "recall", "dcscore")

@@ -6,9 +6,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from beholder.benchmarks.bidirectional.study import Study
-from beholder.tables import Table
 from beholder.report.cells import show_cell, show_range
 from beholder.report.tables import cell, plain_table
+from beholder.tables import Table
 
 _SHORT = {
     "direction": "",
