@@ -12,7 +12,9 @@ import pytest
 from rich.console import Console
 
 from beholder.records import Interval, Item, ItemFailure, ItemScore, Unit
-from beholder.report import comparison_table, show, summary_table, to_html
+from beholder.report import show, summary_table, to_html
+from beholder.report.comparison import differences
+from beholder.report.study_tables import TerminalTable
 from beholder.run import manifest
 from beholder.run.compare import Comparison, Difference
 from beholder.stats import PairedDifference
@@ -125,14 +127,14 @@ def test_summary_table_of_an_unfinished_or_failed_run(tmp_path: Path) -> None:
 
 def test_comparison_table_shows_signed_differences() -> None:
     paired = PairedDifference(-0.05, Interval(-0.08, -0.02), 0.0004, 40, 40, "")
-    comparison = Comparison((Difference("vcs", "las", 0.5, 0.45, paired),), 40, 2, 0)
+    comparison = Comparison((Difference("vcs", "las", 0.5, 0.45, paired, 0.002),), 40, 2, 0)
     out = io.StringIO()
-    table = comparison_table(comparison, "runs/[a]", "runs/b")
+    table = TerminalTable(differences(comparison, "runs/[a]", "runs/b"))
     Console(file=out, width=120).print(table)
     text = out.getvalue()
-    row = next(line for line in text.splitlines() if line.startswith(" vcs"))
-    assert row.split() == [
-        "vcs", "las", "0.500", "0.450", "−0.050", "−0.080", "to", "−0.020", "<", "0.001", "40",
+    lines = text.splitlines()
+    assert lines[lines.index("vcs") + 1].split() == [
+        "las", "0.500", "0.450", "−0.050", "−0.080", "to", "−0.020", "<", "0.001", "0.002", "40",
     ]  # fmt: skip
     assert "runs/[a]" in text
     assert "40 items in both runs, 2 only in runs/[a]" in text

@@ -67,12 +67,16 @@ class MetricSection:
     frequent: list[Frequent]
 
 
-def write_report(run_folder: Path, output: Path | None = None) -> Path:
+def write_report(
+    run_folder: Path, output: Path | None = None, media_root: Path | None = None
+) -> Path:
     """Draw a run as one HTML file.
 
     Args:
         run_folder: A run directory.
         output: The file to write; ``report.html`` in the run directory if None.
+        media_root: Folder that paths of pictures are relative to; None for that of the data file,
+            where it is still where it was.
 
     Returns:
         The file.
@@ -83,23 +87,30 @@ def write_report(run_folder: Path, output: Path | None = None) -> Path:
     manifest.check_kind(run_folder, manifest.SCORES)
     target = output or run_folder / "report.html"
     with Store.read(run_folder) as store:
-        page = render(store)
+        page = render(store, media_root=media_root or manifest.data_folder(run_folder))
     files.write_text(target, page)
     return target
 
 
-def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYTES) -> str:
+def render(
+    store: Store,
+    *,
+    max_items: int = MAX_ITEMS,
+    max_bytes: int = MAX_BYTES,
+    media_root: Path | None = None,
+) -> str:
     """The page of a run.
 
     Args:
         store: The run's store.
         max_items: Items to embed at most.
         max_bytes: Size of the embedded items at most; one is always embedded.
+        media_root: Folder that paths of pictures are relative to; None shows none.
     """
     run = load(store)
     sources = store.sources(run.n_items)
     source = run.log["data"]["source"]
-    items = item_data(store, run, max_items=max_items, max_bytes=max_bytes)
+    items = item_data(store, run, max_items=max_items, max_bytes=max_bytes, media_root=media_root)
     style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     script = item_script((_HERE / "scripts" / "items.js").read_text(encoding="utf-8"))
     templates = environment()

@@ -137,7 +137,7 @@ def _render(store: Store, log: Mapping[str, Any]) -> str:
 
 
 def _thumb(store: Store, subject: MadeSubject) -> str:
-    return jpeg_uri(thumb(store.folder, subject.position))
+    return jpeg_uri(thumb(store.folder, subject.position).read_bytes())
 
 
 def _subjects(

@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from beholder.errors import ItemError
+from beholder.media import encode_jpeg, inside, load_image
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report.load import RunData, ValueColumn
 from beholder.report.marking import Piece, heights, mark
@@ -20,12 +23,16 @@ from beholder.report.sample import choose
 from beholder.report.tones import by_tone, label, strength, tone
 from beholder.report.views import view_of
 from beholder.run.store import Store
-from beholder.run.thumbs import thumb
 from beholder.visible import visible
 
 MAX_ITEMS = 200
 MAX_BYTES = 6_000_000
 """Beyond these the page shows a choice of the items and says so."""
+
+MAX_PICTURE_BYTES = 6_000_000
+"""Of all pictures in the page; the items chosen first have theirs."""
+
+_SIDE = 320
 
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -43,26 +50,50 @@ class ItemData:
     positions: Sequence[int]
 
 
-def item_data(store: Store, run: RunData, *, max_items: int, max_bytes: int) -> ItemData:
-    """Choose items and encode them, the most telling first, until the page is full."""
+def item_data(
+    store: Store, run: RunData, *, max_items: int, max_bytes: int, media_root: Path | None = None
+) -> ItemData:
+    """Choose items and encode them, the most telling first, until the page is full.
+
+    Args:
+        store: The run's store.
+        run: What is known of the run.
+        max_items: Items at most.
+        max_bytes: Size of the items at most, pictures aside; one is always taken.
+        media_root: Folder that paths of pictures are relative to; None shows none.
+    """
     lists: list[Sequence[int]] = []
     for metric in run.metrics:
         ranking = metric.ranking().tolist()
         lists += [ranking, ranking[::-1], sorted(metric.failures)]
     encoded: dict[int, str] = {}
     names = [metric.name for metric in run.metrics]
-    size = 0
+    size = picture_size = 0
     for position in choose(run.n_items, lists, max_items):
-        file = thumb(store.folder, position)
-        pictures = [jpeg_uri(file)] if file.is_file() else []
+        _, item = next(iter(store.items([position])))
+        room = MAX_PICTURE_BYTES - picture_size
+        pictures = _picture(item, media_root, room) if media_root is not None else []
         text = encode_item(store, names, position, pictures)
-        size += len(text.encode("utf-8"))
+        picture_size += sum(map(len, pictures))
+        size += len(text.encode("utf-8")) - sum(map(len, pictures))
         if encoded and size > max_bytes:
             break
         encoded[position] = text
     positions = sorted(encoded)
     metrics = [(metric.name, metric.values) for metric in run.metrics]
     return ItemData(page_json(metrics, [encoded[at] for at in positions]), positions)
+
+
+def _picture(item: Item, root: Path, room: int) -> list[str]:
+    """The first picture of an item, small, as an address; none that cannot be read or has no room.
+
+    How many pictures there are stands beside it.
+    """
+    try:
+        found = jpeg_uri(encode_jpeg(load_image(inside(root, item.images[0]), max_side=_SIDE)))
+    except (IndexError, ItemError):
+        return []
+    return [found] if len(found) <= room else []
 
 
 def page_json(metrics: Iterable[tuple[str, Sequence[ValueColumn]]], encoded: Iterable[str]) -> str:

@@ -24,7 +24,8 @@ _INTERVAL = "95 % interval"
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
     "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}",    ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--", "★": r"$\star$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--", "★": r"$\star$",
 }  # fmt: skip
 
 

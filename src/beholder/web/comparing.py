@@ -28,7 +28,7 @@ _ORDERS = ("most", "up", "down")
 
 
 @dataclass(frozen=True)
-class Pairing:
+class PairedPlaces:
     """The subjects that two runs share, by id.
 
     Attributes:
@@ -53,7 +53,7 @@ class _Tests:
 class Comparisons:
     """Comparisons of runs, each made once per state of its runs."""
 
-    _pairings: dict[tuple[int, int], tuple[tuple[Snapshot, Snapshot], Pairing]] = field(
+    _pairings: dict[tuple[int, int], tuple[tuple[Snapshot, Snapshot], PairedPlaces]] = field(
         default_factory=dict
     )
     _tests: dict[tuple[int, int], tuple[tuple[Snapshot, Snapshot], _Tests]] = field(
@@ -148,7 +148,7 @@ class Comparisons:
             "query": dict(query),
         }
 
-    def _pairing(self, a: RunView, b: RunView, kind: str) -> Pairing:
+    def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
         key, now = (id(a), id(b)), (a.snapshot, b.snapshot)
         kept = self._pairings.get(key)
         if kept is not None and all(x is y for x, y in zip(kept[0], now, strict=True)):
@@ -162,7 +162,7 @@ class Comparisons:
                 " same id under both systems"
             )
         places = np.array(common, dtype=np.int64)
-        made = Pairing(places[:, 0], places[:, 1])
+        made = PairedPlaces(places[:, 0], places[:, 1])
         self._pairings[key] = (now, made)
         return made
 
@@ -208,7 +208,7 @@ def _chosen(
 
 
 def _difference(
-    a: AskedColumns, b: AskedColumns, value: str, pairing: Pairing
+    a: AskedColumns, b: AskedColumns, value: str, pairing: PairedPlaces
 ) -> NDArray[np.float64]:
     """(n,) second minus first; NaN where one of them has none."""
     there = b.numbers.get(value)
@@ -223,7 +223,7 @@ def _rows(
     first: AskedColumns,
     second: AskedColumns,
     value: str,
-    pairing: Pairing,
+    pairing: PairedPlaces,
     difference: NDArray[np.float64],
     places: list[int],
 ) -> list[dict[str, Any]]:

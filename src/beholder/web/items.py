@@ -34,6 +34,8 @@ from beholder.web.texts import Texts
 OPEN, SCORED, FAILED = 0, 1, 2
 """What became of a subject under an asker."""
 
+_FIRST = ("item", "reviews", "storyline", "picture")
+
 STATES = ("open", "scored", "failed")
 _NO_VERDICT = ""
 
@@ -106,8 +108,8 @@ class Snapshot:
 
     @property
     def main_kind(self) -> str:
-        """The kind of subject that is listed first: what a run is about stands last in its data."""
-        return list(self.subjects)[-1]
+        """The kind of subject that is listed first: pictures of storylines are their parts."""
+        return min(self.subjects, key=_FIRST.index)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Listing:
     @property
     def shown(self) -> list[int]:
         """Positions on this page."""
-        return self.positions[self.page * PAGE : (self.page + 1) * PAGE].tolist()
+        return [int(at) for at in self.positions[self.page * PAGE : (self.page + 1) * PAGE]]
 
     @property
     def n_pages(self) -> int:

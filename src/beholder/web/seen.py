@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from beholder.errors import ItemError
 from beholder.records import Frame, Item, Reviews, Storyline
+from beholder.run import manifest
 from beholder.run.thumbs import FOLDER, thumb
 from beholder.web.items import RunView
 from beholder.web.pictures import SIDES, SmallPictures
@@ -38,9 +39,7 @@ class RunPictures:
     def __init__(self, view: RunView, media_root: Path | None) -> None:
         self._folder = view.folder
         self._one_a_subject = view.kind != "narratives"  # there, thumbnails are of all frames
-        source = Path(view.snapshot.log["data"]["source"])
-        if media_root is None and source.is_file():
-            media_root = source.parent
+        media_root = media_root or manifest.data_folder(view.folder)
         self._found = None if media_root is None else SmallPictures(media_root)
         self._kept = SmallPictures(view.folder / FOLDER)
 
@@ -74,6 +73,17 @@ class RunPictures:
         raise HTTPException(
             404, f"{images[number]}: not found; say where pictures lie with --media-root"
         )
+
+    def frame(self, request: Request, number: int) -> Response:
+        """A frame of storylines, by its number in the run.
+
+        Raises:
+            HTTPException: There is none.
+        """
+        try:
+            return self._kept.response(request, thumb(self._folder, number).name, SIDES[0])
+        except ItemError:
+            raise HTTPException(404, f"the run keeps no picture of frame {number}") from None
 
     def _path(self, name: str) -> bool:
         if self._found is None:

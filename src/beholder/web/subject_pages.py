@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from markupsafe import Markup
 
@@ -22,12 +22,15 @@ from beholder.run.rank.engine import KIND as RANKING
 from beholder.run.rows.reviews import KIND as REVIEWS
 from beholder.run.rows.rows import KIND as ROWS
 from beholder.run.store import Store
+from beholder.run.thumbs import thumb
 from beholder.web.items import RunView
 
 _SNIPPET = 240
 
-Drawn = tuple[str, dict[str, Any]]
+Drawn: TypeAlias = tuple[str, dict[str, Any]]
 """A template and what it is told."""
+
+Draw: TypeAlias = Callable[[RunView, Store, str, int, Any, Sequence[str]], Drawn]
 
 
 def first_text(subject: Any) -> str:
@@ -105,17 +108,11 @@ def _told(
         study = narratives.read(view.folder)
     except RunError:  # likewise
         return _plain(view, store, kind, position, subject, pictures)
-    drawn = next(one for one in strips(study, _Everything()) if one.position == position)
-    shown = [frame.id for frame in subject.frames if frame.image]
-    addresses = dict(zip(shown, pictures, strict=False))
-    return "told_item.html.j2", {"strip": drawn, "addresses": addresses}
-
-
-class _Everything(dict[int, str]):
-    """Thumbnails of all frames: whether there is a picture, the page knows by itself."""
-
-    def __contains__(self, _: object) -> bool:
-        return True
+    there = {
+        number: "" for number in range(len(study["frames"])) if thumb(view.folder, number).is_file()
+    }
+    drawn = next(one for one in strips(study, there) if one.position == position)
+    return "told_item.html.j2", {"strip": drawn}
 
 
 def _plain(
@@ -139,7 +136,7 @@ def _shown(outcome: ItemScore | ItemFailure | None) -> dict[str, Any]:
     return {"state": "scored", "values": dict(outcome.values), "detail": detail}
 
 
-_DRAWN: Mapping[tuple[str, str], Callable[..., Drawn]] = {
+_DRAWN: Mapping[tuple[str, str], Draw] = {
     (manifest.SCORES, "item"): _item,
     (ROWS, "item"): _made,
     (REVIEWS, "picture"): _made,

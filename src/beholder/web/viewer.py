@@ -73,6 +73,7 @@ class Viewer:
             Route(run, self.overview),
             Route(f"{run}/progress", self.progress),
             Route(f"{run}/items", self.items),
+            Route(f"{run}/thumbs/{{number:int}}", self.frame),
             Route(subject, self.subject),
             Route(f"{subject}/asked", self.asked),
             Route(f"{subject}/pictures/{{number:int}}", self.picture),
@@ -210,6 +211,11 @@ class Viewer:
             _, subject = next(iter(store.subjects(found, [position])))
         which, small = request.path_params["number"], request.query_params.get("small") == "1"
         return self._pictures[number].response(request, kind, position, subject, which, small)
+
+    def frame(self, request: Request) -> Response:
+        """The small picture that a run over narratives keeps of a frame."""
+        number, _ = self._run(request)
+        return self._pictures[number].frame(request, request.path_params["number"])
 
     def compare(self, request: Request) -> Response:
         """Two runs side by side: differences, and the items that differ most."""

@@ -207,7 +207,7 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
     pictures = "".join(
-        f'.i{m.position} {{ background-image: url("{jpeg_uri(thumb(folder, m.position))}"); }}\n'
+        f'.i{m.position} {{ background-image: url("{_uri(folder, m.position)}"); }}\n'
         for m in shown
         if m.thumb
     )
@@ -228,6 +228,10 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         matrices=shown,
         n_more=len(drawn) - len(shown),
     )
+
+
+def _uri(folder: Path, position: int) -> str:
+    return jpeg_uri(thumb(folder, position).read_bytes())
 
 
 def _bar(row: Mapping[str, Any]) -> charts.RangeBar | None:

@@ -34,7 +34,7 @@ function startBrowser() {
   const fillList = () => {
     const words = search.value.toLowerCase();
     shown = data.items.filter((item) => haystack.get(item).includes(words)).sort(order);
-    found.textContent = words ? `${shown.length} of ${data.items.length}` : "";
+    found.textContent = !words ? "" : shown.length ? `${shown.length} of ${data.items.length}` : `nothing matches “${search.value}”`;
     list.replaceChildren(...shown.map((item) => {
       const value = score(item);
       const state = value !== undefined ? number(value) : item.outcomes[metricIndex] ? "failed" : "open";
@@ -73,6 +73,12 @@ function startBrowser() {
 
   browser.hidden = false;
   search.addEventListener("input", fillList);
+  search.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    if (search.value) { search.value = ""; fillList(); }
+    else search.blur();
+  });
   sort.addEventListener("change", () => { fillList(); draw(); });
   fillList();
   chosen = shown[0];
