@@ -15,7 +15,17 @@ from beholder import files, stats
 from beholder.records import Interval
 
 Kind: TypeAlias = Literal[
-    "text", "direction", "count", "number", "tenths", "signed", "percent", "p", "mark"
+    "text",
+    "direction",
+    "count",
+    "number",
+    "tenths",
+    "signed",
+    "percent",
+    "p",
+    "mark",
+    "cell",
+    "measure",
 ]
 
 
@@ -26,7 +36,8 @@ class Column:
     Attributes:
         key: Name in rows and in the CSV header.
         heading: Words above it.
-        kind: How its values are shown; ``percent`` values are shares of 1.
+        kind: How its values are shown; ``percent`` values are shares of 1, a ``cell`` is a text
+            made of numbers, a ``measure`` the name of a value.
         interval: Whether rows hold ``KEY_low`` and ``KEY_high``, too.
     """
 

@@ -7,15 +7,18 @@ of its annotations: they are read where the group is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
 
 from beholder.cli.cache import cache_file
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
+
+if TYPE_CHECKING:
+    from beholder.tables import Table
 
 
 def _no_option(kind: Any, value: str) -> None:
@@ -173,3 +176,23 @@ class ViewerGroup(ServerGroup):
 
     port: int = 0
     token: str | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TablesGroup:
+    """Where tables go besides the terminal.
+
+    Attributes:
+        tables: Folder to write every table into, as CSV, JSON and LaTeX.
+    """
+
+    tables: Path | None = None
+
+    def write(self, found: Iterable[Table]) -> None:
+        """Write the tables, if a folder was named."""
+        if self.tables is not None:
+            from beholder.cli.printing import say
+            from beholder.report.study_tables import write_tables
+
+            say(f"tables: {self.tables} ({len(write_tables(found, self.tables))} files)")

@@ -19,8 +19,10 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
     if column.kind == "mark":
         return _mark(value, column.key)
     if value is None:
-        return DASH
-    if column.kind == "text":
+        return "" if column.kind == "cell" else DASH
+    if column.kind in ("text", "cell"):
+        return visible(str(value))
+    if column.kind == "measure":
         return _NAMES.get(value, visible(str(value)))
     if column.kind == "direction":
         return str(value).upper()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beholder import files
+from beholder.benchmarks import agree
 from beholder.records import Estimate, ItemScore
 from beholder.report import charts
 from beholder.report.frequent import Frequent, frequent
@@ -20,6 +21,8 @@ from beholder.report.load import MetricColumns, RunData, ValueColumn, load
 from beholder.report.numbers import show_number
 from beholder.report.pages import TEMPLATES, content_hash, environment
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
+from beholder.report.people import people
+from beholder.report.study_tables import html
 from beholder.report.tables import show_interval
 from beholder.report.views import VIEWS
 from beholder.run import manifest
@@ -108,15 +111,26 @@ def render(
         media_root: Folder that paths of pictures are relative to; None shows none.
     """
     run = load(store)
+    agreement = agree.read(store.folder)
+    told = None if agreement is None else people(store, agreement)
     sources = store.sources(run.n_items)
     source = run.log["data"]["source"]
-    items = item_data(store, run, max_items=max_items, max_bytes=max_bytes, media_root=media_root)
+    items = item_data(
+        store,
+        run,
+        max_items=max_items,
+        max_bytes=max_bytes,
+        media_root=media_root,
+        first=told.positions if told else (),
+    )
     style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     script = item_script((_HERE / "scripts" / "items.js").read_text(encoding="utf-8"))
     templates = environment()
     templates.filters.update(number=show_number, interval=show_interval)
     return templates.get_template("page.html.j2").render(
         run=run,
+        people=told,
+        study_table=html,
         source=source,
         title=re.split(r"[\\/]", source)[-1] or source,
         sections=[_section(store, run, metric, sources) for metric in run.metrics],

@@ -51,7 +51,13 @@ class ItemData:
 
 
 def item_data(
-    store: Store, run: RunData, *, max_items: int, max_bytes: int, media_root: Path | None = None
+    store: Store,
+    run: RunData,
+    *,
+    max_items: int,
+    max_bytes: int,
+    media_root: Path | None = None,
+    first: Sequence[int] = (),
 ) -> ItemData:
     """Choose items and encode them, the most telling first, until the page is full.
 
@@ -61,8 +67,9 @@ def item_data(
         max_items: Items at most.
         max_bytes: Size of the items at most, pictures aside; one is always taken.
         media_root: Folder that paths of pictures are relative to; None shows none.
+        first: Positions that the page links to.
     """
-    lists: list[Sequence[int]] = []
+    lists: list[Sequence[int]] = [first]
     for metric in run.metrics:
         ranking = metric.ranking().tolist()
         lists += [ranking, ranking[::-1], sorted(metric.failures)]
@@ -72,7 +79,8 @@ def item_data(
     for position in choose(run.n_items, lists, max_items):
         _, item = next(iter(store.items([position])))
         room = MAX_PICTURE_BYTES - picture_size
-        pictures = _picture(item, media_root, room) if media_root is not None else []
+        found = "" if media_root is None else picture_uri(item, media_root, room)
+        pictures = [found] if found else []
         text = encode_item(store, names, position, pictures)
         picture_size += sum(map(len, pictures))
         size += len(text.encode("utf-8")) - sum(map(len, pictures))
@@ -84,16 +92,19 @@ def item_data(
     return ItemData(page_json(metrics, [encoded[at] for at in positions]), positions)
 
 
-def _picture(item: Item, root: Path, room: int) -> list[str]:
-    """The first picture of an item, small, as an address; none that cannot be read or has no room.
+def picture_uri(item: Item, root: Path, room: int) -> str:
+    """The first picture of an item, small, as an address; empty where there is none to show.
 
-    How many pictures there are stands beside it.
+    Args:
+        item: The item.
+        root: Folder that its paths are relative to.
+        room: Characters that the address may take.
     """
     try:
         found = jpeg_uri(encode_jpeg(load_image(inside(root, item.images[0]), max_side=_SIDE)))
-    except (IndexError, ItemError):
-        return []
-    return [found] if len(found) <= room else []
+    except (IndexError, ItemError):  # how many pictures the item has is told beside it
+        return ""
+    return found if len(found) <= room else ""
 
 
 def page_json(metrics: Iterable[tuple[str, Sequence[ValueColumn]]], encoded: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from beholder.report.pages import environment
 from beholder.tables import Column, Table, plain, write_csv
 from beholder.visible import visible
 
-_WORDS = ("text", "direction", "mark")
+_WORDS = ("text", "direction", "mark", "measure")
 _GAP = "  "
 _INTERVAL = "95 % interval"
 _LATEX = {

@@ -64,9 +64,9 @@ def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
                 (key,),
             ).fetchone()
             if row is not None:
-                *named, answer, cost = row
+                operation, template, backend, model, answer, cost = row
                 said = tuple(sample.text for sample in Answer.from_json(answer).samples)
-                found[key] = GivenAnswer(*named, said, cost)
+                found[key] = GivenAnswer(operation, template, backend, model, said, cost)
     return found
 
 

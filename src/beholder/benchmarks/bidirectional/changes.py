@@ -85,7 +85,7 @@ def dataset_table(pairs: Sequence[TextPair]) -> Table:
         "Change between data sets of the same pictures",
         (
             DIRECTION,
-            Column("value", "Value", "text"),
+            Column("value", "Value", "measure"),
             Column("language", "Language", "text"),
             SYSTEM,
             Column("from", "From", "text"),

@@ -27,7 +27,7 @@ from beholder.tables import (
 )
 
 VALUES = ("f1", "precision", "recall", "dcscore")
-_VALUE = Column("value", "Value", "text")
+_VALUE = Column("value", "Value", "measure")
 
 
 def score_table(pairs: Sequence[TextPair], note: str) -> Table:

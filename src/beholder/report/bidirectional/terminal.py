@@ -40,7 +40,7 @@ def _drawn(table: Table, keys: tuple[str, ...]) -> RichTable:
     made.padding = (0, 1, 0, 0)
     made.title, made.title_justify = table.title, "left"
     for column in columns:
-        words = column.kind in ("text", "direction", "mark")
+        words = column.kind in ("text", "direction", "mark", "measure")
         heading = _SHORT.get(column.key, column.heading)
         if words:
             made.add_column(heading, overflow="fold")
