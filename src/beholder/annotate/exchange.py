@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.annotate.records import DONE, REMARK, Act, AnnotationUnit, State
-from beholder.annotate.study import Study
+from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks.base import one_value, region
 from beholder.data.read import read_rows
 from beholder.data.row import shorten
@@ -20,7 +20,7 @@ EXPORTS = ("results", "judgments", "label-studio")
 """Forms in which a study's judgments leave it."""
 
 
-def judgment_rows(study: Study) -> Iterator[dict[str, Any]]:
+def judgment_rows(study: AnnotationStudy) -> Iterator[dict[str, Any]]:
     """Every judgment that somebody began, finished or not: what ``bring_in`` reads."""
     for unit, annotator, state in study.judgments():
         yield {
@@ -31,7 +31,7 @@ def judgment_rows(study: Study) -> Iterator[dict[str, Any]]:
         }
 
 
-def label_studio(study: Study) -> list[dict[str, Any]]:
+def label_studio(study: AnnotationStudy) -> list[dict[str, Any]]:
     """Finished judgments as Label Studio's tasks with annotations.
 
     The data of a task hold the texts as ``text1``, ``text2``, ... and the pictures likewise.
@@ -65,7 +65,7 @@ class _Given:
     state: Mapping[str, Any]
 
 
-def bring_in(study: Study, path: Path) -> tuple[int, int]:
+def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     """Take judgments from a file that ``judgment_rows`` or ``label_studio`` made, or Label Studio.
 
     A judgment replaces that of the same annotator of the same unit, act by act, so that nothing
@@ -88,7 +88,7 @@ def bring_in(study: Study, path: Path) -> tuple[int, int]:
     return len(given), sum(_replace(study, one) for one in given)
 
 
-def _replace(study: Study, given: _Given) -> bool:
+def _replace(study: AnnotationStudy, given: _Given) -> bool:
     now = study.state(given.annotator, given.position)
     acts: list[tuple[str, Any]] = [(part, None) for part in now if part not in given.state]
     acts += [(p, v) for p, v in given.state.items() if p != DONE and now.get(p) != v]
@@ -100,7 +100,7 @@ def _replace(study: Study, given: _Given) -> bool:
     return bool(acts)
 
 
-def _read(study: Study, path: Path) -> Iterator[_Given]:
+def _read(study: AnnotationStudy, path: Path) -> Iterator[_Given]:
     positions = study.positions()
     for line, row in read_rows(path, str(path)):
         if isinstance(row, DataError):
@@ -150,7 +150,7 @@ def _who(annotation: Mapping[str, Any]) -> str:
     return str(user) if isinstance(user, str | int) and str(user).strip() else "Label Studio"
 
 
-def _state(study: Study, unit: AnnotationUnit, told: Any) -> dict[str, Any]:
+def _state(study: AnnotationStudy, unit: AnnotationUnit, told: Any) -> dict[str, Any]:
     """A judgment, checked as its acts will be."""
     if isinstance(told, Mapping):
         state = {str(part): value for part, value in told.items()}
@@ -164,7 +164,9 @@ def _state(study: Study, unit: AnnotationUnit, told: Any) -> dict[str, Any]:
     return state
 
 
-def _of_regions(study: Study, unit: AnnotationUnit, told: Sequence[Any]) -> dict[str, Any]:
+def _of_regions(
+    study: AnnotationStudy, unit: AnnotationUnit, told: Sequence[Any]
+) -> dict[str, Any]:
     if not all(isinstance(one, Mapping) for one in told):
         raise ItemError("result: expected a list of objects")
     words = one_value(told, REMARK, "text")
@@ -172,7 +174,7 @@ def _of_regions(study: Study, unit: AnnotationUnit, told: Sequence[Any]) -> dict
     return {**study.task.parts_of(unit, told), **remark, DONE: True}
 
 
-def exported(study: Study, form: str) -> str:
+def exported(study: AnnotationStudy, form: str) -> str:
     """The judgments in one of ``EXPORTS``.
 
     Raises:

@@ -57,8 +57,8 @@ class AnnotatorProgress:
     done: int
 
 
-class Study:
-    """A study in its database. ``Study.make`` makes one, ``Study.open`` opens it again."""
+class AnnotationStudy:
+    """A study in its database: ``make`` makes one, ``open`` opens it again."""
 
     def __init__(self, folder: Path, study: str, media: Path | None, database: str | None) -> None:
         self.folder = folder
@@ -93,7 +93,7 @@ class Study:
         *,
         media: Path | None = None,
         database: str | None = None,
-    ) -> Study:
+    ) -> AnnotationStudy:
         """Make a study, or open the very same one again.
 
         Args:
@@ -177,7 +177,7 @@ class Study:
         return cls(folder, study_id, media, database)
 
     @classmethod
-    def open(cls, folder: Path, database: str | None = None) -> Study:
+    def open(cls, folder: Path, database: str | None = None) -> AnnotationStudy:
         """Open a study.
 
         Args:

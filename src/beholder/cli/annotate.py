@@ -13,7 +13,7 @@ from beholder.cli.printing import say, say_left_out, tell, tell_result
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
-    from beholder.annotate.study import Study
+    from beholder.annotate.study import AnnotationStudy
 
 TaskName: TypeAlias = Literal["marks", "pairs", "ratings", "sequences", "steps", "ranking", "facts"]
 Form: TypeAlias = Literal["results", "judgments", "label-studio"]
@@ -87,7 +87,7 @@ def annotate(
     from beholder.annotate.dealing import AnnotationDesign
     from beholder.annotate.load import media_folder, rows_of
     from beholder.annotate.prefill import prefilled, with_statements
-    from beholder.annotate.study import Study
+    from beholder.annotate.study import AnnotationStudy
     from beholder.annotate.tasks import TASKS
 
     asked = TASKS[task]
@@ -98,7 +98,7 @@ def annotate(
     units = asked.units(taken)
     if prefill is not None:
         units = prefilled(asked, units, prefill)
-    study = Study.make(
+    study = AnnotationStudy.make(
         out,
         asked,
         units,
@@ -124,9 +124,9 @@ def serve(
     Args:
         study: Folder of the study.
     """
-    from beholder.annotate.study import Study
+    from beholder.annotate.study import AnnotationStudy
 
-    _serve(Study.open(study, database), server, prepare=False)
+    _serve(AnnotationStudy.open(study, database), server, prepare=False)
 
 
 @app.command
@@ -150,9 +150,9 @@ def export(
     """
     from beholder import files
     from beholder.annotate.exchange import exported
-    from beholder.annotate.study import Study
+    from beholder.annotate.study import AnnotationStudy
 
-    opened = Study.open(study, database)
+    opened = AnnotationStudy.open(study, database)
     files.write_text(out, exported(opened, form))
     n = sum(len(one.by) for one in opened.judged())
     say(f"{n} finished judgments: {out}")
@@ -172,9 +172,9 @@ def import_judgments(study: Path, source: Path, /, *, database: Database = None)
         source: The file; its units must be those of the study.
     """
     from beholder.annotate.exchange import bring_in
-    from beholder.annotate.study import Study
+    from beholder.annotate.study import AnnotationStudy
 
-    opened = Study.open(study, database)
+    opened = AnnotationStudy.open(study, database)
     n, n_changed = bring_in(opened, source)
     say(f"{n} judgments, {n_changed} of them new or changed")
     opened.close()
@@ -190,10 +190,10 @@ def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = Fa
         study: Folder of the study.
     """
     from beholder.annotate.standing import agreement_of
-    from beholder.annotate.study import Study
+    from beholder.annotate.study import AnnotationStudy
     from beholder.report.agreement import reliability_table
 
-    opened = Study.open(study, database)
+    opened = AnnotationStudy.open(study, database)
     progress = opened.progress()
     found = agreement_of(opened.task, opened.judged(), tuple(opened.annotators()))
     opened.close()
@@ -206,7 +206,7 @@ def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = Fa
         say("no agreement yet: two annotators must have finished the same unit")
 
 
-def _serve(study: Study, server: ServerGroup, prepare: bool) -> None:
+def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
     """Print the links and serve until interrupted."""
     from beholder.web import make_app
     from beholder.web.annotate import study_routes, study_settings

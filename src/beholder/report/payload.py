@@ -71,8 +71,9 @@ def item_data(
     """
     lists: list[Sequence[int]] = [first]
     for metric in run.metrics:
-        ranking = metric.ranking().tolist()
-        lists += [ranking, ranking[::-1], sorted(metric.failures)]
+        ranking = metric.ranking()
+        ends = (ranking[:max_items], ranking[::-1][:max_items])
+        lists += [*(end.tolist() for end in ends), sorted(metric.failures)[:max_items]]
     encoded: dict[int, str] = {}
     names = [metric.name for metric in run.metrics]
     size = picture_size = 0

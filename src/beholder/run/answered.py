@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beholder.backends import Answer
-from beholder.run.store_file import to_read
+from beholder.run.store_file import FILE_NAME, to_read
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
     Raises:
         RunError: The store cannot be read.
     """
-    found = {}
+    found: dict[str, GivenAnswer] = {}
+    if not (folder / FILE_NAME).is_file():  # machines that share a cache keep their answers there
+        return found
     with to_read(folder) as db:
         for key in keys if _has_answers(db) else ():
             row = db.execute(
@@ -76,6 +78,8 @@ def costs(folder: Path) -> list[CostRow]:
     Raises:
         RunError: The store cannot be read.
     """
+    if not (folder / FILE_NAME).is_file():
+        return []
     with to_read(folder) as db:
         if not _has_answers(db):
             return []

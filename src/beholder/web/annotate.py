@@ -19,7 +19,7 @@ from beholder.annotate.dealing import order_of
 from beholder.annotate.exchange import EXPORTS, exported
 from beholder.annotate.records import DONE, Act, AnnotationUnit
 from beholder.annotate.standing import agreement_of
-from beholder.annotate.study import Study
+from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks.marks import MARK_KINDS, SEVERITIES
 from beholder.annotate.tasks.pairs import LEVELS, QUESTIONS
 from beholder.annotate.tasks.ratings import HIGHEST, LOWEST
@@ -33,7 +33,9 @@ from beholder.web.settings import OWNER, Settings
 _RATINGS = tuple(range(LOWEST, HIGHEST + 1))
 
 
-def study_settings(study: Study, host: str, port: int, names: Sequence[str] = ()) -> Settings:
+def study_settings(
+    study: AnnotationStudy, host: str, port: int, names: Sequence[str] = ()
+) -> Settings:
     """Who may come: the maker and the annotators, each by a link of their own."""
     known: dict[str, str] = {}
 
@@ -55,7 +57,7 @@ def study_settings(study: Study, host: str, port: int, names: Sequence[str] = ()
     )
 
 
-def study_routes(study: Study) -> list[Route]:
+def study_routes(study: AnnotationStudy) -> list[Route]:
     """The pages of a study."""
     own = _Pages(study)
     return [
@@ -93,7 +95,7 @@ class _Shown:
 class _Pages:
     """What a request gets. Endpoints that are no coroutines run beside the loop of the server."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: AnnotationStudy) -> None:
         self.study = study
         self._pictures = None if study.media is None else SmallPictures(study.media)
         self._shares: dict[str, list[int]] = {}

@@ -25,10 +25,12 @@ from beholder.errors import BeholderError, RunError
 from beholder.records import ItemScore, MetricResult
 from beholder.report.load import ValueColumn
 from beholder.run import manifest
+from beholder.run.columns import read_columns
 from beholder.run.export import UNITS
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import KINDS, SubjectKind
+from beholder.run.tables_parquet import PARTS
 from beholder.web.texts import Texts
 
 OPEN, SCORED, FAILED = 0, 1, 2
@@ -199,7 +201,8 @@ class RunView:
     def _marks(self) -> tuple[object, ...]:
         """What changes when the run does."""
         found: list[object] = []
-        for name in (manifest.FILE_NAME, FILE_NAME, f"{FILE_NAME}-wal"):
+        names = (manifest.FILE_NAME, FILE_NAME, f"{FILE_NAME}-wal", PARTS)
+        for name in names:
             path = self.folder / name
             if path.exists():
                 found += [path.stat().st_mtime_ns, path.stat().st_size]
@@ -338,16 +341,14 @@ def _key(
 
 def _with_outcomes(store: Store, columns: AskedColumns) -> AskedColumns:
     n = len(columns.state)
+    found = read_columns(store, columns.name, n)
     state = columns.state.copy()
+    state[found.positions] = SCORED
+    state[list(found.failures)] = FAILED
     numbers = {value.name: np.full(n, np.nan) for value in columns.values}
-    for position, found in store.values(columns.name, n):
-        state[position] = SCORED
-        for name, value in found.items():
-            if name in numbers:
-                numbers[name][position] = value
-    for position, _ in store.failures(columns.name):
-        if position < n:
-            state[position] = FAILED
+    for name, scores in found.values.items():
+        if name in numbers:
+            numbers[name][found.positions] = scores
     return replace(columns, state=state, numbers=numbers)
 
 
