@@ -16,7 +16,7 @@ LEVELS = [
     level.split()
     for level in (
         "_version errors visible dates optional aio threads files spec registry options records",
-        "stats text media data plots",
+        "stats tables text media data plots",
         "backends embed language",
         "judges",
         "metrics narratives",
