@@ -100,7 +100,7 @@ def engine_of(folder: Path, database: str | None) -> Engine:
         sa.event.listen(made, "connect", _settle_sqlite)
     else:
         require("pg8000", extra="postgres", purpose="a study in PostgreSQL")
-        made = sa.create_engine(url, pool_size=20, max_overflow=10, pool_pre_ping=True)
+        made = sa.create_engine(url, pool_size=20, max_overflow=10)
     try:
         tables().create_all(made)
     except sa.exc.SQLAlchemyError as error:
