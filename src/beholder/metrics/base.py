@@ -15,14 +15,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar
 
-from threadpoolctl import threadpool_limits
+import numpy as np
 
 from beholder.aio import bounded, run_sync
+from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemFailure, ItemScore
+from beholder.threads import one_blas_thread
 
 __all__ = ["Metric", "ValueInfo"]
 
@@ -85,7 +87,7 @@ class Metric(Asker[Item], Generic[E]):
         """
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
-        with threadpool_limits(1):
+        with one_blas_thread():
             found = run_sync(self.prepare([item]).evaluate(item, tools or Tools()))
         return replace(found, item=item)
 
@@ -108,7 +110,7 @@ class Metric(Asker[Item], Generic[E]):
                 found[index] = outcome
             return [found[index] for index in range(len(items))]
 
-        with threadpool_limits(1):
+        with one_blas_thread():
             return run_sync(each())
 
     def check(self, subject: Item) -> None:
@@ -128,11 +130,11 @@ class Metric(Asker[Item], Generic[E]):
         """
         tools.check_language(self.tool_specs(), subject)
 
-    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+    def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """Tells where all texts have one and the same headline value."""
         headline = self.values[0].name
-        found = columns.get(headline, ())
-        if len(found) < _ENOUGH or min(found) < max(found):
+        found = columns.get(headline, np.zeros(0))
+        if len(found) < _ENOUGH or found.min() < found.max():
             return ()
         return (f"all {len(found):,} values of {headline} are {found[0]:.6g}: it tells none apart",)
 

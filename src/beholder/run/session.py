@@ -8,16 +8,17 @@ keeps each outcome the moment it arrives, and tells the progress.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-from threadpoolctl import threadpool_limits
+import numpy as np
 
-from beholder.judges import AnswerStore, Tally
+from beholder.backends import Usage
+from beholder.judges import AnswerStore, Budget, Tally
 from beholder.judges.telling import Judging
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome
@@ -27,11 +28,14 @@ from beholder.records import MetricResult
 from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
 from beholder.run.asked import Asked
-from beholder.run.execute import Job, Work, execute
+from beholder.run.batch import Scorer
+from beholder.run.codec import Encoded
+from beholder.run.execute import Work, execute
 from beholder.run.export import export, tables_stand
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 from beholder.run.summary import summarise
+from beholder.threads import one_blas_thread
 
 S = TypeVar("S")
 
@@ -59,8 +63,11 @@ class Progress(Protocol):
     def start(self, total: int, reused: int) -> None:
         """The run has ``total`` jobs, of which ``reused`` were finished before."""
 
-    def advance(self, outcome: Outcome) -> None:
-        """One job is finished and written."""
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        """So many jobs more are finished and written: with a score, and with a reason instead."""
+
+    def answered(self, usage: Usage) -> None:
+        """A judge has answered now, for so many tokens; answers that were kept do not count."""
 
 
 class Quiet:
@@ -69,7 +76,10 @@ class Quiet:
     def start(self, total: int, reused: int) -> None:
         """See ``Progress``."""
 
-    def advance(self, outcome: Outcome) -> None:
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        """See ``Progress``."""
+
+    def answered(self, usage: Usage) -> None:
         """See ``Progress``."""
 
 
@@ -95,13 +105,54 @@ class Means:
         """
         check_taken(self.judging.for_tools(), (spec for one in askers for spec in one.tool_specs()))
 
-    def tools(self) -> Tools:
+    def tools(self, answers: AnswerStore | None = None, budget: Budget | None = None) -> Tools:
         """Tools without a store, as worker processes make them."""
-        return Tools(options=self.judging.for_tools(), folder=self.folder)
+        return Tools(None, self.judging.for_tools(), answers, budget, folder=self.folder)
 
     def counting(self, tally: Tally) -> Tools:
         """Tools whose judges are not asked but counted."""
         return Tools(options=self.judging.for_tools(), tally=tally, folder=self.folder)
+
+
+Done: TypeAlias = Callable[[int, int], None]
+"""Hears that so many jobs more are finished and written, with a score and with a reason instead."""
+
+
+class Engine(Protocol):
+    """Where the work of a run is done, and how what comes of it is kept."""
+
+    def store(self, folder: Path) -> AbstractContextManager[Store]:
+        """The store of a run directory, open for writing, made if need be.
+
+        Raises:
+            RunError: Another process writes there, or the run is kept in another way.
+        """
+
+    def execute(self, work: Work, means: Means, done: Done) -> None:
+        """Do what is open and keep what comes of it; may be interrupted at any time.
+
+        Raises:
+            ConfigError: A tool cannot do what is asked.
+            RunError: The work cannot go on; what was finished is kept.
+        """
+
+
+class OneMachine:
+    """Work in this process and its workers, kept in one file by this process."""
+
+    def store(self, folder: Path) -> AbstractContextManager[Store]:
+        """See ``Engine``."""
+        return Store.open(folder)
+
+    def execute(self, work: Work, means: Means, done: Done) -> None:
+        """See ``Engine``."""
+
+        def put(found: Encoded) -> None:
+            work.store.put_block(found)
+            done(len(found.scores), len(found.failures))
+
+        limits = means.work
+        execute(work, put, workers=limits.workers, concurrency=limits.concurrency or CONCURRENCY)
 
 
 class Session:
@@ -123,6 +174,7 @@ class Session:
         self.asked: list[Asked] = []
         self._kind = kind
         self._means = means
+        self._engine: Engine = OneMachine()
         self._progress = progress
         self._log: Mapping[str, Any] | None = None
 
@@ -136,6 +188,7 @@ class Session:
         means: Means,
         askers: Iterable[Asker[Any]],
         progress: Progress,
+        engine: Engine | None = None,
     ) -> Iterator[Session]:
         """Begin a run in a folder, or go on with it; the folder is locked meanwhile.
 
@@ -145,6 +198,7 @@ class Session:
             means: With what it works.
             askers: What it will ask; with none that names a judge, no store of answers is opened.
             progress: Hears how it goes on.
+            engine: Where the work is done; None for this machine.
 
         Raises:
             ConfigError: An option of tools is given that none of them takes.
@@ -154,17 +208,19 @@ class Session:
         manifest.check_kind(out, kind)
         asking = tuple(askers)
         means.check(asking)
+        working = engine or OneMachine()
         with ExitStack() as stack:
-            store = stack.enter_context(Store.open(out))
+            store = stack.enter_context(working.store(out))
             answers, budget = None, None
             if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
-                    run_answers(out, means.work.cache, means.work.max_cost)
+                    run_answers(out, means.work.cache, means.work.max_cost, heard=progress.answered)
                 )
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)
+            session._engine = working
             session.answers = answers
-            stack.enter_context(threadpool_limits(1))  # sums depend on the number of threads
+            stack.enter_context(one_blas_thread())  # sums depend on the number of threads
             try:
                 yield session
             except BaseException:
@@ -216,7 +272,7 @@ class Session:
             log: What the run log says of data and settings.
         """
         self._log = manifest.build(self._kind, log, self.asked)
-        reused = sum(min(one.jobs, one.n - len(self._open(one))) for one in self.asked)
+        reused = sum(min(one.jobs, self.store.n_finished(one.name, one.n)) for one in self.asked)
         total = sum(one.jobs for one in self.asked)
         self._progress.start(total, reused)
         closed = {**self._log, "status": "complete"}
@@ -241,29 +297,18 @@ class Session:
             ConfigError: A tool cannot do what is asked.
             RunError: The run cannot go on, for instance because its budget is spent.
         """
-        kind = asked[0].kind
         if positions is not None:
             for one in asked:
                 self.store.keep_only(one.name, positions)
-        jobs = sorted(
-            (position, index)
-            for index, one in enumerate(asked)
-            for position in self._open(one, positions)
-        )
+        open_ = np.zeros((len(asked), max(one.n for one in asked)), dtype=np.bool_)
+        for place, one in enumerate(asked):
+            open_[place, : one.n] = self.store.pending(one.name, one.n)
+        if positions is not None:
+            open_[:, ~np.isin(np.arange(open_.shape[1]), positions)] = False
 
-        def put(job: Job, outcome: Outcome) -> None:
-            self.store.put(asked[job[1]].name, job[0], outcome)
-            self._progress.advance(outcome)
-
-        work = Work(
-            askers=[one.asker for one in asked],
-            jobs=jobs,
-            subject=lambda position: next(iter(self.store.subjects(kind, [position])))[1],
-            tools=self.tools,
-            make_tools=self._means.tools,
-        )
-        limits = self._means.work
-        execute(work, put, workers=limits.workers, concurrency=limits.concurrency or CONCURRENCY)
+        scorer = Scorer((one.asker for one in asked), asked[0].kind, self._means.tools)
+        work = Work(scorer, open_, self.store, self.tools)
+        self._engine.execute(work, self._means, self._progress.advance)
 
     def outcomes(self, asked: Asked) -> dict[int, Outcome]:
         """What is known of each subject, by position, in order."""
@@ -277,11 +322,6 @@ class Session:
         summary = {one.name: summarise(self.store, one, judging) for one in self.asked}
         self._write("complete", summary, judging)
         return summary
-
-    def _open(self, asked: Asked, positions: Sequence[int] | None = None) -> list[int]:
-        finished = self.store.finished(asked.name)
-        wanted = range(asked.n) if positions is None else positions
-        return [position for position in wanted if position not in finished]
 
     def _write(
         self,
