@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,15 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip("Flickr8k (non-commercial) and ROGER (no licence) cannot be shipped with tests")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A PostgreSQL server of this session; tests keep apart by what they write into it."""
+    from servers.postgres import postgres
+
+    with postgres() as url:
+        yield url
 
 
 @pytest.fixture(autouse=True)

@@ -104,6 +104,7 @@ def engine_of(folder: Path, database: str | None) -> Engine:
     try:
         tables().create_all(made)
     except sa.exc.SQLAlchemyError as error:
+        made.dispose()
         where = url.render_as_string(hide_password=True)
         raise RunError(
             f"{where} cannot be used: {getattr(error, 'orig', None) or error}; look whether it"
