@@ -22,7 +22,7 @@ LEVELS = [
         "metrics narratives",
         "run benchmarks annotate",
         "report",
-        "api",
+        "api ray",
         "web",
         "cli __main__",
     )
