@@ -6,7 +6,9 @@ import os
 import ssl
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from beholder.errors import ConfigError, RunError
 from beholder.optional import require
@@ -19,13 +21,77 @@ T = TypeVar("T")
 PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
 """Seconds before what was lost with its connection is done again, one after the other."""
 
-_FORM = "postgresql://USER@HOST:PORT/NAME, its password in PGPASSWORD or in the address"
+_MODES = ("disable", "require", "verify-full")
 _SCHEMES = ("postgresql://", "postgres://")
+_FORM = (
+    "write postgresql://USER@HOST:PORT/NAME, with the password in PGPASSWORD or as USER:PASSWORD"
+    " (@ / : ? # % in it as %40 %2F %3A %3F %23 %25), and ?host=FOLDER for a socket or"
+    " ?sslmode=require for encryption"
+)
 
 
 def is_address(text: str) -> bool:
-    """Whether a text names a PostgreSQL database."""
+    """Whether a text means to name a PostgreSQL database."""
     return text.startswith(_SCHEMES)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a database is; shown without its password, wherever it is shown.
+
+    Attributes:
+        user: Who asks.
+        host: Name of the machine, or None for a socket here.
+        port: Where the server listens.
+        database: Name of the database.
+        socket: Folder of the server's socket, or None.
+        sslmode: ``disable``, ``require`` (encrypted) or ``verify-full`` (and with whom is proved).
+        password: Of the user; None takes ``PGPASSWORD`` when a connection is made.
+    """
+
+    user: str | None
+    host: str | None
+    port: int
+    database: str
+    socket: str | None = None
+    sslmode: str = "disable"
+    password: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, text: str) -> Address:
+        """The address that a text names.
+
+        Raises:
+            ConfigError: It names none; the message repeats nothing of it.
+        """
+        try:
+            parts = urlsplit(text)
+            query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+            port = parts.port or 5432
+        except ValueError:
+            raise ConfigError(f"an address that cannot be read: {_FORM}") from None
+        socket, sslmode = query.pop("host", None), query.pop("sslmode", "disable")
+        database = unquote(parts.path[1:])
+        wrong = {
+            "an address of another kind": not is_address(text),
+            "an address that names no database": not database,
+            "an address that cannot be read": bool(parts.fragment)
+            or bool({"@", "/"} & {*database}),
+            "an option of an address that is not known": bool(query),
+            "another sslmode than disable, require and verify-full": sslmode not in _MODES,
+        }
+        for what, is_so in wrong.items():
+            if is_so:
+                raise ConfigError(f"{what}: {_FORM}")
+        user, password = (
+            None if t is None else unquote(t) for t in (parts.username, parts.password)
+        )
+        return cls(user, parts.hostname, port, database, socket, sslmode, password)
+
+    def __str__(self) -> str:
+        where = f"{self.host}:{self.port}" if self.host else ""
+        folder = f"?host={self.socket}" if self.socket else ""
+        return f"postgresql://{f'{self.user}@' if self.user else ''}{where}/{self.database}{folder}"
 
 
 class Database:
@@ -34,46 +100,37 @@ class Database:
     Connections are made when they are needed and made again when they are lost.
 
     Args:
-        address: ``postgresql://USER:PASSWORD@HOST:PORT/NAME``. ``PGPASSWORD`` is taken where the
-            address holds no password; ``?host=FOLDER`` names the folder of a socket, and
-            ``?sslmode=require`` or ``verify-full`` a connection that cannot be listened to.
+        address: Where it is.
         pause: Waits so many seconds.
 
     Attributes:
-        name: The address as it may be shown, without a password.
+        name: The address as it may be shown.
 
     Raises:
-        ConfigError: It is no such address; the message does not repeat it.
         MissingExtraError: The packages are not installed.
     """
 
-    def __init__(self, address: str, *, pause: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, address: Address, *, pause: Callable[[float], None] = time.sleep) -> None:
         sa = self._sa = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL database")
         require("pg8000", extra="postgres", purpose="a PostgreSQL database")
-        if not is_address(address):
-            raise ConfigError(f"no address of a PostgreSQL database: write {_FORM}")
-        try:
-            url = sa.make_url(address)
-        except (sa.exc.ArgumentError, ValueError):
-            raise ConfigError(f"an address that cannot be read: write {_FORM}") from None
         self._pause = pause
-        query = dict(url.query)
-        host, mode = query.pop("host", None), query.pop("sslmode", "disable")
-        if query or not url.database:
-            why = f"has {sorted(query)}, which is not known" if query else "names no database"
-            raise ConfigError(f"the address of a PostgreSQL database {why}: write {_FORM}")
-        plain = sa.URL.create("postgresql", url.username, None, url.host, url.port, url.database)
-        self.name = str(plain if host is None else plain.set(query={"host": host}))
-        connect: dict[str, Any] = {"timeout": 30, "ssl_context": _encryption(mode)}
-        if host is not None:
-            connect["unix_sock"] = f"{host}/.s.PGSQL.{url.port or 5432}"
-        # Without the password: errors and logs of the packages below print what they are given.
-        self._engine = sa.create_engine(
-            plain.set(drivername="postgresql+pg8000"),
-            connect_args={**connect, "password": url.password or os.environ.get("PGPASSWORD", "")},
-            pool_pre_ping=True,
-            hide_parameters=True,
+        self.name = str(address)
+        connect: dict[str, Any] = {"timeout": 30, "ssl_context": _encryption(address.sslmode)}
+        if address.socket is not None:
+            connect["unix_sock"] = f"{address.socket}/.s.PGSQL.{address.port}"
+        # Without the password: errors and logs of the packages below show what they are given.
+        url = sa.URL.create(
+            "postgresql+pg8000",
+            username=address.user,
+            host=address.host,
+            port=address.port,
+            database=address.database,
         )
+        if address.password is None:
+            connect["password"] = os.environ.get("PGPASSWORD", "")
+        else:
+            connect["password"] = address.password
+        self._engine = sa.create_engine(url, connect_args=connect, hide_parameters=True)
 
     def do(self, work: Callable[[Connection], T]) -> T:
         """The result of work in one transaction.
@@ -102,14 +159,12 @@ class Database:
         self._engine.dispose()
 
 
-def _encryption(mode: object) -> ssl.SSLContext | None:
-    if mode == "disable":
+def _encryption(sslmode: str) -> ssl.SSLContext | None:
+    if sslmode == "disable":
         return None
     context = ssl.create_default_context()
-    if mode == "require":  # as PostgreSQL's own programs understand it: encrypted, from anybody
+    if sslmode == "require":  # as PostgreSQL's own programs understand it: with anybody
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    elif mode != "verify-full":
-        raise ConfigError(f"sslmode={mode!r}: expected disable, require or verify-full")
     return context
 
 
