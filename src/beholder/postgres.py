@@ -101,6 +101,8 @@ class Database:
 
     Args:
         address: Where it is.
+        alone: Whether each statement is a transaction of its own, which spares two ways to the
+            server and back.
         pause: Waits so many seconds.
 
     Attributes:
@@ -110,7 +112,13 @@ class Database:
         MissingExtraError: The packages are not installed.
     """
 
-    def __init__(self, address: Address, *, pause: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        alone: bool = False,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
         sa = self._sa = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL database")
         require("pg8000", extra="postgres", purpose="a PostgreSQL database")
         self._pause = pause
@@ -130,10 +138,15 @@ class Database:
             connect["password"] = os.environ.get("PGPASSWORD", "")
         else:
             connect["password"] = address.password
-        self._engine = sa.create_engine(url, connect_args=connect, hide_parameters=True)
+        self._engine = sa.create_engine(
+            url,
+            connect_args=connect,
+            hide_parameters=True,
+            isolation_level="AUTOCOMMIT" if alone else "READ COMMITTED",
+        )
 
     def do(self, work: Callable[[Connection], T]) -> T:
-        """The result of work in one transaction.
+        """The result of work in one transaction, if its statements are not each ``alone``.
 
         Work whose connection is lost is done again, though it may have been written already: it
         must come to the same when it is done twice.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from beholder.backends import Answer
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Row
 
 # Times are the server's: clocks of machines differ, and a claim must mean the same to all.
-# One after the other, for all who begin at once: PostgreSQL may fail to make a table twice.
+# Sent as one, it is one transaction, and those who begin at once make the tables one after the
+# other: PostgreSQL may fail where two make the same table.
 _SCHEMA = """
 SELECT pg_advisory_xact_lock(7240917);
 CREATE TABLE IF NOT EXISTS beholder_answers (
@@ -45,7 +46,6 @@ class AnswerDatabase:
     Args:
         address: Of the database.
         facts_last: Seconds for which facts about servers are believed.
-        database: How the database is reached, made from its address.
 
     Attributes:
         name: The address as it may be shown.
@@ -59,15 +59,13 @@ class AnswerDatabase:
         address: Address,
         *,
         facts_last: float = FACTS_LAST,
-        database: Callable[[Address], Database] = Database,
     ) -> None:
         self._text = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL cache").text
-        self._database = database(address)
+        self._database = Database(address, alone=True)
         self._facts_last = facts_last
         self._owner = uuid.uuid4().hex
         self.name = self._database.name
-        for statement in _SCHEMA.split(";"):
-            self._change(statement)
+        self._change(_SCHEMA)
 
     def close(self) -> None:
         """Close all connections."""
