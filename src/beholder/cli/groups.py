@@ -8,13 +8,13 @@ of its annotations: they are read where the group is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from beholder.cli.cache import cache_file
+from beholder.cli.cache import cache_at
 from beholder.errors import ConfigError
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 
@@ -56,14 +56,17 @@ class JudgeGroup(JudgeOptions):
 class WorkGroup(WorkOptions):
     """How much a command does at once, what it keeps, and what it may spend."""
 
-    cache: Annotated[
-        Path | None,
-        Parameter(help="Folder of the answers that all runs share, or off; see `beholder cache`."),
-    ] = None
+    cache: Annotated[  # as a shell writes it
+        str | None,
+        Parameter(
+            help="Folder of the answers that all runs share, postgresql://USER@HOST/NAME, or off;"
+            " see `beholder cache`."
+        ),
+    ] = None  # type: ignore[assignment]
 
     def found(self) -> WorkOptions:
-        """The options of the run, with the file of the cache."""
-        return replace(self, cache=cache_file(self.cache))
+        """The options of the run, with the file or database of the cache."""
+        return WorkOptions(self.workers, self.concurrency, cache_at(self.cache), self.max_cost)
 
 
 @Parameter(name="*")
