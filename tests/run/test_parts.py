@@ -151,6 +151,7 @@ def _score(value: float, *, unfinished: bool = False) -> ItemScore:
 
 def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
     failed, later = ItemFailure("ItemError", "no"), ItemFailure("TransientError", "busy", True)
+    first: list[tuple[int, ItemScore | ItemFailure]]
     first = [(0, _score(0)), (1, later), (2, failed), (3, _score(3, unfinished=True))]
     _tables(tmp_path, 1).put(_found([*first, *((p, _score(p)) for p in range(4, 600))]))
     with_gap = _tables(tmp_path, 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
@@ -102,6 +102,18 @@ class Asker(ABC, Generic[S]):
         """
         return self
 
+    def knowledge(self) -> Mapping[str, Any] | None:
+        """What ``prepare`` found, as JSON values, to be kept in a run.
+
+        None where finding it again costs next to nothing, or where it is made of more than the data
+        and the fields. A run hands it to ``knowing`` when it is started again over the same data.
+        """
+        return None
+
+    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+        """This asker as ``prepare`` gives it, from what ``knowledge`` told."""
+        raise ConfigError(f"{self.registered_name} keeps nothing of what it finds")
+
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
 
@@ -110,7 +122,7 @@ class Asker(ABC, Generic[S]):
         """
         raise ConfigError(f"{self.registered_name} has no values of the whole data set")
 
-    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+    def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """What is wrong with values for the data at hand, a sentence each; usually nothing.
 
         Args:

@@ -202,6 +202,7 @@ def _connected(address: str | None) -> Iterator[Any]:
     """
     ray = require("ray", extra="ray", purpose="the engine ray")
     logging.getLogger("ray.data").setLevel(logging.WARNING)
+    logging.getLogger("ray.data._internal.progress").setLevel(logging.ERROR)  # we have our own
     if ray.is_initialized():
         if address is not None:
             raise ConfigError(

@@ -210,6 +210,38 @@ class Store:
             raise RunError(f"{self.folder} has asked nothing called {asker!r} that can be read")
         return KINDS[kinds[asker]]
 
+    # What need not be found again
+
+    def input(self, key: str) -> tuple[int, str] | None:
+        """Number and hash of the subjects that an input gave; None where it is not known."""
+        return self.tables.input(key)
+
+    def add_input(self, key: str, n: int, data: str) -> None:
+        """Note that an input gave the first ``n`` subjects, which have the hash ``data``."""
+        self.tables.add_input(key, n, data)
+
+    def knowledge(self, asker: str, data: str, knowing: Callable[[dict[str, Any]], T]) -> T | None:
+        """What is made of what an asker found of a whole data set; None where that is not kept.
+
+        Args:
+            asker: Its signature before it was prepared.
+            data: Hash of the data set.
+            knowing: Takes what it found.
+
+        Raises:
+            RunError: The store is damaged.
+        """
+        found = self.tables.knowledge(asker, data)
+        if found is None:
+            return None
+        return self._read(lambda data: knowing(codec.decode_detail(data)), found, asker, 0)
+
+    def add_knowledge(self, asker: str, data: str, knowledge: Mapping[str, Any]) -> None:
+        """Keep what an asker found of a whole data set, unless it is larger than what is read."""
+        packed = codec.encode_bounded(knowledge)
+        if packed is not None:
+            self.tables.add_knowledge(asker, data, packed)
+
     # Outcomes
 
     def finished(self, asker: str) -> set[int]:
@@ -249,21 +281,26 @@ class Store:
             for position, detail in self.details(asker, n):
                 yield position, kind.measure(subjects[position], detail)
             return
-        for position, numbers in self._scores(asker, "numbers", n):
+        for position, numbers in self._column("numbers", asker, n):
             yield position, self._read(json.loads, numbers, asker, position)
 
-    def units(self, asker: str) -> Iterator[tuple[int, tuple[Unit, ...]]]:
-        """Units per scored item, in order."""
-        for position, units in self._scores(asker, "units"):
+    def units(self, asker: str, n: int | None = None) -> Iterator[tuple[int, tuple[Unit, ...]]]:
+        """Units per scored subject, of all or of the first ``n`` subjects, in order."""
+        for position, units in self._column("units", asker, n):
             yield position, self._read(codec.decode_units, units, asker, position)
+
+    def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """The same as plain fields, for tables."""
+        for position, units in self._column("units", asker, n):
+            yield position, self._read(codec.unit_fields, units, asker, position)
 
     def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
-        for position, detail in self._scores(asker, "detail", n):
+        for position, detail in self._column("detail", asker, n):
             yield position, self._read(codec.decode_detail, detail, asker, position)
 
-    def _scores(self, asker: str, column: str, n: int | None = None) -> Iterator[tuple[Any, ...]]:
-        return self.tables.scores(asker, (column,), MOST if n is None else n)
+    def _column(self, name: str, asker: str, n: int | None) -> Iterator[tuple[Any, ...]]:
+        return self.tables.scores(asker, (name,), MOST if n is None else n)
 
     def score(self, asker: str, position: int) -> ItemScore | ItemFailure | None:
         """All that is known of one subject under an asker; None while it is not finished."""

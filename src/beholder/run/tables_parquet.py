@@ -1,6 +1,7 @@
 """The tables of a run as Parquet parts: any number of machines write, each its own.
 
-    parts.json                                       where the parts are; the askers
+    parts.json                                       where the parts are; askers, inputs
+    prepared/5f0c9d37a1b2e464.bin                    what an asker found of the whole data
     subjects/item-000000000000.parquet               the subjects from that position on
     outcomes/part-000000000512-0001-3f9a0b12.parquet what became of some of them
 
@@ -36,7 +37,7 @@ from beholder.run.tables import MOST, StoredAsker, SubjectRow
 
 FILE_NAME = "parts.json"
 FORMAT = 1
-SUBJECTS, PARTS = "subjects", "outcomes"
+SUBJECTS, PARTS, PREPARED = "subjects", "outcomes", "prepared"
 
 _SUBJECTS_A_PART = 2048
 _PARTS_HELD = 8
@@ -126,7 +127,7 @@ class ParquetTables:
             RunError: The run keeps its parts elsewhere, or they cannot be reached.
         """
         if not (folder / FILE_NAME).is_file():
-            _say(folder, place, [])
+            _say(folder, {"format": FORMAT, "place": place, "askers": [], "inputs": {}})
         known = _said(folder)["place"]
         if place is not None and place != known:
             raise RunError(
@@ -204,19 +205,49 @@ class ParquetTables:
 
     def askers(self) -> list[StoredAsker]:
         """See ``Tables``."""
-        return [StoredAsker(**asker) for asker in _said(self._run())["askers"]]
+        return [StoredAsker(**asker) for asker in _said(self._run)["askers"]]
 
     def add_asker(self, asker: StoredAsker) -> None:
         """See ``Tables``."""
-        said = _said(self._run())
-        _say(self._run(), said["place"], [*said["askers"], asdict(asker)])
+        said = _said(self._run)
+        said["askers"].append(asdict(asker))
+        _say(self._run, said)
 
     def forget(self, asker: str) -> None:
         """See ``Tables``."""
         raise _stays("outcomes")
 
+    # What need not be found again; it stays in the run directory
+
+    def input(self, key: str) -> tuple[int, str] | None:
+        """See ``Tables``."""
+        found = _said(self._run)["inputs"].get(key)
+        return None if found is None else (found[0], found[1])
+
+    def add_input(self, key: str, n: int, data: str) -> None:
+        """See ``Tables``."""
+        said = _said(self._run)
+        said["inputs"][key] = [n, data]
+        _say(self._run, said)
+
+    def knowledge(self, asker: str, data: str) -> bytes | None:
+        """See ``Tables``."""
+        path = self._prepared(asker, data)
+        return path.read_bytes() if path.is_file() else None
+
+    def add_knowledge(self, asker: str, data: str, knowledge: bytes) -> None:
+        """See ``Tables``."""
+        path = self._prepared(asker, data)
+        files.make_folder(path.parent)
+        files.write_bytes(path, knowledge)
+
+    def _prepared(self, asker: str, data: str) -> Path:
+        name = hashlib.sha256(json.dumps([asker, data]).encode("utf-8")).hexdigest()[:16]
+        return self._run / PREPARED / f"{name}.bin"
+
+    @property
     def _run(self) -> Path:
-        assert self._folder is not None, "a machine that only works knows no askers"
+        assert self._folder is not None, "a machine that only works has no run directory"
         return self._folder
 
     # Outcomes
@@ -334,13 +365,12 @@ def _subject_part(kind: str, first: int) -> str:
     return f"{SUBJECTS}/{kind}-{first:012d}.parquet"
 
 
-def _said(folder: Path) -> Mapping[str, Any]:
+def _said(folder: Path) -> dict[str, Any]:
     missing = f"{folder} is no run in parts: it has no {FILE_NAME}"
     return files.read_json(folder / FILE_NAME, form=FORMAT, kind="list of parts", missing=missing)
 
 
-def _say(folder: Path, place: str | None, askers: Sequence[Mapping[str, Any]]) -> None:
-    content = {"format": FORMAT, "place": place, "askers": list(askers)}
+def _say(folder: Path, content: Mapping[str, Any]) -> None:
     text = json.dumps(content, ensure_ascii=False, indent=2, default=str) + "\n"
     files.write_text(folder / FILE_NAME, text)
 
