@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-
 import ray
+
 from beholder import score
 from beholder.cli.main import app
 from beholder.errors import BudgetError, ConfigError, DataError, RunError
