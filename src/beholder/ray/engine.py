@@ -20,7 +20,7 @@ from beholder.options import check_amount
 from beholder.ray.answers import Desk, at_desk
 from beholder.run.batch import Scorer
 from beholder.run.execute import Work
-from beholder.run.place import Place
+from beholder.run.place import PartsPlace
 from beholder.run.session import CONCURRENCY, Done, Means
 from beholder.run.store import Store
 from beholder.run.tables_parquet import ParquetTables
@@ -126,7 +126,7 @@ class _Plan:
     """What an actor needs to know: what is asked, where subjects and parts are, which start."""
 
     scorer: Scorer
-    parts: Place
+    parts: PartsPlace
     start: int
 
 

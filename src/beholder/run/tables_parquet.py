@@ -32,7 +32,7 @@ from beholder import files
 from beholder.errors import RunError
 from beholder.run.batch import FAILED, OUTCOMES, SCORED
 from beholder.run.codec import Encoded
-from beholder.run.place import Place
+from beholder.run.place import PartsPlace
 from beholder.run.tables import MOST, StoredAsker, SubjectRow
 
 FILE_NAME = "parts.json"
@@ -96,7 +96,7 @@ class ParquetTables:
         start: Number of the start of the run that writes; 0 to read alone.
     """
 
-    def __init__(self, parts: Place, folder: Path | None = None, start: int = 0) -> None:
+    def __init__(self, parts: PartsPlace, folder: Path | None = None, start: int = 0) -> None:
         self.parts = parts
         self.start = start
         self._folder = folder
@@ -113,7 +113,7 @@ class ParquetTables:
         Raises:
             RunError: What it says of its parts is damaged, or they cannot be reached.
         """
-        return cls(Place(_said(folder)["place"] or str(folder)), folder)
+        return cls(PartsPlace(_said(folder)["place"] or str(folder)), folder)
 
     @classmethod
     def to_write(cls, folder: Path, place: str | None) -> ParquetTables:
@@ -126,16 +126,18 @@ class ParquetTables:
         Raises:
             RunError: The run keeps its parts elsewhere, or they cannot be reached.
         """
-        if not (folder / FILE_NAME).is_file():
-            _say(folder, {"format": FORMAT, "place": place, "askers": [], "inputs": {}})
-        known = _said(folder)["place"]
-        if place is not None and place != known:
+        new = not (folder / FILE_NAME).is_file()
+        known = place if new else _said(folder)["place"]
+        if place not in (None, known):
             raise RunError(
                 f"{folder} keeps its parts at {known or folder}, not at {place}; leave --parts out,"
                 " or choose another run directory with -o"
             )
-        parts = Place(known or str(folder))
-        return cls(parts, folder, 1 + max(map(_start_of, parts.names(PARTS)), default=0))
+        parts = PartsPlace(known or str(folder))
+        start = 1 + max(map(_start_of, parts.names(PARTS)), default=0)
+        if new:  # a place that cannot be reached is not noted
+            _say(folder, {"format": FORMAT, "place": known, "askers": [], "inputs": {}})
+        return cls(parts, folder, start)
 
     @property
     def place(self) -> str:
