@@ -20,9 +20,10 @@ LEVELS = [
         "backends embed language",
         "judges",
         "metrics narratives",
-        "run benchmarks",
+        "run benchmarks annotate",
         "report",
         "api ray",
+        "web",
         "cli __main__",
     )
 ]

@@ -281,26 +281,26 @@ class Store:
             for position, detail in self.details(asker, n):
                 yield position, kind.measure(subjects[position], detail)
             return
-        for position, numbers in self._column("numbers", asker, n):
+        for position, numbers in self._scores(asker, "numbers", n):
             yield position, self._read(json.loads, numbers, asker, position)
 
     def units(self, asker: str, n: int | None = None) -> Iterator[tuple[int, tuple[Unit, ...]]]:
         """Units per scored subject, of all or of the first ``n`` subjects, in order."""
-        for position, units in self._column("units", asker, n):
+        for position, units in self._scores(asker, "units", n):
             yield position, self._read(codec.decode_units, units, asker, position)
 
     def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
         """The same as plain fields, for tables."""
-        for position, units in self._column("units", asker, n):
+        for position, units in self._scores(asker, "units", n):
             yield position, self._read(codec.unit_fields, units, asker, position)
 
     def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
-        for position, detail in self._column("detail", asker, n):
+        for position, detail in self._scores(asker, "detail", n):
             yield position, self._read(codec.decode_detail, detail, asker, position)
 
-    def _column(self, name: str, asker: str, n: int | None) -> Iterator[tuple[Any, ...]]:
-        return self.tables.scores(asker, (name,), MOST if n is None else n)
+    def _scores(self, asker: str, column: str, n: int | None = None) -> Iterator[tuple[Any, ...]]:
+        return self.tables.scores(asker, (column,), MOST if n is None else n)
 
     def score(self, asker: str, position: int) -> ItemScore | ItemFailure | None:
         """All that is known of one subject under an asker; None while it is not finished."""
