@@ -17,7 +17,7 @@ LEVELS = [
     for level in (
         "_version errors visible dates optional postgres aio threads files remote spec registry"
         " options records",
-        "stats text media data plots",
+        "stats tables text media data plots",
         "backends embed language",
         "judges",
         "metrics narratives",
