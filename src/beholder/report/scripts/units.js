@@ -84,7 +84,7 @@ function unitTable(item, outcome, texts, numbers) {
         el("td", { class: "num" }, number(unit.score)),
         el("td", { dir: "auto" }, texts[key]));
     });
-    details.append(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows))));
+    details.append(el("div", { class: "scroll", tabindex: 0 }, el("table", {}, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows))));
   });
   return details;
 }
