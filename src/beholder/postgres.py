@@ -14,13 +14,14 @@ from beholder.errors import ConfigError, RunError
 from beholder.optional import require
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Engine
 
 T = TypeVar("T")
 
 PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
 """Seconds before what was lost with its connection is done again, one after the other."""
 
+_PURPOSE = "a PostgreSQL database"
 _MODES = ("disable", "require", "verify-full")
 _SCHEMES = ("postgresql://", "postgres://")
 _FORM = (
@@ -94,6 +95,37 @@ class Address:
         return f"postgresql://{f'{self.user}@' if self.user else ''}{where}/{self.database}{folder}"
 
 
+def engine(address: Address, **options: Any) -> Engine:
+    """SQLAlchemy's engine for a database; nothing that it shows holds the password.
+
+    Args:
+        address: Where it is.
+        options: Further arguments of ``sqlalchemy.create_engine``.
+
+    Raises:
+        MissingExtraError: The packages are not installed.
+    """
+    sa = require("sqlalchemy", extra="postgres", purpose=_PURPOSE)
+    require("pg8000", extra="postgres", purpose=_PURPOSE)
+    given = address.password
+    connect: dict[str, Any] = {
+        "timeout": 30,
+        "ssl_context": _encryption(address.sslmode),
+        "password": os.environ.get("PGPASSWORD", "") if given is None else given,
+    }
+    if address.socket is not None:
+        connect["unix_sock"] = f"{address.socket}/.s.PGSQL.{address.port}"
+    url = sa.URL.create(
+        "postgresql+pg8000",
+        username=address.user,
+        host=address.host,
+        port=address.port,
+        database=address.database,
+    )
+    made: Engine = sa.create_engine(url, connect_args=connect, hide_parameters=True, **options)
+    return made
+
+
 class Database:
     """A database that any number of processes may use at once.
 
@@ -119,31 +151,11 @@ class Database:
         alone: bool = False,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        sa = self._sa = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL database")
-        require("pg8000", extra="postgres", purpose="a PostgreSQL database")
+        self._sa = require("sqlalchemy", extra="postgres", purpose=_PURPOSE)
         self._pause = pause
         self.name = str(address)
-        connect: dict[str, Any] = {"timeout": 30, "ssl_context": _encryption(address.sslmode)}
-        if address.socket is not None:
-            connect["unix_sock"] = f"{address.socket}/.s.PGSQL.{address.port}"
-        # Without the password: errors and logs of the packages below show what they are given.
-        url = sa.URL.create(
-            "postgresql+pg8000",
-            username=address.user,
-            host=address.host,
-            port=address.port,
-            database=address.database,
-        )
-        if address.password is None:
-            connect["password"] = os.environ.get("PGPASSWORD", "")
-        else:
-            connect["password"] = address.password
-        self._engine = sa.create_engine(
-            url,
-            connect_args=connect,
-            hide_parameters=True,
-            isolation_level="AUTOCOMMIT" if alone else "READ COMMITTED",
-        )
+        level = "AUTOCOMMIT" if alone else "READ COMMITTED"
+        self._engine = engine(address, isolation_level=level)
 
     def do(self, work: Callable[[Connection], T]) -> T:
         """The result of work in one transaction, if its statements are not each ``alone``.

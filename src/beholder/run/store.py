@@ -210,6 +210,42 @@ class Store:
             raise RunError(f"{self.folder} has asked nothing called {asker!r} that can be read")
         return KINDS[kinds[asker]]
 
+    # What need not be found again
+
+    def input(self, key: str) -> tuple[int, str] | None:
+        """Number and hash of the subjects that an input gave; None where it is not known."""
+        found = self._db.execute("SELECT n, data FROM inputs WHERE input = ?", (key,)).fetchone()
+        return None if found is None else (int(found[0]), str(found[1]))
+
+    def add_input(self, key: str, n: int, data: str) -> None:
+        """Note that an input gave the first ``n`` subjects, which have the hash ``data``."""
+        self._db.execute("INSERT OR REPLACE INTO inputs VALUES (?, ?, ?)", (key, n, data))
+
+    def knowledge(self, asker: str, data: str, knowing: Callable[[dict[str, Any]], T]) -> T | None:
+        """What is made of what an asker found of a whole data set; None where that is not kept.
+
+        Args:
+            asker: Its signature before it was prepared.
+            data: Hash of the data set.
+            knowing: Takes what it found.
+
+        Raises:
+            RunError: The store is damaged.
+        """
+        found = self._db.execute(
+            "SELECT knowledge FROM prepared WHERE asker = ? AND data = ?", (asker, data)
+        ).fetchone()
+        if found is None:
+            return None
+        return self._read(lambda data: knowing(codec.decode_detail(data)), found[0], asker, 0)
+
+    def add_knowledge(self, asker: str, data: str, knowledge: Mapping[str, Any]) -> None:
+        """Keep what an asker found of a whole data set, unless it is larger than what is read."""
+        packed = codec.encode_bounded(knowledge)
+        if packed is not None:
+            row = (asker, data, packed)
+            self._db.execute("INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)", row)
+
     # Outcomes
 
     def finished(self, asker: str) -> set[int]:
