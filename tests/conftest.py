@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from servers import postgres
-
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit it and find `toy`
+
+from servers import postgres
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 

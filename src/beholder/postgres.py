@@ -21,7 +21,6 @@ T = TypeVar("T")
 PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
 """Seconds before what was lost with its connection is done again, one after the other."""
 
-_PURPOSE = "a PostgreSQL database"
 _MODES = ("disable", "require", "verify-full")
 _SCHEMES = ("postgresql://", "postgres://")
 _FORM = (
@@ -96,25 +95,21 @@ class Address:
 
 
 def engine(address: Address, **options: Any) -> Engine:
-    """SQLAlchemy's engine for a database; nothing that it shows holds the password.
+    """SQLAlchemy's engine of a database; what it shows and logs holds no password.
 
     Args:
         address: Where it is.
-        options: Further arguments of ``sqlalchemy.create_engine``.
+        options: Of ``sqlalchemy.create_engine``.
 
     Raises:
         MissingExtraError: The packages are not installed.
     """
-    sa = require("sqlalchemy", extra="postgres", purpose=_PURPOSE)
-    require("pg8000", extra="postgres", purpose=_PURPOSE)
-    given = address.password
-    connect: dict[str, Any] = {
-        "timeout": 30,
-        "ssl_context": _encryption(address.sslmode),
-        "password": os.environ.get("PGPASSWORD", "") if given is None else given,
-    }
+    sa = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL database")
+    require("pg8000", extra="postgres", purpose="a PostgreSQL database")
+    connect: dict[str, Any] = {"timeout": 30, "ssl_context": _encryption(address.sslmode)}
     if address.socket is not None:
         connect["unix_sock"] = f"{address.socket}/.s.PGSQL.{address.port}"
+    # Without the password: errors and logs of the packages below show what they are given.
     url = sa.URL.create(
         "postgresql+pg8000",
         username=address.user,
@@ -122,6 +117,8 @@ def engine(address: Address, **options: Any) -> Engine:
         port=address.port,
         database=address.database,
     )
+    own = address.password
+    connect["password"] = os.environ.get("PGPASSWORD", "") if own is None else own
     made: Engine = sa.create_engine(url, connect_args=connect, hide_parameters=True, **options)
     return made
 
@@ -151,11 +148,10 @@ class Database:
         alone: bool = False,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._sa = require("sqlalchemy", extra="postgres", purpose=_PURPOSE)
+        self._sa = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL database")
         self._pause = pause
         self.name = str(address)
-        level = "AUTOCOMMIT" if alone else "READ COMMITTED"
-        self._engine = engine(address, isolation_level=level)
+        self._engine = engine(address, isolation_level="AUTOCOMMIT" if alone else "READ COMMITTED")
 
     def do(self, work: Callable[[Connection], T]) -> T:
         """The result of work in one transaction, if its statements are not each ``alone``.

@@ -16,6 +16,7 @@ from beholder.annotate.records import Act, state_of
 from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks import TASKS
 from beholder.errors import ConfigError, ItemError, RunError
+from beholder.postgres import Address
 
 UNIT = "harbour-north/candidate"
 
@@ -160,7 +161,8 @@ def test_a_url_is_told_without_its_password(tmp_path: Path) -> None:
 def test_a_file_of_a_study_holds_no_password(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secret = postgres_url.split(":")[2].split("@")[0]
+    secret = Address.read(postgres_url).password
+    assert secret
     study = study_of(tmp_path, "ratings", database=postgres_url)
     study.close()
     monkeypatch.setenv("PGPASSWORD", secret)

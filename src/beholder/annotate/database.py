@@ -88,7 +88,7 @@ def engine_of(folder: Path, database: str | None) -> Engine:
         database: ``postgresql://USER@HOST/NAME``; the password may come from ``PGPASSWORD``.
 
     Raises:
-        ConfigError: The URL is of another kind, or cannot be read.
+        ConfigError: The URL is of another kind.
         RunError: The database cannot be reached or used.
         MissingExtraError: A package is not installed.
     """
@@ -114,7 +114,7 @@ def engine_of(folder: Path, database: str | None) -> Engine:
 
 
 def without_password(database: str) -> str:
-    """A database's URL as it may stand in a file."""
+    """A database's address as it may stand in a file."""
     return str(Address.read(database))
 
 

@@ -214,12 +214,11 @@ class Store:
 
     def input(self, key: str) -> tuple[int, str] | None:
         """Number and hash of the subjects that an input gave; None where it is not known."""
-        found = self._db.execute("SELECT n, data FROM inputs WHERE input = ?", (key,)).fetchone()
-        return None if found is None else (int(found[0]), str(found[1]))
+        return self.tables.input(key)
 
     def add_input(self, key: str, n: int, data: str) -> None:
         """Note that an input gave the first ``n`` subjects, which have the hash ``data``."""
-        self._db.execute("INSERT OR REPLACE INTO inputs VALUES (?, ?, ?)", (key, n, data))
+        self.tables.add_input(key, n, data)
 
     def knowledge(self, asker: str, data: str, knowing: Callable[[dict[str, Any]], T]) -> T | None:
         """What is made of what an asker found of a whole data set; None where that is not kept.
@@ -232,19 +231,16 @@ class Store:
         Raises:
             RunError: The store is damaged.
         """
-        found = self._db.execute(
-            "SELECT knowledge FROM prepared WHERE asker = ? AND data = ?", (asker, data)
-        ).fetchone()
+        found = self.tables.knowledge(asker, data)
         if found is None:
             return None
-        return self._read(lambda data: knowing(codec.decode_detail(data)), found[0], asker, 0)
+        return self._read(lambda data: knowing(codec.decode_detail(data)), found, asker, 0)
 
     def add_knowledge(self, asker: str, data: str, knowledge: Mapping[str, Any]) -> None:
         """Keep what an asker found of a whole data set, unless it is larger than what is read."""
         packed = codec.encode_bounded(knowledge)
         if packed is not None:
-            row = (asker, data, packed)
-            self._db.execute("INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)", row)
+            self.tables.add_knowledge(asker, data, packed)
 
     # Outcomes
 
