@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[2]
 OPTIONS = {
     "demo": "--out -o",
     "score": (
-        "--allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
-        "--fail-under --json --judge --limit --max-cost --media-root --metric --no-report "
-        "--out --prompts --skip-bad-rows --temperature --workers -m -o"
+        "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
+        "--engine --fail-under --json --judge --limit --max-cost --media-root --metric --no-report "
+        "--out --parts --prompts --skip-bad-rows --temperature --workers -m -o"
     ),
     "report": "--figures --out -o",
     "compare": "--allow-different --json",
