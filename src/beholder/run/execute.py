@@ -39,8 +39,12 @@ from beholder.threads import one_blas_thread
 Put: TypeAlias = Callable[[Encoded], None]
 """Keeps what became of some jobs."""
 
-BLOCK = 16
-"""Subjects a worker takes at once: small enough that a killed run redoes little."""
+BLOCKS_A_WORKER = 32
+"""Blocks into which a run is cut for each worker, each worker having two at once: a killed run
+redoes at most a sixteenth."""
+
+SMALLEST, LARGEST = 16, 256
+"""Subjects of a block: to hand over a smaller one costs more than it is worth."""
 
 _OF_JUDGES = ("spacy.lang.en", "thinc.api")
 """What the built-in judge imports on use."""
@@ -65,11 +69,12 @@ class Work:
     store: Store
     tools: Tools
 
-    def blocks(self) -> Iterator[_Positions]:
+    def blocks(self, workers: int) -> Iterator[_Positions]:
         """Positions with something to do, in order, each with what is open there."""
         positions = np.flatnonzero(self.open.any(axis=0))
-        for start in range(0, len(positions), BLOCK):
-            some = positions[start : start + BLOCK]
+        size = min(max(len(positions) // (BLOCKS_A_WORKER * workers), SMALLEST), LARGEST)
+        for start in range(0, len(positions), size):
+            some = positions[start : start + size]
             yield _Positions(some, self.open[:, some])
 
 
@@ -114,7 +119,7 @@ async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
     askers = work.scorer.askers
 
     def jobs() -> Iterator[tuple[int, Any, int]]:
-        for block in work.blocks():
+        for block in work.blocks(workers=1):
             for position, subject, places in block.tasks(work.store, work.scorer):
                 yield from ((position, subject, place) for place in places)
 
@@ -130,7 +135,7 @@ async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
 
 
 def _in_processes(work: Work, put: Put, workers: int) -> None:
-    blocks = work.blocks()
+    blocks = work.blocks(workers)
     running: set[Future[Encoded]] = set()
     pool = ProcessPoolExecutor(
         workers,
