@@ -90,7 +90,7 @@ def test_blocks_grow_with_the_run_and_hold_what_is_open(
     open_[1, 3] = True
     with Store.open(tmp_path) as store:
         work = Work(Scorer(COUNTS, ITEM), open_, store, Tools())
-        found = list(work.blocks(workers))
+        found = list(work.blocks(work.size_for(workers)))
     assert len(found[0].positions) == size
     assert np.concatenate([one.positions for one in found]).tolist() == list(range(n))
     assert found[0].open[:, :4].tolist() == [[True] * 4, [False, False, False, True]]

@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from beholder.run.compare import compare
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import ITEM, REVIEWS
+from beholder.run.tables_sqlite import SqliteTables
 from toy.metric import WordCount
 
 OLD = Path(__file__).parent / "format_1"
@@ -116,9 +117,8 @@ def test_a_run_of_format_1_is_read_and_compared_but_not_gone_on_with(tmp_path: P
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     run = _scored(tmp_path / "run", "one")
-    with Store.open(run) as store:
-        store._db.execute("PRAGMA user_version = 99")
-        store._db.execute("PRAGMA journal_mode = DELETE")
+    with closing(sqlite3.connect(run / FILE_NAME)) as db:
+        db.execute("PRAGMA user_version = 99")
     with pytest.raises(RunError, match="store format 99, this beholder reads up to 2"):
         list(Run(run).outcomes("word_count"))
 
@@ -286,7 +286,7 @@ def test_what_is_finished_is_read_from_indices(tmp_path: Path) -> None:
         store.put("m", 0, ItemScore({"v": 1.0}))
     with sqlite3.connect(tmp_path / FILE_NAME) as connection:
         connection.set_trace_callback(seen.append)
-        assert Store(tmp_path, connection).n_finished("m", 1) == 1
+        assert SqliteTables(tmp_path, connection).n_finished("m", 1) == 1
         connection.set_trace_callback(None)
         plans = [connection.execute(f"EXPLAIN QUERY PLAN {one}").fetchall() for one in seen]
     searches = [step[-1] for plan in plans for step in plan if "SUBQUERY" not in step[-1]]

@@ -36,6 +36,7 @@ from beholder.cli import (
     steps,
     suite,
     translate,
+    view,
 )
 from beholder.cli.printing import say
 from beholder.errors import BeholderError
@@ -64,6 +65,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     demo.demo,
     score.score,
     report.report,
+    view.view,
     steps.steps,
     compare.compare,
     agree.agree,
@@ -90,6 +92,11 @@ app.command(
     "beholder.cli.narrate:app",
     name="narrate",
     help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
+)
+app.command(
+    "beholder.cli.annotate:app",
+    name="annotate",
+    help="People judge in the browser: marks, pairs, ratings, rankings, facts; agreement, export.",
 )
 app.register_install_completion_command(help="Complete commands and options in this shell.")
 

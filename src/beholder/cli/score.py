@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, Out, RunGroup, ToolGroup
+from beholder.cli.groups import Data, EngineGroup, Out, RunGroup, ToolGroup
 from beholder.cli.printing import close, say_left_out, tell_plan, tell_result
 
 
@@ -20,6 +22,7 @@ def score(
     fail_under: tuple[str, ...] = (),
     no_report: bool = False,
     run: RunGroup = RunGroup(),
+    where: EngineGroup = EngineGroup(),
 ) -> int:
     """Score a data set; run the same command again to go on after an interruption.
 
@@ -40,6 +43,7 @@ def score(
     from beholder.run.session import default_out
 
     gates = [parse_gate(text) for text in fail_under]
+    engine = where.named()
     config = ScoreConfig(
         data,
         tuple(metrics.metric(text, **tools.named()) for text in metric),
@@ -50,10 +54,11 @@ def score(
     )
     if run.finish.dry_run:
         return tell_plan(plan_scores(config), config.out)
-    with TerminalProgress() as progress:
-        say_left_out(run_scores(config, progress))
+    # What a cluster says is no result: it goes where progress goes.
+    with redirect_stdout(sys.stderr), TerminalProgress() as progress:
+        say_left_out(run_scores(config, progress, engine=engine))
     made = api.Run(config.out)
-    report = None if no_report else write_report(config.out)
+    report = None if no_report else write_report(config.out, media_root=config.folder)
     tell_result(made.manifest, [summary_table(made.manifest)], run.finish.as_json)
     problems = missed(gates, made.summary)
     n_failed = sum(result.n_failed for result in made.summary.values())

@@ -19,12 +19,14 @@ from beholder.backends import (
     Sample,
     Sampling,
     Surprisal,
+    Usage,
 )
 from beholder.backends.claims import once
 from beholder.backends.money import Account, Budget
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
 from beholder.judges.fences import sanitise
+from beholder.judges.noting import note_question
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template
 
@@ -128,7 +130,7 @@ class Questioner:
             )
             for (record, _), value in zip(new.values(), fresh, strict=True):
                 sample = Sample(json.dumps(asdict(value)), "stop")
-                answer = Answer((sample,), able.model)
+                answer = Answer((sample,), able.model, usage=Usage(prompt=value.n_tokens))
                 self._answers.put_answer(replace(record, answer=answer))
                 known[record.key] = answer
         found = (known[record.key] for record in records)
@@ -151,6 +153,7 @@ class Questioner:
                 answer=Answer((), able.model),
                 cost=None,
             )
+            note_question(blank.key, prompt.messages)
             known = self._answers.get_answer(blank.key)
             if known is not None:
                 return known

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def environment() -> Environment:
-    """Templates that escape every text, with the filter ``visible``."""
+def environment(*folders: Path) -> Environment:
+    """Templates that escape every text, with the filter ``visible``.
+
+    Args:
+        folders: Of templates besides the report's own; they are looked into first.
+    """
     made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -52,6 +56,6 @@ def svg_uri(data: bytes) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}"
 
 
-def jpeg_uri(path: Path) -> str:
+def jpeg_uri(data: bytes) -> str:
     """A JPEG file as an address."""
-    return f"data:image/jpeg;base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+    return f"data:image/jpeg;base64,{base64.b64encode(data).decode('ascii')}"

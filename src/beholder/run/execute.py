@@ -69,10 +69,18 @@ class Work:
     store: Store
     tools: Tools
 
-    def blocks(self, workers: int) -> Iterator[_Positions]:
+    def are_cheap(self) -> bool:
+        """Whether all tools may be made anew in every process."""
+        return all(self.tools.are_per_process(one.tool_specs()) for one in self.scorer.askers)
+
+    def size_for(self, workers: int) -> int:
+        """Subjects of a block, where so many work."""
+        n = int(self.open.any(axis=0).sum())
+        return min(max(n // (BLOCKS_A_WORKER * workers), SMALLEST), LARGEST)
+
+    def blocks(self, size: int = SMALLEST) -> Iterator[_Positions]:
         """Positions with something to do, in order, each with what is open there."""
         positions = np.flatnonzero(self.open.any(axis=0))
-        size = min(max(len(positions) // (BLOCKS_A_WORKER * workers), SMALLEST), LARGEST)
         for start in range(0, len(positions), size):
             some = positions[start : start + size]
             yield _Positions(some, self.open[:, some])
@@ -105,10 +113,9 @@ def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> N
         RunError: A worker process died.
         KeyboardInterrupt: Passed on, after all that was finished was handed over.
     """
-    cheap = all(work.tools.are_per_process(asker.tool_specs()) for asker in work.scorer.askers)
     if workers is None:
         workers = os.cpu_count() or 1 if work.open.sum() >= WORTH_WORKERS else 1
-    if workers > 1 and cheap:
+    if workers > 1 and work.are_cheap():
         _in_processes(work, put, workers)
     else:
         with one_blas_thread():
@@ -119,7 +126,7 @@ async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
     askers = work.scorer.askers
 
     def jobs() -> Iterator[tuple[int, Any, int]]:
-        for block in work.blocks(workers=1):
+        for block in work.blocks():
             for position, subject, places in block.tasks(work.store, work.scorer):
                 yield from ((position, subject, place) for place in places)
 
@@ -135,7 +142,7 @@ async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
 
 
 def _in_processes(work: Work, put: Put, workers: int) -> None:
-    blocks = work.blocks(workers)
+    blocks = work.blocks(work.size_for(workers))
     running: set[Future[Encoded]] = set()
     pool = ProcessPoolExecutor(
         workers,

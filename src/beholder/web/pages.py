@@ -1,0 +1,82 @@
+"""What pages share: templates, style sheets and scripts, errors as pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from beholder.errors import BeholderError
+from beholder.report.comparison import differences
+from beholder.report.narrate.page import two, whole
+from beholder.report.numbers import show_number
+from beholder.report.pages import TEMPLATES, environment
+from beholder.report.study_tables import html
+from beholder.report.tables import show_interval, show_signed
+from beholder.web.lists import pair
+
+_HERE = Path(__file__).parent
+_STATUS = {403: "Not allowed", 404: "Not found"}
+TEMPLATE = environment(_HERE / "templates")
+TEMPLATE.filters.update(
+    number=show_number, interval=show_interval, signed=show_signed, two=two, whole=whole
+)
+TEMPLATE.globals.update(
+    differences=differences, as_json=json.dumps, pair=pair, tables={"html": html}
+)
+
+
+def page(
+    request: Request, template: str, context: Mapping[str, Any], *, status: int = 200
+) -> HTMLResponse:
+    """A page of a template, which is told ``request`` and ``csrf`` besides its context."""
+    shared = {"request": request, "csrf": request.state.csrf, "path": request.url.path}
+    return HTMLResponse(TEMPLATE.get_template(template).render(shared | dict(context)), status)
+
+
+def error_page(request: Request, error: Exception) -> Response:
+    """An error as a page; what is our own words is shown."""
+    status = error.status_code if isinstance(error, HTTPException) else 400
+    words = error.detail if isinstance(error, HTTPException) else str(error)
+    title = _STATUS.get(status, "This did not work")
+    return page(request, "error.html.j2", {"title": title, "words": words}, status=status)
+
+
+def crash_page(request: Request, error: Exception) -> Response:
+    """A bug: the place in the code goes to the terminal, not to the browser."""
+    words = "This is a bug; the terminal in which beholder runs tells where."
+    return page(request, "error.html.j2", {"title": "A bug", "words": words}, status=500)
+
+
+ERRORS = {HTTPException: error_page, BeholderError: error_page, Exception: crash_page}
+
+
+def _styles(*names: str) -> Response:
+    style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+    return Response(style, media_type="text/css", headers={"cache-control": "max-age=600"})
+
+
+async def _page_css(_: Request) -> Response:
+    """The style sheet of the static report: one look for both."""
+    return _styles("page.css")
+
+
+async def _report_css(_: Request) -> Response:
+    """What rankings, made texts and narratives have beyond it."""
+    return _styles("rank.css", "made.css", "narrate.css")
+
+
+def static_routes() -> list[Route | Mount]:
+    """Routes of style sheets and scripts; nothing else lies in that folder."""
+    return [
+        Route("/static/page.css", _page_css),
+        Route("/static/report.css", _report_css),
+        Mount("/static", StaticFiles(directory=_HERE / "static")),
+    ]
