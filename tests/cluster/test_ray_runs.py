@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,14 @@ def test_the_command_writes_results_alone_to_its_output(
         app([*words, "local", "-o", "more", "--parts", "x"])
 
 
+def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text("utf-8")
+    (example,) = re.findall(r"^```py\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    exec(compile(example, "scale.md", "exec"), {"__name__": "example"})
+    assert (tmp_path / "runs" / "pairs" / "run.json").is_file()
+
+
 def test_what_may_be_tried_again_is_and_nothing_else(tmp_path: Path) -> None:
     items = [Item("a", "one two"), Item("b", "LATER"), Item("c", "FAIL"), Item("d", "three")]
     for _ in range(2):
@@ -96,8 +105,11 @@ def test_errors_of_actors_are_told_as_they_are(tmp_path: Path) -> None:
 # Judges
 
 N_ASKED = 200
-PRICE = 0.1 + 0.01 * 10
+PRICE = 0.1 + 0.02 * 10
 """US dollars of a call: 100 tokens asked at 1000 a million, 10 answered at 20,000 a million."""
+
+PROBES = 12
+"""Requests by which two actors find out what a server can do, at most."""
 
 
 def _reply(body: dict[str, Any]) -> dict[str, Any]:
@@ -153,8 +165,9 @@ def test_the_limit_on_cost_holds_over_all_actors(
         spent = sum(server.paid.values()) * PRICE
         assert 0 < spent <= limit
         answers = AnswerFile(tmp_path / "run" / "store.sqlite")
-        assert answers.cost() == pytest.approx(spent, abs=2 * PRICE)  # probes are charges
+        assert 0 < answers.cost() <= limit
         answers.close()
         made = _judged(server, tmp_path / "run", 10_000.0, None)
         assert made.summary["asked(judge='openai:served-1')"].n_scored == N_ASKED
-        assert set(server.paid.values()) == {1}, "an answer was paid for twice"
+        most_under_way = 2 * 20  # of both actors when the limit was reached
+        assert sum(server.paid.values()) <= N_ASKED + most_under_way + PROBES
