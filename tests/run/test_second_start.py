@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from beholder.api import score
+from beholder.data import read_items
 from beholder.errors import RunError
 from beholder.metrics import metric
 from beholder.metrics.classical.bertscore import BERTScore
@@ -36,7 +37,7 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
 def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """How often rows were read, and document frequencies counted."""
     found = {"read": 0, "counted": 0}
-    read, of = scores.read_items, Frequencies.of
+    read, of = read_items, Frequencies.of
 
     def reading(*given: Any, **options: Any) -> Iterator[Any]:
         for row in read(*given, **options):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import AsJson, Data, DataGroup
+from beholder.cli.groups import AsJson, Data, DataGroup, ServerGroup
 from beholder.cli.printing import say, say_left_out, tell, tell_result
 from beholder.errors import ConfigError
 
@@ -52,23 +52,6 @@ class PeopleGroup:
                 raise ConfigError(f"--annotators {n}: expected names, or a number from 1 to 10,000")
             return tuple(f"annotator-{place}" for place in range(1, n + 1))
         return tuple(name.strip() for name in self.annotators.split(","))
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class ServerGroup:
-    """Where the pages are served.
-
-    Attributes:
-        host: Address to listen at; another than this machine's own lets others come, by their
-            links alone.
-        port: Port; a free one if it is 0.
-        name: Name by which browsers of other machines may call this one; repeatable.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8765
-    name: tuple[str, ...] = ()
 
 
 @app.default

@@ -58,7 +58,7 @@ def score(
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         say_left_out(run_scores(config, progress, engine=engine))
     made = api.Run(config.out)
-    report = None if no_report else write_report(config.out)
+    report = None if no_report else write_report(config.out, media_root=config.folder)
     tell_result(made.manifest, [summary_table(made.manifest)], run.finish.as_json)
     problems = missed(gates, made.summary)
     n_failed = sum(result.n_failed for result in made.summary.values())
