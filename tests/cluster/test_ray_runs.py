@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import ray
@@ -19,7 +21,13 @@ from beholder.judges import AnswerFile
 from beholder.metrics import METRICS
 from beholder.ray import RayEngine
 from beholder.ray import score as score_on_ray
+from beholder.ray.engine import _Actor, _Plan
 from beholder.records import Item, ItemFailure
+from beholder.run.batch import Scorer, Task
+from beholder.run.codec import Encoded
+from beholder.run.store import Store
+from beholder.run.subjects import ITEM
+from beholder.run.tables_parquet import ParquetTables
 from servers.faults import FaultServer, completion, probe_answer, serving
 from toy import captions
 from toy.metric import Asked, WordCount
@@ -86,6 +94,33 @@ def test_what_may_be_tried_again_is_and_nothing_else(tmp_path: Path) -> None:
     for part in (tmp_path / "run" / "outcomes").iterdir():
         jobs.update(pq.read_table(part)["position"].to_pylist())
     assert jobs == {0: 1, 1: 2, 2: 1, 3: 1}
+
+
+class Idle(Scorer):
+    """Has nothing to do."""
+
+    def __call__(self, tasks: Iterable[Task]) -> Encoded:
+        raise AssertionError("asked to work")
+
+
+def test_a_block_that_was_written_is_not_done_again(tmp_path: Path) -> None:
+    """As where a machine is lost between writing a part and saying so."""
+    items = [Item("a", "one two"), Item("b", "FAIL"), Item("c", "three")]
+    with Store.open_parts(tmp_path) as store:
+        store.sync(ITEM, items)
+        tables = store.tables
+        assert isinstance(tables, ParquetTables)
+        plan = _Plan(Scorer((WordCount(),), ITEM), tables.parts, tables.start)
+    block = pa.table({"position": [0, 1, 2], "askers": [[0], [0], [0]]})
+    actor = _Actor(ray.put(plan))
+    first = actor(block)
+    assert first.to_pylist() == [{"scored": 2, "failed": 1, "error": None}]
+    actor._scorer = Idle((WordCount(),), ITEM)
+    assert actor(block) == first
+    (part,) = (tmp_path / "outcomes").iterdir()
+    part.unlink()
+    with pytest.raises(AssertionError, match="asked to work"):
+        actor(block)
 
 
 def test_errors_of_actors_are_told_as_they_are(tmp_path: Path) -> None:
