@@ -15,14 +15,14 @@ SRC = Path(__file__).parents[1] / "src" / "beholder"
 LEVELS = [
     level.split()
     for level in (
-        "_version errors visible dates optional aio files spec registry options records",
+        "_version errors visible dates optional aio threads files spec registry options records",
         "stats text media data plots",
         "backends embed language",
         "judges",
         "metrics narratives",
-        "run benchmarks",
+        "run benchmarks rewards",
         "report",
-        "api",
+        "api harness",
         "cli __main__",
     )
 ]

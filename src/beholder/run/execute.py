@@ -133,10 +133,15 @@ _worker: tuple[Sequence[Asker[Any]], Tools] | None = None
 
 def _start_worker(askers: Sequence[Asker[Any]], make_tools: Callable[[], Tools]) -> None:
     global _worker  # one worker process serves one run
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what Ctrl-C means
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    end_with_parent()
     threadpool_limits(1)
     _worker = (askers, make_tools())
+
+
+def end_with_parent() -> None:
+    """Have this worker process end when its parent does, and leave Ctrl-C to the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
 def _die_with_parent() -> None:
