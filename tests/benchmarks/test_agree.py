@@ -18,7 +18,6 @@ from beholder.benchmarks.protocols import Measure, each, generic, n_words, one, 
 from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
-from beholder.metrics.asker import Outcome
 from beholder.options import WorkOptions
 from beholder.records import Item
 from beholder.run.scores import ScoreConfig
@@ -147,8 +146,8 @@ class Counting(Quiet):
 
     n = 0
 
-    def advance(self, outcome: Outcome) -> None:
-        self.n += 1
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        self.n += n_scored + n_failed
 
 
 ITEMS = tuple(

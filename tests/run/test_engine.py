@@ -14,7 +14,6 @@ import pytest
 from beholder.api import Run, score
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.metrics import METRICS
-from beholder.metrics.asker import Outcome
 from beholder.records import Item, ItemFailure
 from beholder.run.store import Store
 from toy import killing
@@ -35,8 +34,8 @@ class Counting:
     def start(self, total: int, reused: int) -> None:
         self.total, self.reused = total, reused
 
-    def advance(self, outcome: Outcome) -> None:
-        self.advanced += 1
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        self.advanced += n_scored + n_failed
 
 
 def _items(n: int) -> list[Item]:

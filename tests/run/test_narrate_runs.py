@@ -18,7 +18,6 @@ from beholder.backends import BACKENDS, Answer, Request
 from beholder.backends.money import Price
 from beholder.errors import BudgetError, ConfigError, DataError, RunError, TransientError
 from beholder.metrics import METRICS
-from beholder.metrics.asker import Outcome
 from beholder.narratives import measuring
 from beholder.narratives.hybrid import choose
 from beholder.narratives.judging import Voting
@@ -82,8 +81,8 @@ class Counting:
     def start(self, total: int, reused: int) -> None:
         self.total, self.reused = total, reused
 
-    def advance(self, outcome: Outcome) -> None:
-        self.advanced += 1
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        self.advanced += n_scored + n_failed
 
 
 @pytest.fixture(autouse=True)

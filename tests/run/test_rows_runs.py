@@ -16,7 +16,6 @@ from beholder.backends import BACKENDS, Scripted
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.judges import LLMJudge
 from beholder.metrics import Tools
-from beholder.metrics.asker import Outcome
 from beholder.options import DataOptions, WorkOptions
 from beholder.records import Frame, Item
 from beholder.run import manifest
@@ -48,8 +47,8 @@ class Heard:
     def start(self, total: int, reused: int) -> None:
         self.total, self.reused = total, reused
 
-    def advance(self, outcome: Outcome) -> None:
-        self.n_done += 1
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        self.n_done += n_scored + n_failed
 
 
 @pytest.fixture(autouse=True)

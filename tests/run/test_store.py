@@ -205,10 +205,11 @@ def test_an_unfinished_score_is_kept_and_asked_for_again(tmp_path: Path) -> None
         store.add_asker("m", ITEM, {}, "m|v:1")
         store.put("m", 0, ItemScore({"v": 1.0}, unfinished=True))
         store.put("m", 1, ItemScore({"v": 2.0}))
-        assert store.pending("m", 2) == [0]
+        assert store.pending("m", 2).tolist() == [True, False]
+        assert store.n_finished("m", 2) == 1
         assert [values for _, values in store.values("m")] == [{"v": 1.0}, {"v": 2.0}]
         store.put("m", 0, ItemFailure("ItemError", "no"))
-        assert store.pending("m", 2) == []
+        assert store.pending("m", 2).tolist() == [False, False]
         assert [values for _, values in store.values("m")] == [{"v": 2.0}]
         store.put("m", 0, ItemScore({"v": 3.0}))
         assert list(store.failures("m")) == []

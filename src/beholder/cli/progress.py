@@ -16,9 +16,6 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from beholder.metrics.asker import Outcome
-from beholder.records import ItemFailure
-
 
 class TerminalProgress:
     """A bar with counts of scored, failed and reused and the rate; a ``run.session.Progress``.
@@ -63,13 +60,11 @@ class TerminalProgress:
         self._began = time.monotonic()
         self._task = self._bar.add_task("", total=total, completed=reused, counts=self._counts())
 
-    def advance(self, outcome: Outcome) -> None:
+    def advance(self, n_scored: int, n_failed: int) -> None:
         """See ``run.session.Progress``."""
-        if isinstance(outcome, ItemFailure):
-            self.failed_now += 1
-        else:
-            self.scored_now += 1
-        self._bar.update(self._task, advance=1, counts=self._counts())
+        self.scored_now += n_scored
+        self.failed_now += n_failed
+        self._bar.update(self._task, advance=n_scored + n_failed, counts=self._counts())
 
     @property
     def seconds(self) -> float:

@@ -15,14 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar
 
-from threadpoolctl import threadpool_limits
-
 from beholder.aio import bounded, run_sync
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemFailure, ItemScore
+from beholder.threads import one_blas_thread
 
 __all__ = ["Metric", "ValueInfo"]
 
@@ -85,7 +84,7 @@ class Metric(Asker[Item], Generic[E]):
         """
         texts = (references,) if isinstance(references, str) else tuple(references)
         item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
-        with threadpool_limits(1):
+        with one_blas_thread():
             found = run_sync(self.prepare([item]).evaluate(item, tools or Tools()))
         return replace(found, item=item)
 
@@ -108,7 +107,7 @@ class Metric(Asker[Item], Generic[E]):
                 found[index] = outcome
             return [found[index] for index in range(len(items))]
 
-        with threadpool_limits(1):
+        with one_blas_thread():
             return run_sync(each())
 
     def value_named(self, name: str | None) -> ValueInfo:

@@ -1,21 +1,63 @@
-"""How units and details lie in the store: JSON, arrays as half-precision bytes, compressed."""
+"""How outcomes lie in the store: JSON, arrays as half-precision bytes, compressed."""
 
 from __future__ import annotations
 
 import base64
 import json
 import zlib
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from beholder.records import Unit
+from beholder.records import ItemFailure, ItemScore, Unit
 
 _ARRAY = "__array__"
 
 MAX_BYTES = 256 * 2**20
 """Most that units or detail of one subject may unpack to."""
+
+
+ScoreRow: TypeAlias = tuple[str, int, str, str, bytes, bytes, bool]
+"""Asker, position, signature, numbers (JSON), units, detail unfinished."""
+
+FailureRow: TypeAlias = tuple[str, int, str, str, bool, bytes]
+"""Asker, position, error, message, transient, detail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Outcomes as the store keeps them, in the order in which they were asked for.
+
+    Attributes:
+        scores: A row per score.
+        failures: A row per failure.
+    """
+
+    scores: list[ScoreRow] = field(default_factory=list)
+    failures: list[FailureRow] = field(default_factory=list)
+
+    def add(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
+        """Encode one outcome.
+
+        Raises:
+            TypeError: The outcome holds what is no JSON value and no array.
+            ValueError: A number is not finite.
+        """
+        detail = encode_detail(outcome.detail)
+        if isinstance(outcome, ItemFailure):
+            self.failures.append(
+                (asker, position, outcome.error, outcome.message, outcome.transient, detail)
+            )
+            return
+        numbers = json.dumps(dict(outcome.values), allow_nan=False)
+        units = encode_units(outcome.units)
+        self.scores.append(
+            (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished)
+        )
+
+    def __len__(self) -> int:
+        return len(self.scores) + len(self.failures)
 
 
 def encode_units(units: tuple[Unit, ...]) -> bytes:

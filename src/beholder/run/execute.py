@@ -1,36 +1,41 @@
-"""Ask what a run still lacks, and hand over each outcome as it arrives.
+"""Ask what a run still lacks, and hand over what comes of it, encoded, as it arrives.
 
 Two ways, one rule: in worker processes when every tool is cheap to make anew in each (built-in
 analysis and embeddings), in coroutines of this process otherwise (remote or big models). Outcomes
 are the same either way and do not depend on their order.
+
+A worker is handed positions, reads the subjects from the store and hands back rows for it, so that
+the one process that writes has little to do for many that work.
 """
 
 from __future__ import annotations
 
-import asyncio
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import islice
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from threadpoolctl import threadpool_limits
+import numpy as np
+from numpy.typing import NDArray
 
 from beholder.aio import bounded, run_sync
 from beholder.errors import RunError
 from beholder.metrics import Tools
-from beholder.metrics.asker import Asker, Outcome, attempt
+from beholder.metrics.asker import attempt
+from beholder.run.batch import Scorer, Task
+from beholder.run.codec import Encoded
+from beholder.run.store import Store
+from beholder.threads import one_blas_thread
 
-Job: TypeAlias = tuple[int, int]
-"""Position of the subject, index of the asker."""
-
-Put: TypeAlias = Callable[[Job, Outcome], None]
-"""Keeps what became of a job."""
+Put: TypeAlias = Callable[[Encoded], None]
+"""Keeps what became of some jobs."""
 
 BLOCK = 16
 """Subjects a worker takes at once: small enough that a killed run redoes little."""
@@ -41,37 +46,48 @@ WORTH_WORKERS = 400
 
 @dataclass(frozen=True)
 class Work:
-    """Jobs to do, and with what.
+    """What to do, and with what.
 
     Attributes:
-        askers: What is asked.
-        jobs: Of which subjects, in order of subjects.
-        subject: Gives the subject at a position.
+        scorer: What is asked; a copy of it goes to each worker.
+        open: Which subjects each asker is put to, (askers, subjects).
+        store: Holds the subjects.
         tools: Tools of this process.
-        make_tools: Makes the same tools anew in a worker process.
     """
 
-    askers: Sequence[Asker[Any]]
-    jobs: Sequence[Job]
-    subject: Callable[[int], Any]
+    scorer: Scorer
+    open: NDArray[np.bool_]
+    store: Store
     tools: Tools
-    make_tools: Callable[[], Tools]
 
-    def pairs(self) -> Iterator[tuple[Job, Any]]:
-        """Jobs with their subjects; one that several askers are asked of is read once."""
-        position, subject = -1, None
-        for job in self.jobs:
-            if job[0] != position:
-                position, subject = job[0], self.subject(job[0])
-            yield job, subject
+    def blocks(self) -> Iterator[_Positions]:
+        """Positions with something to do, in order, each with what is open there."""
+        positions = np.flatnonzero(self.open.any(axis=0))
+        for start in range(0, len(positions), BLOCK):
+            some = positions[start : start + BLOCK]
+            yield _Positions(some, self.open[:, some])
+
+
+@dataclass(frozen=True, slots=True)
+class _Positions:
+    """Some subjects by position, and what is open of each, (askers, subjects)."""
+
+    positions: NDArray[np.intp]
+    open: NDArray[np.bool_]
+
+    def tasks(self, store: Store, scorer: Scorer) -> Iterator[Task]:
+        """The subjects themselves, with the places of the askers that are put to each."""
+        subjects = store.subjects(scorer.kind, self.positions.tolist())
+        for (position, subject), column in zip(subjects, self.open.T, strict=True):
+            yield position, subject, np.flatnonzero(column).tolist()
 
 
 def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> None:
-    """Do jobs and hand over each outcome; may be interrupted at any time.
+    """Do what is open and hand over what comes of it; may be interrupted at any time.
 
     Args:
         work: What to do.
-        put: Called in this process, once per job, as outcomes arrive.
+        put: Called in this process as outcomes arrive.
         workers: Worker processes; None decides from the number of jobs.
         concurrency: Subjects that wait for remote tools at once.
 
@@ -79,46 +95,53 @@ def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> N
         RunError: A worker process died.
         KeyboardInterrupt: Passed on, after all that was finished was handed over.
     """
-    cheap = all(work.tools.are_per_process(asker.tool_specs()) for asker in work.askers)
+    cheap = all(work.tools.are_per_process(asker.tool_specs()) for asker in work.scorer.askers)
     if workers is None:
-        workers = os.cpu_count() or 1 if len(work.jobs) >= WORTH_WORKERS else 1
-    with threadpool_limits(1):  # a sum's rounding may depend on the number of BLAS threads
-        if workers > 1 and cheap:
-            for job, outcome in _in_processes(work, workers):
-                put(job, outcome)
-        else:
+        workers = os.cpu_count() or 1 if work.open.sum() >= WORTH_WORKERS else 1
+    if workers > 1 and cheap:
+        _in_processes(work, put, workers)
+    else:
+        with one_blas_thread():
             run_sync(_in_coroutines(work, put, concurrency))
 
 
 async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
-    async def one(pair: tuple[Job, Any]) -> Outcome:
-        (_, index), subject = pair
-        return await attempt(work.askers[index], subject, work.tools)
+    askers = work.scorer.askers
 
-    async for (job, _), outcome in bounded(one, work.pairs(), concurrency):
-        put(job, outcome)
+    def jobs() -> Iterator[tuple[int, Any, int]]:
+        for block in work.blocks():
+            for position, subject, places in block.tasks(work.store, work.scorer):
+                yield from ((position, subject, place) for place in places)
+
+    async def one(job: tuple[int, Any, int]) -> Encoded:
+        position, subject, place = job
+        found = Encoded()
+        outcome = await attempt(askers[place], subject, work.tools)
+        found.add(askers[place].name, position, outcome)
+        return found
+
+    async for _, found in bounded(one, jobs(), concurrency):
+        put(found)
 
 
-def _in_processes(work: Work, workers: int) -> Iterator[tuple[Job, Outcome]]:
-    source = work.pairs()
-    running: dict[Future[list[Outcome]], list[Job]] = {}
+def _in_processes(work: Work, put: Put, workers: int) -> None:
+    blocks = work.blocks()
+    running: set[Future[Encoded]] = set()
     pool = ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
-        initargs=(work.askers, work.make_tools),
+        initargs=(work.scorer, work.store.folder),
     )
     try:
         while True:
-            while len(running) < 2 * workers and (block := list(islice(source, BLOCK))):
-                future = pool.submit(
-                    _ask_block, [(index, subject) for (_, index), subject in block]
-                )
-                running[future] = [job for job, _ in block]
+            while len(running) < 2 * workers and (block := next(blocks, None)) is not None:
+                running.add(pool.submit(_do, block))
             if not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield from zip(running.pop(future), future.result(), strict=True)
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                put(future.result())
     except BrokenProcessPool as error:
         raise RunError(
             "a worker process died (killed, or out of memory); what was finished is kept: run the"
@@ -128,14 +151,25 @@ def _in_processes(work: Work, workers: int) -> Iterator[tuple[Job, Outcome]]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-_worker: tuple[Sequence[Asker[Any]], Tools] | None = None
+class _Worker:
+    """What a worker process holds: the scorer, and the run's store to read subjects from."""
+
+    def __init__(self, scorer: Scorer, folder: Path) -> None:
+        self._scorer = scorer
+        self._open = ExitStack()
+        self._store = self._open.enter_context(Store.read(folder))
+
+    def do(self, block: _Positions) -> Encoded:
+        return self._scorer(block.tasks(self._store, self._scorer))
 
 
-def _start_worker(askers: Sequence[Asker[Any]], make_tools: Callable[[], Tools]) -> None:
+_worker: _Worker | None = None
+
+
+def _start_worker(scorer: Scorer, folder: Path) -> None:
     global _worker  # one worker process serves one run
     end_with_parent()
-    threadpool_limits(1)
-    _worker = (askers, make_tools())
+    _worker = _Worker(scorer, folder)
 
 
 def end_with_parent() -> None:
@@ -151,12 +185,6 @@ def _die_with_parent() -> None:
         os._exit(1)  # killed without a word: no one is left to take a result
 
 
-def _ask_block(block: Iterable[tuple[int, Any]]) -> list[Outcome]:
+def _do(block: _Positions) -> Encoded:
     assert _worker is not None
-    askers, tools = _worker
-
-    async def each() -> list[Outcome]:
-        asked = (attempt(askers[index], subject, tools) for index, subject in block)
-        return list(await asyncio.gather(*asked))
-
-    return asyncio.run(each())
+    return _worker.do(block)

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from threadpoolctl import threadpool_limits
+import numpy as np
 
 from beholder.judges import AnswerStore, Tally
 from beholder.judges.telling import Judging
@@ -27,11 +27,14 @@ from beholder.records import MetricResult
 from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
 from beholder.run.asked import Asked
-from beholder.run.execute import Job, Work, execute
+from beholder.run.batch import Scorer
+from beholder.run.codec import Encoded
+from beholder.run.execute import Work, execute
 from beholder.run.export import export, tables_stand
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 from beholder.run.summary import summarise
+from beholder.threads import one_blas_thread
 
 S = TypeVar("S")
 
@@ -59,8 +62,8 @@ class Progress(Protocol):
     def start(self, total: int, reused: int) -> None:
         """The run has ``total`` jobs, of which ``reused`` were finished before."""
 
-    def advance(self, outcome: Outcome) -> None:
-        """One job is finished and written."""
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        """So many jobs more are finished and written: with a score, and with a reason instead."""
 
 
 class Quiet:
@@ -69,7 +72,7 @@ class Quiet:
     def start(self, total: int, reused: int) -> None:
         """See ``Progress``."""
 
-    def advance(self, outcome: Outcome) -> None:
+    def advance(self, n_scored: int, n_failed: int) -> None:
         """See ``Progress``."""
 
 
@@ -164,7 +167,7 @@ class Session:
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)
             session.answers = answers
-            stack.enter_context(threadpool_limits(1))  # sums depend on the number of threads
+            stack.enter_context(one_blas_thread())  # sums depend on the number of threads
             try:
                 yield session
             except BaseException:
@@ -216,7 +219,7 @@ class Session:
             log: What the run log says of data and settings.
         """
         self._log = manifest.build(self._kind, log, self.asked)
-        reused = sum(min(one.jobs, one.n - len(self._open(one))) for one in self.asked)
+        reused = sum(min(one.jobs, self.store.n_finished(one.name, one.n)) for one in self.asked)
         total = sum(one.jobs for one in self.asked)
         self._progress.start(total, reused)
         closed = {**self._log, "status": "complete"}
@@ -241,29 +244,27 @@ class Session:
             ConfigError: A tool cannot do what is asked.
             RunError: The run cannot go on, for instance because its budget is spent.
         """
-        kind = asked[0].kind
         if positions is not None:
             for one in asked:
                 self.store.keep_only(one.name, positions)
-        jobs = sorted(
-            (position, index)
-            for index, one in enumerate(asked)
-            for position in self._open(one, positions)
-        )
+        open_ = np.zeros((len(asked), max(one.n for one in asked)), dtype=np.bool_)
+        for place, one in enumerate(asked):
+            open_[place, : one.n] = self.store.pending(one.name, one.n)
+        if positions is not None:
+            open_[:, ~np.isin(np.arange(open_.shape[1]), positions)] = False
 
-        def put(job: Job, outcome: Outcome) -> None:
-            self.store.put(asked[job[1]].name, job[0], outcome)
-            self._progress.advance(outcome)
+        def put(found: Encoded) -> None:
+            self.store.put_block(found)
+            self._progress.advance(len(found.scores), len(found.failures))
 
-        work = Work(
-            askers=[one.asker for one in asked],
-            jobs=jobs,
-            subject=lambda position: next(iter(self.store.subjects(kind, [position])))[1],
-            tools=self.tools,
-            make_tools=self._means.tools,
-        )
+        scorer = Scorer((one.asker for one in asked), asked[0].kind, self._means.tools)
         limits = self._means.work
-        execute(work, put, workers=limits.workers, concurrency=limits.concurrency or CONCURRENCY)
+        execute(
+            Work(scorer, open_, self.store, self.tools),
+            put,
+            workers=limits.workers,
+            concurrency=limits.concurrency or CONCURRENCY,
+        )
 
     def outcomes(self, asked: Asked) -> dict[int, Outcome]:
         """What is known of each subject, by position, in order."""
@@ -277,11 +278,6 @@ class Session:
         summary = {one.name: summarise(self.store, one, judging) for one in self.asked}
         self._write("complete", summary, judging)
         return summary
-
-    def _open(self, asked: Asked, positions: Sequence[int] | None = None) -> list[int]:
-        finished = self.store.finished(asked.name)
-        wanted = range(asked.n) if positions is None else positions
-        return [position for position in wanted if position not in finished]
 
     def _write(
         self,

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from beholder.embed.base import FloatArray
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import codec
+from beholder.run.codec import Encoded
 from beholder.run.store_file import FILE_NAME, to_read, to_write
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
 
@@ -232,39 +234,48 @@ class Store:
 
     def finished(self, asker: str) -> set[int]:
         """Positions with a whole score, or with a failure that will stay."""
-        rows = self._db.execute(
-            """SELECT position FROM scores WHERE asker = ? AND NOT unfinished
-               UNION SELECT position FROM failures WHERE asker = ? AND NOT transient""",
-            (asker, asker),
-        )
-        return {position for (position,) in rows}
+        return {position for (position,) in self._finished(asker, "position", _ALL)}
 
-    def pending(self, asker: str, n: int) -> list[int]:
-        """Positions below ``n`` that are not finished."""
-        finished = self.finished(asker)
-        return [position for position in range(n) if position not in finished]
+    def n_finished(self, asker: str, n: int) -> int:
+        """How many of the first ``n`` subjects are finished."""
+        return sum(count for (count,) in self._finished(asker, "count(*)", n))
+
+    def pending(self, asker: str, n: int) -> NDArray[np.bool_]:
+        """Which of the first ``n`` subjects are not finished, (n,)."""
+        found = np.ones(n, dtype=np.bool_)
+        for (position,) in self._finished(asker, "position", n):
+            found[position] = False
+        return found
+
+    def _finished(self, asker: str, what: str, n: int) -> Iterator[tuple[int]]:
+        """Of positions below ``n`` that are finished; read from indices, no outcome is touched."""
+        for table, not_yet in (("scores", "unfinished"), ("failures", "transient")):
+            chosen = f"FROM {table} WHERE asker = :asker AND position < :n"  # the names are ours
+            without = f"position NOT IN (SELECT position {chosen} AND {not_yet})"
+            yield from self._db.execute(
+                f"SELECT {what} {chosen} AND {without}", {"asker": asker, "n": n}
+            )
 
     def put(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
         """Write what became of one subject."""
-        if isinstance(outcome, ItemFailure):
-            detail = codec.encode_detail(outcome.detail)
-            row = (asker, position, outcome.error, outcome.message, outcome.transient, detail)
-            with self.transaction():
-                self._db.execute(
-                    "DELETE FROM scores WHERE asker = ? AND position = ?", (asker, position)
-                )
-                self._db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", row)
-            return
-        numbers = json.dumps(dict(outcome.values), allow_nan=False)
-        units = codec.encode_units(outcome.units)
-        detail = codec.encode_detail(outcome.detail)
+        found = Encoded()
+        found.add(asker, position, outcome)
+        self.put_block(found)
+
+    def put_block(self, found: Encoded) -> None:
+        """Write what became of subjects: all of it or, where the process is killed, nothing."""
         with self.transaction():
-            self._db.execute(
-                "DELETE FROM failures WHERE asker = ? AND position = ?", (asker, position)
+            # An asker has one outcome of a subject: what was there before gives way.
+            for table, others in (("failures", found.scores), ("scores", found.failures)):
+                self._db.executemany(
+                    f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # the names are ours
+                    [row[:2] for row in others],
+                )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", found.scores
             )
-            self._db.execute(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished),
+            self._db.executemany(
+                "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", found.failures
             )
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:

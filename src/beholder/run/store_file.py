@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS failures (
     asker TEXT NOT NULL, position INTEGER NOT NULL,
     error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL, detail BLOB NOT NULL,
     PRIMARY KEY (asker, position));
+CREATE INDEX IF NOT EXISTS unfinished ON scores (asker, position) WHERE unfinished;
+CREATE INDEX IF NOT EXISTS transient ON failures (asker, position) WHERE transient;
 CREATE TABLE IF NOT EXISTS vectors (
     identity TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
     PRIMARY KEY (identity, digest)) WITHOUT ROWID;

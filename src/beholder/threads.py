@@ -1,0 +1,60 @@
+"""One BLAS thread while we add up: a sum's rounding may depend on the number of threads.
+
+Products as small as ours also cost several threads more than they gain.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+
+from threadpoolctl import threadpool_limits
+
+
+class _Hold:
+    """The limit of this process, held while anybody needs it.
+
+    Most libraries have one number of threads for the whole process. If each of two overlapping
+    calls set it and put it back for itself, the one that ends first would lift it under the other,
+    and the last would leave it in place for good. Both counting and setting are done by one thread,
+    because a library may be put back only by the thread that has set it.
+    """
+
+    def __init__(self) -> None:
+        self._by = ThreadPoolExecutor(1, thread_name_prefix="one-blas-thread")
+        self._holders = 0
+        self._loaded = 0
+        self._limits = ExitStack()
+
+    def enter(self) -> None:
+        self._by.submit(self._enter).result()
+
+    def leave(self) -> None:
+        self._by.submit(self._leave).result()
+
+    def _enter(self) -> None:
+        self._holders += 1
+        if self._holders == 1 or self._loaded != len(sys.modules):  # new libraries may be there
+            self._limits.enter_context(threadpool_limits(1))
+            self._loaded = len(sys.modules)
+
+    def _leave(self) -> None:
+        self._holders -= 1
+        if not self._holders:
+            self._limits.close()  # in reverse, so that each library has its first number again
+
+
+_hold = _Hold()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold the linear algebra of this process to one thread; calls may overlap and nest."""
+    _hold.enter()
+    try:
+        with threadpool_limits(1):  # what libraries count by thread (OpenMP): here for this one
+            yield
+    finally:
+        _hold.leave()

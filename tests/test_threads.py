@@ -1,0 +1,73 @@
+"""The limit on BLAS threads belongs to the process: it is held and given back as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import Barrier, Thread
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from beholder.threads import one_blas_thread
+
+
+def _threads() -> set[int]:
+    assert np.eye(2).sum() == 2  # numpy has loaded its library
+    return {library["num_threads"] for library in threadpool_info()}
+
+
+@pytest.fixture(autouse=True)
+def several() -> Iterator[None]:
+    """Two threads, whoever set them: a thread that has ended, so that nobody is in charge."""
+    before = max(_threads())
+    _as_another(lambda: threadpool_limits(2))
+    if _threads() != {2}:
+        pytest.skip("the BLAS of this machine has one thread at most")
+    yield
+    _as_another(lambda: threadpool_limits(before))
+
+
+def _as_another(function: Callable[[], object]) -> None:
+    thread = Thread(target=function)
+    thread.start()
+    thread.join()
+
+
+def test_one_thread_within_and_several_after() -> None:
+    with one_blas_thread():
+        assert _threads() == {1}
+        with one_blas_thread():
+            assert _threads() == {1}
+        assert _threads() == {1}
+    assert _threads() == {2}
+
+
+def test_an_error_gives_the_threads_back() -> None:
+    with pytest.raises(ZeroDivisionError), one_blas_thread():
+        raise ZeroDivisionError
+    assert _threads() == {2}
+
+
+def test_overlapping_threads_hold_it_together() -> None:
+    in_both, first_left = Barrier(2, timeout=60), Barrier(2, timeout=60)
+    seen: list[set[int]] = []
+
+    def first() -> None:
+        with one_blas_thread():
+            in_both.wait()
+        first_left.wait()
+
+    def second() -> None:
+        with one_blas_thread():
+            in_both.wait()
+            first_left.wait()
+            seen.append(_threads())
+
+    both = [Thread(target=first), Thread(target=second)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    assert seen == [{1}]
+    assert _threads() == {2}
