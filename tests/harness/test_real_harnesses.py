@@ -14,9 +14,10 @@ import pytest
 import beholder
 from beholder.harness.tracking import log_mlflow, log_wandb
 
+# Each has a reference of its own: our interval resamples pictures, and inspect_ai knows none.
 ROWS = [
     {"candidate": "A red dog sleeps.", "references": ["A brown dog sleeps."]},
-    {"candidate": "A brown dog sleeps.", "references": ["A brown dog sleeps."]},
+    {"candidate": "A black cat eats.", "references": ["A black cat eats."]},
     {"candidate": "A cat sits on a wall.", "references": ["A cat sits on a brick wall."]},
 ]
 
@@ -29,21 +30,20 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> beholder.Run:
 def test_inspect_scores_by_the_entry_point(run: beholder.Run, tmp_path: Path) -> None:
     inspect_ai = pytest.importorskip("inspect_ai", reason="make test-harness")
     from inspect_ai.dataset import Sample
-    from inspect_ai.model import ModelOutput, get_model
 
-    outputs = [ModelOutput.from_content("mockllm/model", row["candidate"]) for row in ROWS]
     task = inspect_ai.Task(
         dataset=[Sample(input="Describe.", target=row["references"]) for row in ROWS],
         scorer=_by_name("beholder/posh"),
     )
     (log,) = inspect_ai.eval(
         task,
-        model=get_model("mockllm/model", custom_outputs=outputs),
+        model=_says([row["candidate"] for row in ROWS]),
         log_dir=str(tmp_path),
         display="none",
         max_samples=1,  # outputs are given in order
     )
     assert log.status == "success", log.error
+    (scores,) = log.results.scores
     (scores,) = log.results.scores
     ours = run.summary["posh"].values["f1"]
     assert ours.interval is not None
@@ -58,6 +58,19 @@ def test_inspect_scores_by_the_entry_point(run: beholder.Run, tmp_path: Path) ->
     wrong = next(unit for unit in units if unit["verdict"] == "contradicted")
     start, end = wrong["spans"][0]
     assert ROWS[0]["candidate"][start:end] in ("red", "red dog")
+
+
+def _says(texts: list[str]) -> Any:
+    """A model that says these texts in order, and counts words, as its own count asks a network."""
+    from inspect_ai.model import ModelOutput, get_model
+
+    async def count(text: str) -> int:
+        return len(text.split())
+
+    outputs = [ModelOutput.from_content("mockllm/model", text) for text in texts]
+    model = get_model("mockllm/model", custom_outputs=outputs)
+    model.api.count_text_tokens = count
+    return model
 
 
 def _by_name(name: str) -> Any:
@@ -78,14 +91,12 @@ def _found(flat: dict[str, Any], end: str) -> float:
 def test_inspect_leaves_a_sample_without_target_unscored(tmp_path: Path) -> None:
     inspect_ai = pytest.importorskip("inspect_ai", reason="make test-harness")
     from inspect_ai.dataset import Sample
-    from inspect_ai.model import ModelOutput, get_model
 
-    outputs = [ModelOutput.from_content("mockllm/model", text) for text in ("A dog.", "A dog.")]
     task = inspect_ai.Task(
         dataset=[Sample(input="x", target=[]), Sample(input="x", target=["A dog."])],
         scorer=_by_name("beholder/posh"),
     )
-    model = get_model("mockllm/model", custom_outputs=outputs)
+    model = _says(["A dog.", "A dog."])
     (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_samples=1)
     assert log.results.scores[0].metrics["mean"].value == pytest.approx(1.0)
     assert log.samples[0].scores["posh"].reason == "not_applicable"
@@ -94,9 +105,10 @@ def test_inspect_leaves_a_sample_without_target_unscored(tmp_path: Path) -> None
 def test_mlflow_holds_means_signature_and_files(
     run: beholder.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # the small package has no other
     mlflow = pytest.importorskip("mlflow", reason="make test-harness")
-    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
-    mlflow.create_experiment("texts", artifact_location=str(tmp_path / "artifacts"))
+    mlflow.set_tracking_uri((tmp_path / "mlflow").as_uri())
+    mlflow.create_experiment("texts", artifact_location=(tmp_path / "artifacts").as_uri())
     mlflow.set_experiment("texts")
     with mlflow.start_run() as started:
         log_mlflow(run)

@@ -151,3 +151,7 @@ def _in_words(units: Sequence[Unit]) -> str | None:
             more = f" and {len(said) - _TOLD} more" if len(said) > _TOLD else ""
             lines.append(f"{label}: {'; '.join(said[:_TOLD])}{more}")
     return "\n".join(lines) or None
+
+
+SCORERS = {name: _scorer_of(name) for name in METRICS.names()}
+"""A scorer for each metric, those of plug-ins included; called, it gives one for a task."""
