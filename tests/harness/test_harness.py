@@ -69,7 +69,11 @@ def test_an_assertion_tells_score_bound_and_what_is_wrong() -> None:
 
 def test_numbers_for_trackers() -> None:
     result = MetricResult(
-        "posh", {"f1": Estimate(0.5, Interval(0.4, 0.6), 9), "precision": Estimate(0.7, None, 1)}, 9, 2, "s"
+        "posh",
+        {"f1": Estimate(0.5, Interval(0.4, 0.6), 9), "precision": Estimate(0.7, None, 1)},
+        9,
+        2,
+        "s",
     )
     assert numbers("posh", result) == {
         "posh.n_failed": 2.0,

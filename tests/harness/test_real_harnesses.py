@@ -97,7 +97,9 @@ def test_inspect_leaves_a_sample_without_target_unscored(tmp_path: Path) -> None
         scorer=_by_name("beholder/posh"),
     )
     model = _says(["A dog.", "A dog."])
-    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_samples=1)
+    (log,) = inspect_ai.eval(
+        task, model=model, log_dir=str(tmp_path), display="none", max_samples=1
+    )
     assert log.results.scores[0].metrics["mean"].value == pytest.approx(1.0)
     assert log.samples[0].scores["posh"].reason == "not_applicable"
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api.run import Run
-from beholder.data import from_row, records
-from beholder.errors import DataError
+from beholder.data.read import items_of
 from beholder.metrics import Metric, metric
 from beholder.options import Options, grouped
 from beholder.records import Item
@@ -29,7 +28,8 @@ def score(
     """Score a data set, or go on with a run that was interrupted.
 
     Args:
-        data: A data file, a run directory (its items are scored again), or items or rows.
+        data: A data file, a folder of pictures with texts beside them, a run directory (its items
+            are scored again), items or rows, or a table of pandas, pyarrow or datasets.
         metrics: Metrics, or their text forms such as ``"vcs(lct=1)"``;
             ``"headline"`` is ``"accord"``.
         judge: Judge for the metrics that ask one and do not name one: ``openai:MODEL``,
@@ -61,7 +61,7 @@ def score(
         out=out,
         **options,
     )
-    rows = None if isinstance(data, str | Path) else _from_python(data)
+    rows = None if isinstance(data, str | Path) else items_of(_rows(data), config.rows, "items")
     bad_rows = run_scores(config, progress or Quiet(), rows)
     return Run(config.out, bad_rows=tuple(bad_rows))
 
@@ -92,8 +92,19 @@ def configure(
     )
 
 
-def _from_python(rows: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item | DataError]:
-    def build(row: object, number: str) -> Item:
-        return row if isinstance(row, Item) else from_row(row, default_id=number)
+def _rows(data: Any) -> Iterator[tuple[int, Any]]:
+    """Rows of what may be a table of pandas or pyarrow, with their numbers."""
+    if hasattr(data, "to_batches"):  # pyarrow
+        found = (row for batch in data.to_batches() for row in batch.to_pylist())
+    elif hasattr(data, "itertuples"):  # pandas: a cell that is not there is no number
+        found = map(_filled, data.to_dict("records"))
+    else:
+        found = iter(data)
+    yield from enumerate(found, start=1)
 
-    return records(enumerate(rows, start=1), build, name="items")
+
+def _filled(row: Mapping[Any, Any]) -> dict[Any, Any]:
+    cells = {
+        name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()
+    }
+    return {name: value for name, value in cells.items() if value is not None and value == value}

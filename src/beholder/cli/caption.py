@@ -59,7 +59,7 @@ def caption(
 
     if data == "-" and writing.words == "median":
         raise ConfigError("--words median reads the data twice; name a file instead of -")
-    read = read_pictured(data, media_root=run.rows.media_root)
+    read = read_pictured(data, run.rows)
     limits = word_limits(writing.words, good_rows(read, run.rows, [], name=data))
     systems = {
         name: CaptionRow(spec, writing.language, limits, writing.context)

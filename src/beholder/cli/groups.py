@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeAlias
 from cyclopts import Parameter
 
 from beholder.cli.cache import cache_file
+from beholder.errors import ConfigError
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 
 
@@ -33,10 +34,26 @@ AsJson: TypeAlias = Annotated[
 ]
 
 
+def _field_and_column(given: str) -> tuple[str, str]:
+    name, equals, column = given.partition("=")
+    if not equals:
+        raise ConfigError(f"--map {given}: expected FIELD=COLUMN, such as candidate=text")
+    return name.strip(), column.strip()
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class DataGroup(DataOptions):
     """Which rows of the data a command takes."""
+
+    map: Annotated[  # type: ignore[assignment]
+        tuple[str, ...],
+        Parameter(help="Which column holds a field, as candidate=text; repeatable."),
+    ] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "map", dict(_field_and_column(one) for one in self.map))
 
 
 @Parameter(name="*")

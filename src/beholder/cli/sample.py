@@ -60,7 +60,7 @@ def sample(
     if people.overlap is not None and not people.annotators:
         raise ConfigError("--overlap says how many annotators see a picture; give --annotators")
     bad: list[DataError] = []
-    read = read_pictured(data, media_root=rows.media_root)
+    read = read_pictured(data, rows)
     root, folder = root_of(data), out.parent
     items = [
         replace(item, images=tuple(rebased(image, root, folder) for image in item.images))

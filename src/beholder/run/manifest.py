@@ -90,13 +90,18 @@ def kind_of(folder: Path) -> str:
     return str(read(folder).get("kind", SCORES))
 
 
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds a run."""
+    return (folder / FILE_NAME).is_file()
+
+
 def check_kind(folder: Path, *kinds: str) -> None:
     """Refuse a run of another kind; a folder without a run log is any kind's.
 
     Raises:
         RunError: Says which kind the folder holds, and which were expected.
     """
-    if not (folder / FILE_NAME).is_file():
+    if not is_run(folder):
         return
     found = kind_of(folder)
     if found not in kinds:

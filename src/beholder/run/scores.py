@@ -48,11 +48,14 @@ class ScoreConfig:
     def folder(self) -> Path:
         """What the items' pictures are relative to.
 
-        The folder of the data file; for items given otherwise ``media_root``, else the current
-        directory.
+        The folder of the data file, or of pictures; for items given otherwise ``media_root``, else
+        the current directory.
         """
-        if Path(self.data).is_file():
-            return Path(self.data).parent
+        path = Path(self.data)
+        if path.is_file():
+            return path.parent
+        if path.is_dir() and not manifest.is_run(path):
+            return path
         return self.rows.media_root or Path()
 
     @property
@@ -131,12 +134,12 @@ def read(
 
 @contextmanager
 def _source(config: ScoreConfig) -> Iterator[Iterable[Item | DataError]]:
-    if Path(config.data).is_dir():
+    if manifest.is_run(Path(config.data)):
         manifest.check_kind(Path(config.data), KIND)
         with Store.read(Path(config.data)) as other:
             yield (item for _, item in other.items())
     else:
-        yield read_items(config.data, media_root=config.rows.media_root)
+        yield read_items(config.data, config.rows)
 
 
 @contextmanager
