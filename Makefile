@@ -1,9 +1,9 @@
-# make demo | test | test-models | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
+# make demo | test | test-web | test-models | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-hf test-models check bench mutate chaos identity docs lock clean
+.PHONY: demo test test-web test-hf test-models check bench mutate chaos identity docs lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -17,6 +17,10 @@ test-hf: .venv-hf/.ready
 	.venv-hf/bin/python -m pytest tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
 	    tests/embed/test_image_embedders.py tests/metrics/classical/test_clipscore.py \
 	    tests/metrics/classical/test_bertscore.py tests/metrics/irr/test_perplexity_hf.py
+
+# Served pages in Debian's chromium, driven by Playwright in an environment of its own.
+test-web: .venv-web/.ready
+	BEHOLDER_TEST_BROWSER=1 .venv-web/bin/python -m pytest -p no:cacheprovider tests/web
 
 # Real engines with real (small) weights, in environments of their own that are kept between runs:
 # vLLM and transformers, in this process and served, and llama.cpp, which is built from its source.
@@ -83,7 +87,7 @@ docs: $(VENV)/.dev
 
 # The lock files pin every package by version and hash; run after changing dependencies. Each extra
 # has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
-EXTRAS := hf datasets sat narratives umap graph coref pandas
+EXTRAS := hf datasets sat narratives umap graph coref pandas web
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header -q
 CPU := $(BIN)/uv pip compile --python-version 3.11 --python-platform x86_64-unknown-linux-gnu \
     --generate-hashes --no-annotate --no-header -q
@@ -95,6 +99,7 @@ lock: $(VENV)/.dev
 	    $(COMPILE) pyproject.toml --group build --extra $$extra -c requirements/dev.txt \
 	        -c requirements/tested.in -o requirements/$$extra.txt || exit 1; \
 	done
+	$(COMPILE) requirements/test-web.in -c requirements/dev.txt -o requirements/test-web.txt
 	$(COMPILE) pyproject.toml --group build --extra vllm -o requirements/vllm.txt
 	$(COMPILE) pyproject.toml --group build --extra hf -c requirements/dev.txt \
 	    -c requirements/tested.in --override requirements/without-torch.in -o requirements/test-hf.txt
@@ -127,6 +132,13 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	.venv-hf/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
+.venv-web/.ready: requirements/dev.txt requirements/test-web.txt pyproject.toml
+	$(PYTHON) -m venv .venv-web
+	.venv-web/bin/pip install -q --require-hashes -r requirements/dev.txt
+	.venv-web/bin/pip install -q --require-hashes -r requirements/test-web.txt
+	.venv-web/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
 $(MODELS)/.ready: requirements/test-models.txt pyproject.toml
 	$(PYTHON) -m venv $(MODELS)/engines
 	$(MODELS)/engines/bin/pip install -q torch==2.13.0
@@ -157,4 +169,4 @@ $(MODELS)/.llama: requirements/test-llama.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-hf .venv-bench $(MODELS) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-hf .venv-web .venv-bench $(MODELS) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis

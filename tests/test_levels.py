@@ -20,9 +20,10 @@ LEVELS = [
         "backends embed language",
         "judges",
         "metrics narratives",
-        "run benchmarks rewards",
+        "run benchmarks annotate rewards",
         "report",
         "api harness",
+        "web",
         "cli __main__",
     )
 ]

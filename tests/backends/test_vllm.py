@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -54,6 +55,37 @@ class Engine:
             outputs=[sample],
             num_cached_tokens=2,
         )
+
+
+class SteppingEngine(Engine):
+    """As vLLM 0.32: requests are put in, and the last one that is unfinished ends at each step."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.llm_engine = self
+        self.n_given = 0
+        self.running: dict[str, Any] = {}
+        self.aborted: list[str] = []
+        self.before_step: Any = lambda: None
+
+    def enqueue_chat(self, conversations: list[Any], params: Any, **options: Any) -> list[str]:
+        names = []
+        for output in self.chat(conversations, params, **options):
+            output.request_id, output.finished = str(self.n_given), True
+            self.n_given += 1
+            self.running[output.request_id] = output
+            names.append(f"{output.request_id}-8ae1f90c")
+        return names
+
+    def step(self) -> list[Any]:
+        self.before_step()
+        partial = SimpleNamespace(request_id=next(iter(self.running)), finished=False)
+        return [partial, self.running.popitem()[1]]
+
+    def abort_request(self, names: list[str]) -> None:
+        self.aborted += names
+        for name in names:
+            del self.running[name]
 
 
 @pytest.fixture
@@ -181,6 +213,67 @@ def test_prompt_too_long_fails_alone(engine: type[Engine]) -> None:
     assert "it has about 174 tokens" in str(long)
     assert "not cut: shorten the text or use a judge with more room" in str(long)
     assert short.text == "3"
+
+
+@pytest.fixture
+def stepping(engine: type[Engine]) -> list[SteppingEngine]:
+    """The engines that were made."""
+    made: list[SteppingEngine] = []
+
+    def make(**options: Any) -> SteppingEngine:
+        made.append(SteppingEngine(**options))
+        return made[-1]
+
+    sys.modules["vllm"].LLM = make  # type: ignore[attr-defined]
+    sys.modules["vllm"].sampling_params = SimpleNamespace(StructuredOutputsParams=Params)  # type: ignore[attr-defined]
+    return made
+
+
+def test_answers_come_back_to_their_questions_in_whatever_order_they_finish(
+    stepping: list[SteppingEngine],
+) -> None:
+    async def go() -> list[Any]:
+        backend = VLLM("m")
+        requests = ask("one", "one two", "one two three", max_tokens=5)
+        return await asyncio.gather(*(backend.chat(request) for request in requests))
+
+    assert [answer.usage.prompt for answer in asyncio.run(go())] == [1, 2, 3]
+    assert stepping[0].aborted == []
+
+
+def test_what_is_finished_is_told_at_once_and_the_rest_ends_when_nobody_waits(
+    stepping: list[SteppingEngine],
+) -> None:
+    backend = VLLM("m")
+    arrived: list[str] = []
+    closed = threading.Event()
+
+    async def one(request: Request) -> None:
+        await backend.chat(request)
+        arrived.append(request.messages[0].text)
+
+    async def interrupted() -> None:
+        await backend.chat(ask("x")[0])
+        loop, me = asyncio.get_running_loop(), asyncio.current_task()
+        steps = iter(range(3))
+
+        def before_step() -> None:
+            if next(steps) == 2:
+                while len(arrived) < 2:
+                    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(60)
+                loop.call_soon_threadsafe(me.cancel)  # type: ignore[union-attr]
+                closed.wait(60)
+
+        stepping[0].before_step = before_step
+        await asyncio.gather(*map(one, ask("a", "b", "c", "d", max_tokens=5)))
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(interrupted())
+    closed.set()
+    backend._batcher._thread.shutdown(wait=True)
+    assert arrived == ["d", "c"]
+    assert stepping[0].aborted == ["1"], "the third step ended b"
+    assert stepping[0].running == {}
 
 
 def test_perplexity_counts_the_texts_tokens_alone(engine: type[Engine]) -> None:

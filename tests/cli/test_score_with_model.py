@@ -87,9 +87,13 @@ def test_run_is_complete_drawn_and_costs_no_second_call(cli: Cli, rules: str) ->
         done = cli(server.url, [DOGS, SAME, MORE], "-m", metric)
         assert done.code == 0, done.err
         assert "3 scored now, 0 failed now" in done.err
+        n_read = re.search(r"judges read ([\d,]+) tokens \([\d,]+/s\) and wrote", done.err)
+        assert n_read is not None, done.err
+        assert f"{n_read[1]} prompt tokens" in done.out, "as the run says of its judge"
         first = questions(server)
         again = cli(server.url, [DOGS, SAME, MORE], "-m", metric)
         assert "0 scored now, 0 failed now, 3 reused" in again.err
+        assert "judges read" not in again.err
         assert questions(server) == first
     assert len(set(first)) == len(first), "equal questions of two systems are asked once"
     html = Path("runs/d/report.html").read_text("utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import beholder
-from beholder.records import ItemScore, Unit
+from beholder.records import Unit
 from beholder.report import write_report
 from beholder.report.frequent import frequent
 from toy.browser import EXECUTABLE, Page, browser
@@ -80,7 +80,7 @@ def test_page_lists_wrong_attributes_and_missing_entities(report: Path) -> None:
 def test_findings_count_once_per_item_and_by_group() -> None:
     wrong = Unit("attribute", "Red", "candidate", (), 0.1, "contradicted", detail={"of": "car"})
     right = Unit("attribute", "old", "candidate", (), 0.9, "match")
-    scores = [(i, ItemScore({}, (wrong, wrong, right))) for i in range(3)]
+    scores = [(i, (wrong, wrong, right)) for i in range(3)]
     (found,) = frequent(scores, {"system": ["x", "y", "x"]})
     assert found.rows == [("red car", 3, [2, 1])]
     assert list(found.groups) == ["x", "y"]

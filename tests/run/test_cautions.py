@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -46,16 +47,16 @@ def test_tiny_values_stand_in_result_summary_and_page(
 def test_several_references_are_no_reason() -> None:
     items = [Item(i.id, i.candidate, (*i.references, "a dog")) for i in ITEMS]
     found = metric("cider_d").prepare(items)
-    assert found.cautions({"cider_d": [0.0, 1e-7, 0.4]}) == (
+    assert found.cautions({"cider_d": np.array([0.0, 1e-7, 0.4])}) == (
         "2 of 3 below 1e-06: texts 35 words longer or shorter than their reference count as 0",
     )
-    assert found.cautions({"cider_d": [2e-6, 1e-6, 0.4]}) == ()
+    assert found.cautions({"cider_d": np.array([2e-6, 1e-6, 0.4])}) == ()
 
 
 def test_a_tenth_of_tiny_values_is_not_told() -> None:
     one = metric("cider_d").prepare(ITEMS)
-    assert one.cautions({"cider_d": [0.0, *range(1, 10)]}) == ()
-    assert len(one.cautions({"cider_d": [0.0, 0.0, *range(1, 10)]})) == 1
+    assert one.cautions({"cider_d": np.array([0.0, *range(1, 10)])}) == ()
+    assert len(one.cautions({"cider_d": np.array([0.0, 0.0, *range(1, 10)])})) == 1
 
 
 @pytest.mark.parametrize(
@@ -68,4 +69,4 @@ def test_a_tenth_of_tiny_values_is_not_told() -> None:
     ],
 )
 def test_equal_values_are_told(values: list[float], told: tuple[str, ...]) -> None:
-    assert metric("token_f1").cautions({"f1": values, "precision": [0.0] * 9}) == told
+    assert metric("token_f1").cautions({"f1": np.array(values), "precision": np.zeros(9)}) == told

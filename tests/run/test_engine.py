@@ -15,6 +15,7 @@ from beholder.api import Run, score
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.metrics import METRICS
 from beholder.records import Item, ItemFailure
+from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy import killing
 from toy.metric import WordCount
@@ -25,7 +26,7 @@ if "word_count" not in METRICS.names():
 FILES = ("run.json", "scores.parquet", "units.parquet")
 
 
-class Counting:
+class Counting(Quiet):
     """Progress that counts."""
 
     def __init__(self) -> None:

@@ -72,7 +72,7 @@ if "word_count" not in METRICS.names():
     METRICS.register("word_count")(WordCount)
 
 
-class Counting:
+class Counting(Quiet):
     """Progress that counts."""
 
     def __init__(self) -> None:

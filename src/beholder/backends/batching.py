@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
@@ -18,23 +19,22 @@ class Batcher(Generic[Q, A]):
     """Collects what is asked at the same time and answers it together, in one worker thread.
 
     Args:
-        answer: Answers a batch; runs in the thread. In place of an answer it may give an exception,
-            for that question alone.
+        answer: Answers a batch; runs in the thread. Gives the place of a question and its answer as
+            soon as there is one, so that what is finished is kept when the rest is not. In place
+            of an answer it may give an exception, for that question alone. The event is set when
+            nobody waits any more (Ctrl-C): then it may end with questions unanswered.
         batch_size: Questions per batch at most.
         order: Sort key; questions that sort together go into one batch (equal length, or equal
             beginning).
-        stop: Called when nobody waits any more (Ctrl-C): a batch that is computed may end at once.
     """
 
     def __init__(
         self,
-        answer: Callable[[Sequence[Q]], Sequence[A | Exception]],
+        answer: Callable[[Sequence[Q], threading.Event], Iterable[tuple[int, A | Exception]]],
         batch_size: int,
         order: Callable[[Q], Any],
-        stop: Callable[[], None] = lambda: None,
     ) -> None:
         self._answer = answer
-        self._stop = stop
         self._batch_size = batch_size
         self._order = order
         # One thread: a model computes one batch at a time, whichever loop asks.
@@ -54,14 +54,17 @@ class Batcher(Generic[Q, A]):
 
     async def _make_queue(self) -> AsyncGenerator[asyncio.Queue[tuple[Q, asyncio.Future[A]]], None]:
         queue: asyncio.Queue[tuple[Q, asyncio.Future[A]]] = asyncio.Queue()
-        worker = asyncio.ensure_future(self._work(queue))
+        stop = threading.Event()
+        worker = asyncio.ensure_future(self._work(queue, stop))
         try:
             yield queue
         finally:
             worker.cancel()
-            self._stop()
+            stop.set()
 
-    async def _work(self, queue: asyncio.Queue[tuple[Q, asyncio.Future[A]]]) -> None:
+    async def _work(
+        self, queue: asyncio.Queue[tuple[Q, asyncio.Future[A]]], stop: threading.Event
+    ) -> None:
         loop = asyncio.get_running_loop()
         waiting: list[tuple[Q, asyncio.Future[A]]] = []
         while True:
@@ -75,18 +78,27 @@ class Batcher(Generic[Q, A]):
             batch, waiting = waiting[: self._batch_size], waiting[self._batch_size :]
             if not batch:
                 continue
-            questions = [question for question, _ in batch]
             try:
-                answers = await loop.run_in_executor(self._thread, self._answer, questions)
-            except Exception as error:  # the whole batch failed: every asker learns why
-                answers = [error] * len(batch)
-            for (_, future), answer in zip(batch, answers, strict=True):
-                if future.done():
-                    continue
-                if isinstance(answer, Exception):
-                    future.set_exception(answer)
-                else:
-                    future.set_result(answer)
+                await loop.run_in_executor(self._thread, self._compute, batch, stop)
+            except Exception as error:  # every asker without an answer learns why
+                for _, future in batch:
+                    _settle(future, error)
+
+    def _compute(self, batch: Sequence[tuple[Q, asyncio.Future[A]]], stop: threading.Event) -> None:
+        """Answer a batch, in the thread."""
+        for place, answer in self._answer([question for question, _ in batch], stop):
+            future = batch[place][1]
+            if not stop.is_set():
+                future.get_loop().call_soon_threadsafe(_settle, future, answer)
+
+
+def _settle(future: asyncio.Future[A], answer: A | Exception) -> None:
+    if future.done():
+        return
+    if isinstance(answer, Exception):
+        future.set_exception(answer)
+    else:
+        future.set_result(answer)
 
 
 def beginning(request: Request) -> str:

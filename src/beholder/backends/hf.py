@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import threading
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from beholder.backends.base import (
@@ -53,9 +55,7 @@ class HF(Backend):
         self._batch_size = batch_size
         self._model: HFModel | None = None
         self._able: Capabilities | None = None
-        self._batcher: Batcher[Request | TextSet, Any] = Batcher(
-            self._answer, batch_size, _order, self._stop
-        )
+        self._batcher: Batcher[Request | TextSet, Any] = Batcher(self._answer, batch_size, _order)
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
         """What the model's configuration says; the weights stay where they are."""
@@ -90,6 +90,10 @@ class HF(Backend):
         """Nothing is charged."""
         return Price(0.0, 0.0)
 
+    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
+        """What is not finished costs nothing, and is not waited for."""
+        return False
+
     def _loaded(self) -> HFModel:
         if self._model is None:
             from beholder.backends.hf_model import HFModel
@@ -97,29 +101,25 @@ class HF(Backend):
             self._model = HFModel(self._name, batch_size=self._batch_size, **self._options)
         return self._model
 
-    def _stop(self) -> None:
-        if self._model is not None:
-            self._model.stopped = True
-
-    def _answer(self, questions: Sequence[Request | TextSet]) -> Sequence[Any]:
+    def _answer(
+        self, questions: Sequence[Request | TextSet], stop: threading.Event
+    ) -> Iterator[tuple[int, Any]]:
         from beholder.backends.hf_perplexity import perplexities
 
         model = self._loaded()
-        model.stopped = False
+        model.stop = stop
         groups: dict[object, list[int]] = {}
         for i, question in enumerate(questions):
             groups.setdefault(_group(question), []).append(i)
-        found: dict[int, Any] = {}
         for members in groups.values():
             requests = [q for i in members if isinstance(q := questions[i], Request)]
             sets = [q for i in members if isinstance(q := questions[i], TextSet)]
-            answers: Sequence[Any] = (
+            answers: Iterator[Any] = (
                 model.fitting(model.answer, requests)
                 if requests
                 else model.fitting(lambda some: perplexities(model, some), sets)
             )
-            found |= dict(zip(members, answers, strict=True))
-        return [found[i] for i in range(len(questions))]
+            yield from zip(members, answers, strict=False)  # fewer where it was stopped
 
 
 def _order(question: Request | TextSet) -> tuple[Any, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 import io
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -85,7 +86,7 @@ class HFModel:
 
     Attributes:
         batch_size: Texts per forward pass; halved where memory runs out.
-        stopped: Whether nobody waits for the answers that are being written.
+        stop: Set when nobody waits for the answers that are being written.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class HFModel:
         self.able = describe(name, device=device, dtype=dtype, revision=revision)
         self.device = _device(device)
         self.batch_size = batch_size
-        self.stopped = False
+        self.stop = threading.Event()
         options = {
             "revision": revision,
             "dtype": _dtype(dtype, self.device),
@@ -124,32 +125,33 @@ class HFModel:
 
     def fitting(
         self, compute: Callable[[Sequence[Q]], Sequence[Any]], questions: Sequence[Q]
-    ) -> list[Any]:
-        """What is computed of questions, in batches that fit into memory.
+    ) -> Iterator[Any]:
+        """What is computed of questions, in batches that fit into memory, until it is stopped.
 
         Args:
             compute: Gives one answer, or an exception in its place, per question.
             questions: The questions.
         """
-        found: list[Any] = []
-        while len(found) < len(questions):
-            some = questions[len(found) : len(found) + self.batch_size]
+        n_done = 0
+        while n_done < len(questions) and not self.stop.is_set():
+            some = questions[n_done : n_done + self.batch_size]
             try:
-                found += compute(some)
-                continue
+                found = compute(some)
             except torch.OutOfMemoryError as error:
                 said = str(error).partition("\n")[0]
+            else:
+                n_done += len(some)
+                yield from found
+                continue
             if len(some) == 1:
-                found.append(
-                    ItemError(
-                        f"{self.able.model} has no memory for this prompt alone ({said}); shorten"
-                        " the text, use a smaller dtype, or a smaller model"
-                    )
+                n_done += 1
+                yield ItemError(
+                    f"{self.able.model} has no memory for this prompt alone ({said}); shorten"
+                    " the text, use a smaller dtype, or a smaller model"
                 )
             self.batch_size = max(1, len(some) // 2)
             if self.device != "cpu":
                 torch.cuda.empty_cache()
-        return found
 
     def answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
         """Answers to requests that differ in their messages (and, if alone, in their seed)."""
@@ -260,7 +262,7 @@ class HFModel:
 
     def _is_stopped(self, ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:
         """For each row whether it ends here."""
-        return torch.full((len(ids),), self.stopped, device=ids.device)
+        return torch.full((len(ids),), self.stop.is_set(), device=ids.device)
 
     def _sample(
         self, ids: list[int], ends: set[int], first: tuple[tuple[str, float], ...] | None

@@ -6,8 +6,10 @@ The engine is imported and started at the first question, in the thread that wil
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -109,6 +111,10 @@ class VLLM(Backend):
         """Nothing is charged."""
         return Price(0.0, 0.0)
 
+    def is_under_way(self, task: asyncio.Task[Any]) -> bool:
+        """What is not finished costs nothing, and is not waited for."""
+        return False
+
     def _vllm(self) -> ModuleType:
         return require("vllm", extra="vllm", purpose=f"the judge {self.name}")
 
@@ -121,22 +127,29 @@ class VLLM(Backend):
             )
         return self._engine
 
-    def _answer(self, requests: Sequence[Request]) -> list[Answer | Exception]:
-        engine, vllm = self._started(), self._vllm()
+    def _answer(
+        self, requests: Sequence[Request], stop: threading.Event
+    ) -> Iterator[tuple[int, Answer | Exception]]:
+        llm, vllm = self._started(), self._vllm()
         start = time.monotonic()
         try:
-            outputs = engine.chat(
+            for place, output in _outputs(
+                llm,
                 [conversation(request.messages) for request in requests],
-                sampling_params=[sampling_params(vllm, request) for request in requests],
+                [sampling_params(vllm, request) for request in requests],
+                stop,
                 chat_template_kwargs=self._template,
-                use_tqdm=False,
-            )
+            ):
+                # Answers come together: each is charged with the time since those before it.
+                now = time.monotonic()
+                yield place, read_output(output, self._able.model, now - start)
+                start = now
         except ValueError as error:  # the engine refuses all for one that is too long
             if len(requests) == 1:
-                return [self._refusal(requests[0], str(error))]
-            return [answer for request in requests for answer in self._answer([request])]
-        seconds = (time.monotonic() - start) / len(requests)
-        return [read_output(output, self._able.model, seconds) for output in outputs]
+                yield 0, self._refusal(requests[0], str(error))
+                return
+            for place, request in enumerate(requests):
+                yield from ((place, answer) for _, answer in self._answer([request], stop))
 
     def _refusal(self, request: Request, said: str) -> ItemError:
         if SAYS_TOO_LONG.search(said):
@@ -167,6 +180,25 @@ class VLLM(Backend):
             nll = -sum(next(iter(row.values())).logprob for row in rows)
             found.append(Surprisal(nll, len(rows), len(text)))
         return found
+
+
+def _outputs(
+    llm: Any, turns: Sequence[Any], params: Any, stop: threading.Event, **options: Any
+) -> Iterator[tuple[int, Any]]:
+    """What the engine makes of conversations, each when it is finished, until it is stopped."""
+    if not hasattr(llm, "enqueue_chat"):  # older versions give all at their end
+        yield from enumerate(llm.chat(turns, params, use_tqdm=False, **options))
+        return
+    added = llm.enqueue_chat(turns, params, use_tqdm=False, **options)
+    # The engine marks the names that it gives back, and tells and takes them without the mark.
+    places = {name.partition("-")[0]: place for place, name in enumerate(added)}
+    try:
+        while places and not stop.is_set():
+            for output in llm.llm_engine.step():
+                if output.finished:
+                    yield places.pop(output.request_id), output
+    finally:
+        llm.llm_engine.abort_request(list(places))
 
 
 def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:

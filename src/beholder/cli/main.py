@@ -91,6 +91,11 @@ app.command(
     name="narrate",
     help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
 )
+app.command(
+    "beholder.cli.annotate:app",
+    name="annotate",
+    help="People judge in the browser: marks, pairs, ratings, rankings, facts; agreement, export.",
+)
 app.register_install_completion_command(help="Complete commands and options in this shell.")
 
 

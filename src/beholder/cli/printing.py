@@ -77,7 +77,8 @@ def close(
         did: What was done to a subject.
     """
     done = f"{progress.scored_now} {did} now, {progress.failed_now} failed now"
-    say(f"{done}, {progress.reused} reused, {progress.seconds:.1f} s")
+    asked = f"; {progress.tokens_in_words}" if progress.tokens_in_words else ""
+    say(f"{done}, {progress.reused} reused, {progress.seconds:.1f} s{asked}")
     say(f"run: {out}")
     if report is not None:
         say(f"report: {report}")

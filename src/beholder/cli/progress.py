@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console
@@ -16,21 +18,33 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from beholder.backends import Usage
+
+RECENT = 30.0
+"""Seconds over which the bar takes tokens by the second: a model may load for minutes first."""
+
 
 class TerminalProgress:
-    """A bar with counts of scored, failed and reused and the rate; a ``run.session.Progress``.
+    """A bar with counts of scored, failed and reused and the rates; a ``run.session.Progress``.
+
+    Args:
+        clock: Tells seconds.
 
     Attributes:
         scored_now: Scored by this start of the run.
         failed_now: Failed in this start of the run.
         reused: Finished by an earlier start.
+        tokens: What judges have read and written in this start.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.scored_now = 0
         self.failed_now = 0
         self.reused = 0
-        self._began = time.monotonic()
+        self.tokens = Usage()
+        self._clock = clock
+        self._began = clock()
+        self._earlier = deque([(self._began, self.tokens)])
         self._bar = Progress(
             SpinnerColumn(),
             BarColumn(),
@@ -57,7 +71,8 @@ class TerminalProgress:
     def start(self, total: int, reused: int) -> None:
         """See ``run.session.Progress``."""
         self.reused = reused
-        self._began = time.monotonic()
+        self._began = self._clock()
+        self._earlier = deque([(self._began, self.tokens)])
         self._task = self._bar.add_task("", total=total, completed=reused, counts=self._counts())
 
     def advance(self, n_scored: int, n_failed: int) -> None:
@@ -66,12 +81,45 @@ class TerminalProgress:
         self.failed_now += n_failed
         self._bar.update(self._task, advance=n_scored + n_failed, counts=self._counts())
 
+    def answered(self, usage: Usage) -> None:
+        """See ``run.session.Progress``."""
+        self.tokens += usage
+        self._earlier.append((self._clock(), self.tokens))
+        self._bar.update(self._task, counts=self._counts())
+
     @property
     def seconds(self) -> float:
         """Since the run started."""
-        return time.monotonic() - self._began
+        return self._clock() - self._began
+
+    @property
+    def tokens_in_words(self) -> str:
+        """Tokens of this start, and how many a second; empty where no judge answered."""
+        if self.tokens == Usage():
+            return ""
+        read, wrote = self._rates(Usage(), self.seconds)
+        return (
+            f"judges read {self.tokens.prompt:,} tokens ({read}) and wrote"
+            f" {self.tokens.completion:,} ({wrote})"
+        )
 
     def _counts(self) -> str:
         done = self.scored_now + self.failed_now
         rate = done / self.seconds if done and self.seconds > 0 else 0.0
-        return f"{self.failed_now} failed, {self.reused} reused, {rate:.1f}/s"
+        said = f"{self.failed_now} failed, {self.reused} reused, {rate:.1f}/s"
+        if self.tokens == Usage():
+            return said
+        while len(self._earlier) > 1 and self._earlier[1][0] <= self._clock() - RECENT:
+            self._earlier.popleft()
+        read, wrote = self._rates(self._earlier[0][1], min(RECENT, self.seconds))
+        return f"{said}, tokens: {read} read, {wrote} written"
+
+    def _rates(self, before: Usage, seconds: float) -> tuple[str, str]:
+        """Tokens read and written in the last seconds, each by the second."""
+        read = self.tokens.prompt - before.prompt
+        wrote = self.tokens.completion - before.completion
+        return _by_second(read, seconds), _by_second(wrote, seconds)
+
+
+def _by_second(n: int, seconds: float) -> str:
+    return f"{n / seconds if seconds > 0 else 0.0:,.0f}/s"

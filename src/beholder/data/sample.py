@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from beholder.errors import ConfigError
 from beholder.options import Rating, SampleDesign
@@ -22,6 +22,21 @@ SEVERAL, NONE = "several", "none"
 _RATINGS: tuple[Rating, ...] = ("High", "Medium", "Low")
 
 Source: TypeAlias = tuple[str, ...]
+
+
+class Assignable(Protocol):
+    """What can be given to annotators."""
+
+    @property
+    def id(self) -> str:
+        """Unique among all."""
+
+    @property
+    def source(self) -> Source:
+        """What goes to the same annotators as a whole."""
+
+
+A = TypeVar("A", bound=Assignable)
 
 
 def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
@@ -61,7 +76,14 @@ def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
     ]
 
 
-def assign(items: Sequence[Item], annotators: int, overlap: int, seed: int = 0) -> list[list[Item]]:
+def assign(
+    items: Sequence[A],
+    annotators: int,
+    overlap: int,
+    seed: int = 0,
+    *,
+    apart: Mapping[Source, Iterable[Hashable]] | None = None,
+) -> list[list[A]]:
     """The rows of each annotator, in an order of his own.
 
     Each picture goes, with all its rows, to ``overlap`` annotators: to those who have the fewest
@@ -73,6 +95,8 @@ def assign(items: Sequence[Item], annotators: int, overlap: int, seed: int = 0) 
         annotators: How many there are.
         overlap: How many see each picture; all of them where it is their number.
         seed: Of the choice and of the orders.
+        apart: By source, what nobody should get twice; before loads are looked at, a source goes to
+            those who have least of its own.
 
     Raises:
         ConfigError: The overlap is not from 1 to the number of annotators.
@@ -83,13 +107,20 @@ def assign(items: Sequence[Item], annotators: int, overlap: int, seed: int = 0) 
         )
     pictures = dict.fromkeys(item.source for item in items)
     shares: list[set[Source]] = [set() for _ in range(annotators)]
+    seen: list[set[Hashable]] = [set() for _ in range(annotators)]
     for picture in sorted(pictures, key=lambda source: _chance(seed, "order", source)):
+        own = set((apart or {}).get(picture, ()))
         by_load = sorted(
             range(annotators),
-            key=lambda who: (len(shares[who]), _chance(seed, f"annotator {who}", picture)),
+            key=lambda who: (
+                len(own & seen[who]),
+                len(shares[who]),
+                _chance(seed, f"annotator {who}", picture),
+            ),
         )
         for who in by_load[:overlap]:
             shares[who].add(picture)
+            seen[who] |= own
     return [
         sorted(
             (item for item in items if item.source in share),

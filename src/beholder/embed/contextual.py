@@ -299,7 +299,9 @@ class TokenService:
         self.encoder = token_encoder(text)
         self._known = Recent(memory)
         self._batcher: Batcher[tuple[str, int], FloatArray] = Batcher(
-            self.encoder.encode, _BATCH, lambda question: len(question[0])
+            lambda questions, _: enumerate(self.encoder.encode(questions)),
+            _BATCH,
+            lambda question: len(question[0]),
         )
         self._flights: WeakKeyDictionary[
             asyncio.AbstractEventLoop, dict[str, asyncio.Task[FloatArray]]

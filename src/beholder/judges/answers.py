@@ -11,14 +11,14 @@ import json
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from beholder.backends import Answer, ServerFacts
+from beholder.backends import Answer, ServerFacts, Usage
 from beholder.backends.base import FactsInMemory
 from beholder.backends.claims import LASTS
 from beholder.errors import RunError
@@ -349,11 +349,18 @@ class Answers:
     Args:
         own: The run's store; None keeps answers in memory.
         shared: The cache, or None.
+        heard: Told the tokens of each answer that is put here; those that were kept are not.
     """
 
-    def __init__(self, own: AnswerStore | None = None, shared: AnswerFile | None = None) -> None:
+    def __init__(
+        self,
+        own: AnswerStore | None = None,
+        shared: AnswerFile | None = None,
+        heard: Callable[[Usage], None] = lambda usage: None,
+    ) -> None:
         self._own: AnswerStore = own or InMemory()
         self._shared = shared
+        self._heard = heard
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key, from the run or else from the cache."""
@@ -374,6 +381,7 @@ class Answers:
 
     def put_answer(self, record: Record) -> None:
         """Keep an answer in both."""
+        self._heard(record.answer.usage)
         self._own.put_answer(record)
         if self._shared is not None:
             self._shared.put_answer(record)

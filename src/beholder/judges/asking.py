@@ -19,6 +19,7 @@ from beholder.backends import (
     Sample,
     Sampling,
     Surprisal,
+    Usage,
 )
 from beholder.backends.claims import once
 from beholder.backends.money import Account, Budget
@@ -128,7 +129,7 @@ class Questioner:
             )
             for (record, _), value in zip(new.values(), fresh, strict=True):
                 sample = Sample(json.dumps(asdict(value)), "stop")
-                answer = Answer((sample,), able.model)
+                answer = Answer((sample,), able.model, usage=Usage(prompt=value.n_tokens))
                 self._answers.put_answer(replace(record, answer=answer))
                 known[record.key] = answer
         found = (known[record.key] for record in records)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
@@ -110,7 +110,7 @@ class Asker(ABC, Generic[S]):
         """
         raise ConfigError(f"{self.registered_name} has no values of the whole data set")
 
-    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+    def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """What is wrong with values for the data at hand, a sentence each; usually nothing.
 
         Args:

@@ -15,7 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar
 
+import numpy as np
+
 from beholder.aio import bounded, run_sync
+from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
 from beholder.metrics.bounds import Bounds
@@ -143,11 +146,11 @@ class Metric(Asker[Item], Generic[E]):
         """
         tools.check_language(self.tool_specs(), subject)
 
-    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+    def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """Tells where all texts have one and the same headline value."""
         headline = self.values[0].name
-        found = columns.get(headline, ())
-        if len(found) < _ENOUGH or min(found) < max(found):
+        found = columns.get(headline, np.zeros(0))
+        if len(found) < _ENOUGH or found.min() < found.max():
             return ()
         return (f"all {len(found):,} values of {headline} are {found[0]:.6g}: it tells none apart",)
 

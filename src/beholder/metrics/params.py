@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, field, fields
 from functools import cache
+from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -98,6 +99,12 @@ def to_spec(name: str, built: object) -> Spec:
             named = tool(value) if p.metadata["tool"] and value is not None else None
             options[p.name] = named if named and named.options else value
     return Spec(name, options=options)
+
+
+@cache
+def installed(package: str) -> str:
+    """Version of an installed package; to read its metadata costs more than many a score."""
+    return version(package)
 
 
 def signature_of(

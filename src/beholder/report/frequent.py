@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from beholder.records import ItemScore
+from beholder.records import Unit
 
 LONGEST = 12
 """Rows of a list."""
@@ -38,12 +38,12 @@ _LISTS = (
 
 
 def frequent(
-    scores: Iterable[tuple[int, ItemScore]], groups: Mapping[str, Sequence[str | None]]
+    found: Iterable[tuple[int, Sequence[Unit]]], groups: Mapping[str, Sequence[str | None]]
 ) -> list[Frequent]:
     """Count findings once per item.
 
     Args:
-        scores: Positions with the scores of one metric whose view is ``scene_graph``.
+        found: Positions with the units of one metric whose view is ``scene_graph``.
         groups: Per group column, the value of each item; the first column breaks the counts down.
     """
     column = next(iter(groups), "")
@@ -53,15 +53,15 @@ def frequent(
     counts: dict[str, Counter[tuple[str, str | None]]] = {
         title: Counter() for title, _, _ in _LISTS
     }
-    for position, score in scores:
+    for position, units in found:
         group = values[position] if column else None
         for title, kind, verdict in _LISTS:
-            found = {
+            told = {
                 _words(unit.text, unit.detail.get("of"), unit.detail.get("contradiction"))
-                for unit in score.units
+                for unit in units
                 if unit.kind == kind and unit.verdict == verdict
             }
-            for text in found:
+            for text in told:
                 counts[title][text, None] += 1
                 if group is not None:
                     counts[title][text, group] += 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from beholder import stats
 from beholder.records import Estimate
 from beholder.report.load import MetricColumns, RunData
@@ -36,14 +38,16 @@ def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) ->
         metric: One of its metrics.
         sources: What each item describes; intervals resample these, as in the run's summary.
     """
-    scores = metric.headline_at()
+    column_of_scores = metric.columns[metric.headline.name]
+    known = np.isfinite(column_of_scores)
+    positions, scores = metric.positions[known].tolist(), column_of_scores[known]
     found = []
     for column, labels in run.groups.items():
         members: dict[str, list[int]] = {}
-        for position in scores:
+        for place, position in enumerate(positions):
             label = labels[position]
             if label is not None:
-                members.setdefault(label, []).append(position)
+                members.setdefault(label, []).append(place)
         if not members:
             continue
         largest = sorted(members, key=lambda label: (-len(members[label]), label))[:MAX_ROWS]
@@ -51,8 +55,8 @@ def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) ->
             (
                 label,
                 stats.mean_interval(
-                    [scores[p] for p in members[label]],
-                    clusters=[sources[p] for p in members[label]],
+                    scores[members[label]],
+                    clusters=[sources[positions[place]] for place in members[label]],
                 ),
             )
             for label in largest

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from beholder import files
 from beholder.records import Estimate, ItemScore
 from beholder.report import charts
@@ -146,9 +148,7 @@ def _frequent(store: Store, run: RunData, metric: MetricColumns) -> list[Frequen
     first = next((store.score(metric.name, int(p)) for p in metric.positions[:1]), None)
     if not isinstance(first, ItemScore) or first.detail.get("view") != "scene_graph":
         return []
-    scores = ((int(p), store.score(metric.name, int(p))) for p in metric.positions)
-    found = ((position, score) for position, score in scores if isinstance(score, ItemScore))
-    return frequent(found, run.groups)
+    return frequent(store.units(metric.name, run.n_items), run.groups)
 
 
 def _value_row(metric: MetricColumns, value: ValueColumn) -> ValueRow:
@@ -161,10 +161,11 @@ def _value_row(metric: MetricColumns, value: ValueColumn) -> ValueRow:
 
 
 def _extremes(store: Store, metric: MetricColumns, positions: list[int]) -> list[Extreme]:
-    scores: dict[int, float] = metric.headline_at()
+    column = metric.columns[metric.headline.name]
+    places = np.searchsorted(metric.positions, positions)
     return [
-        Extreme(position, item.id, scores[position], _snippet(item.candidate))
-        for position, item in store.items(positions)
+        Extreme(position, item.id, float(column[place]), _snippet(item.candidate))
+        for place, (position, item) in zip(places, store.items(positions), strict=True)
     ]
 
 

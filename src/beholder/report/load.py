@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from beholder.records import MetricResult
 from beholder.run import manifest
+from beholder.run.columns import read_columns
 from beholder.run.store import Store
 
 
@@ -73,15 +74,6 @@ class MetricColumns:
         key = column[known] if self.headline.higher_is_better else -column[known]
         return self.positions[known][np.argsort(key, kind="stable")]
 
-    def headline_at(self) -> dict[int, float]:
-        """Headline score by position."""
-        column = self.columns[self.headline.name]
-        return {
-            int(position): float(value)
-            for position, value in zip(self.positions, column, strict=True)
-            if np.isfinite(value)
-        }
-
     def reasons(self) -> list[tuple[str, int]]:
         """Reasons of failures with their counts, the most frequent first."""
         return Counter(self.failures.values()).most_common()
@@ -126,20 +118,16 @@ def _metric(
 ) -> MetricColumns:
     name = entry["name"]
     values = tuple(ValueColumn(**described) for described in entry["values"])
-    positions: list[int] = []
-    columns: dict[str, list[float]] = {value.name: [] for value in values}
-    for position, numbers in store.values(name, n_items):
-        positions.append(position)
-        for column, scores in columns.items():
-            scores.append(numbers.get(column, np.nan))
+    found = read_columns(store, name, n_items)
+    lacking = np.full(len(found.positions), np.nan)
     result = results.get(name)
     return MetricColumns(
         name=name,
         signature=result.signature if result else entry["signature"],
         values=values,
-        positions=np.array(positions, dtype=np.int64),
-        columns={column: np.array(scores) for column, scores in columns.items()},
-        failures={p: failure.message for p, failure in store.failures(name) if p < n_items},
+        positions=found.positions,
+        columns={value.name: found.values.get(value.name, lacking) for value in values},
+        failures=found.failures,
         result=result,
     )
 

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def environment() -> Environment:
-    """Templates that escape every text, with the filter ``visible``."""
+def environment(*folders: Path) -> Environment:
+    """Templates that escape every text, with the filter ``visible``.
+
+    Args:
+        folders: Of templates besides the report's own; they are looked into first.
+    """
     made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

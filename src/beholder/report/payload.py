@@ -45,8 +45,9 @@ def item_data(store: Store, run: RunData, *, max_items: int, max_bytes: int) -> 
     """Choose items and encode them, the most telling first, until the page is full."""
     lists: list[Sequence[int]] = []
     for metric in run.metrics:
-        ranking = metric.ranking().tolist()
-        lists += [ranking, ranking[::-1], sorted(metric.failures)]
+        ranking = metric.ranking()
+        ends = (ranking[:max_items], ranking[::-1][:max_items])
+        lists += [*(end.tolist() for end in ends), sorted(metric.failures)[:max_items]]
     encoded: dict[int, str] = {}
     size = 0
     for position in choose(run.n_items, lists, max_items):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from beholder.backends import Usage
 from beholder.judges import AnswerFile, Answers, Budget
 from beholder.judges.answers import FACTS_LAST
 from beholder.judges.telling import Judging
@@ -14,7 +15,11 @@ from beholder.run.store_file import FILE_NAME
 
 @contextmanager
 def run_answers(
-    folder: Path, cache: Path | None, max_cost: float | None = None
+    folder: Path,
+    cache: Path | None,
+    max_cost: float | None = None,
+    *,
+    heard: Callable[[Usage], None] = lambda usage: None,
 ) -> Iterator[tuple[Answers, Budget]]:
     """Open what judges of a run keep their answers in; for ``Tools(answers=..., budget=...)``.
 
@@ -22,6 +27,7 @@ def run_answers(
         folder: The run directory.
         cache: File of the shared cache, or None for no cache.
         max_cost: US dollars that all starts of this run together may spend; None for no limit.
+        heard: Told the tokens of each answer that was asked for now.
 
     Raises:
         RunError: A file cannot be opened.
@@ -29,7 +35,7 @@ def run_answers(
     own = AnswerFile(folder / FILE_NAME)
     shared = None if cache is None else AnswerFile(cache, facts_last=FACTS_LAST)
     try:
-        yield Answers(own, shared), Budget(max_cost, spent=own.cost())
+        yield Answers(own, shared, heard), Budget(max_cost, spent=own.cost())
     finally:
         own.close()
         if shared is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +13,10 @@ import numpy as np
 from beholder.records import ItemFailure, ItemScore, Unit
 
 _ARRAY = "__array__"
+_FIELDS = tuple(one.name for one in fields(Unit))
+
+_LEVEL = 6
+"""Of zlib. 1 saves a thousandth of a worker's time (PoSh: 0.1 of 80 ms), at 14 % more disk."""
 
 MAX_BYTES = 256 * 2**20
 """Most that units or detail of one subject may unpack to."""
@@ -62,15 +66,20 @@ class Encoded:
 
 def encode_units(units: tuple[Unit, ...]) -> bytes:
     """Units as bytes, in full precision."""
-    return _pack([asdict(unit) for unit in units])
+    return _pack([{name: getattr(unit, name) for name in _FIELDS} for unit in units])
 
 
 def decode_units(data: bytes) -> tuple[Unit, ...]:
     """The units of ``encode_units``."""
     return tuple(
         Unit(**{**fields, "spans": tuple((start, end) for start, end in fields["spans"])})
-        for fields in _unpack(data)
+        for fields in unit_fields(data)
     )
+
+
+def unit_fields(data: bytes) -> list[dict[str, Any]]:
+    """The units of ``encode_units`` as their fields."""
+    return _unpack(data)  # type: ignore[no-any-return]
 
 
 def encode_detail(detail: Any) -> bytes:
@@ -88,8 +97,7 @@ def decode_detail(data: bytes) -> dict[str, Any]:
 
 
 def _pack(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_encode_array)
-    return zlib.compress(text.encode("utf-8"), level=6)
+    return zlib.compress(_JSON.encode(value).encode("utf-8"), level=_LEVEL)
 
 
 def _unpack(data: bytes) -> Any:
@@ -111,6 +119,9 @@ def _encode_array(value: object) -> Any:
         return value.tolist()
     half = np.ascontiguousarray(value, dtype="<f2")
     return {_ARRAY: base64.b64encode(half.tobytes()).decode("ascii"), "shape": list(half.shape)}
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_encode_array)
 
 
 def _decode_array(fields: dict[str, Any]) -> Any:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import merge
+from dataclasses import dataclass
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beholder.files import replacing
-from beholder.records import ItemFailure
 from beholder.run.asked import Asked
+from beholder.run.columns import OutcomeColumns, read_columns
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 
-S = TypeVar("S")
-T = TypeVar("T")
-
-_ROWS_A_GROUP = 50_000
+_SUBJECTS_AT_ONCE = 8192
+"""Subjects whose scores make a row group."""
+_UNITS_AT_ONCE = 50_000
 
 SCORES, UNITS = "scores.parquet", "units.parquet"
 
-_UNITS = pa.schema(
+UNIT_SCHEMA = pa.schema(
     [
         ("item", pa.string()),
         ("metric", pa.string()),
@@ -42,6 +41,34 @@ _UNITS = pa.schema(
 )
 
 
+@dataclass(frozen=True)
+class Labels:
+    """How subjects are called and grouped.
+
+    Attributes:
+        ids: Id per position.
+        groups: Per group column the value at each position, or null.
+    """
+
+    ids: pa.Array
+    groups: Mapping[str, pa.Array]
+
+    @classmethod
+    def of(cls, kind: SubjectKind[Any], subjects: Iterable[Any]) -> Labels:
+        """The labels of subjects of one kind, in order."""
+        ids: list[str] = []
+        groups: dict[str, list[str | None]] = {}
+        for place, subject in enumerate(subjects):
+            ids.append(kind.id(subject))
+            found = kind.group(subject)
+            for key in found.keys() - groups.keys():
+                groups[key] = [None] * place
+            for key, column in groups.items():
+                column.append(found.get(key))
+        columns = {key: pa.array(groups[key], pa.string()) for key in sorted(groups)}
+        return cls(pa.array(ids, pa.string()), columns)
+
+
 def export(store: Store, asked: Sequence[Asked]) -> None:
     """Write both tables of a run into its folder, whole or not at all.
 
@@ -50,27 +77,27 @@ def export(store: Store, asked: Sequence[Asked]) -> None:
         asked: What to write.
     """
     kinds = {one.kind.name: (one.kind, one.n) for one in asked}
-    groups = sorted(
-        {
-            key
-            for kind, n in kinds.values()
-            for _, s in _subjects(store, kind, n)
-            for key in kind.group(s)
-        }
+    labels = {
+        name: Labels.of(kind, (subject for _, subject in islice(store.subjects(kind), n)))
+        for name, (kind, n) in kinds.items()
+    }
+    schema = score_schema(key for one in labels.values() for key in one.groups)
+    scores = (
+        table
+        for one in asked
+        for table in score_tables(
+            one.name, read_columns(store, one.name, one.n), labels[one.kind.name], schema
+        )
     )
-    schema = pa.schema(
-        [
-            ("item", pa.string()),
-            ("metric", pa.string()),
-            ("name", pa.string()),
-            ("value", pa.float64()),
-            ("status", pa.string()),
-            ("reason", pa.string()),
-            *((f"group.{key}", pa.string()) for key in groups),
-        ]
+    _write(store.folder / SCORES, schema, scores)
+    units = (
+        table
+        for one in asked
+        for table in unit_tables(
+            one.name, store.unit_fields(one.name, one.n), labels[one.kind.name].ids
+        )
     )
-    _write(store.folder / SCORES, schema, _score_rows(store, asked, groups))
-    _write(store.folder / UNITS, _UNITS, _unit_rows(store, asked))
+    _write(store.folder / UNITS, UNIT_SCHEMA, units)
 
 
 def tables_stand(folder: Path) -> bool:
@@ -85,63 +112,112 @@ def tables_stand(folder: Path) -> bool:
     return True
 
 
-def _score_rows(
-    store: Store, asked: Sequence[Asked], groups: list[str]
-) -> Iterator[dict[str, Any]]:
-    for one in asked:
-        kind = one.kind
-        found: Iterator[tuple[int, Mapping[str, float] | ItemFailure]]
-        failures = ((p, f) for p, f in store.failures(one.name) if p < one.n)
-        found = merge(store.values(one.name, one.n), failures, key=itemgetter(0))
-        for subject, outcome in _with_subjects(store, one, found):
-            base: dict[str, Any] = {"item": kind.id(subject), "metric": one.name}
-            labels = kind.group(subject)
-            base |= {f"group.{key}": labels.get(key) for key in groups}
-            if isinstance(outcome, ItemFailure):
-                yield base | {"status": "failed", "reason": outcome.message}
-            else:
-                for name, value in outcome.items():
-                    yield base | {"name": name, "value": value, "status": "scored"}
+def score_schema(groups: Iterable[str]) -> pa.Schema:
+    """The columns of ``scores.parquet`` for data with these group columns."""
+    return pa.schema(
+        [
+            ("item", pa.string()),
+            ("metric", pa.string()),
+            ("name", pa.string()),
+            ("value", pa.float64()),
+            ("status", pa.string()),
+            ("reason", pa.string()),
+            *((f"group.{key}", pa.string()) for key in sorted(set(groups))),
+        ]
+    )
 
 
-def _unit_rows(store: Store, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
-    for one in asked:
-        for subject, units in _with_subjects(store, one, store.units(one.name)):
-            for unit in units:
-                yield {
-                    "item": one.kind.id(subject),
-                    "metric": one.name,
-                    "side": unit.side,
-                    "reference_index": unit.reference_index,
-                    "kind": unit.kind,
-                    "text": unit.text,
-                    "spans": [list(span) for span in unit.spans],
-                    "score": unit.score,
-                    "verdict": unit.verdict,
-                    "detail": json.dumps(unit.detail, ensure_ascii=False),
-                }
+def score_tables(
+    metric: str, columns: OutcomeColumns, labels: Labels, schema: pa.Schema
+) -> Iterator[pa.Table]:
+    """Rows of ``scores.parquet``: per subject, in order, one per value or the one of its failure.
+
+    Args:
+        metric: Canonical name of the asker.
+        columns: Its outcomes.
+        labels: Of the subjects.
+        schema: Of ``score_schema``.
+
+    Yields:
+        A table per some thousand subjects.
+    """
+    names = pa.array([*columns.values, None], pa.string())
+    failed = np.fromiter(columns.failures, np.int64, len(columns.failures))
+    last = max([-1, *columns.positions[-1:], *failed[-1:]])
+    for start in range(0, int(last) + 1, _SUBJECTS_AT_ONCE):
+        low, high = np.searchsorted(columns.positions, (start, start + _SUBJECTS_AT_ONCE))
+        first, end = np.searchsorted(failed, (start, start + _SUBJECTS_AT_ONCE))
+        cells = [column[low:high] for column in columns.values.values()]
+        values = np.stack(cells, axis=1) if cells else np.zeros((high - low, 0))
+        row, name = np.nonzero(np.isfinite(values))
+        lost = failed[first:end]
+        place = np.concatenate([columns.positions[low:high][row], lost])
+        order = np.argsort(place, kind="stable")
+        scored = order < len(row)
+        at = pa.array(place[order])
+        reasons = [columns.failures[int(position)] for position in lost]
+        said = np.concatenate([name, np.full(len(lost), len(cells))])[order]
+        number = np.concatenate([values[row, name], np.zeros(len(lost))])[order]
+        why = np.concatenate([np.full(len(row), len(lost)), np.arange(len(lost))])[order]
+        found = {
+            "item": labels.ids.take(at),
+            "metric": pa.repeat(metric, len(order)),
+            "name": names.take(pa.array(said)),
+            "value": pa.array(number, mask=~scored),
+            "status": pa.array(["failed", "scored"]).take(pa.array(scored.astype(np.int8))),
+            "reason": pa.array([*reasons, None], pa.string()).take(pa.array(why)),
+        } | {f"group.{key}": column.take(at) for key, column in labels.groups.items()}
+        nothing = pa.nulls(len(order), pa.string())
+        yield pa.table([found.get(key, nothing) for key in schema.names], schema=schema)
 
 
-def _with_subjects(
-    store: Store, asked: Asked, rows: Iterable[tuple[int, T]]
-) -> Iterator[tuple[Any, T]]:
-    """Rows that are ordered by position, each with its subject; neither side is held in memory."""
-    subjects = _subjects(store, asked.kind, asked.n)
-    for position, row in rows:
-        subject = next((subject for place, subject in subjects if place == position), None)
-        if subject is None:
-            return  # beyond the subjects asked for
-        yield subject, row
+def unit_tables(
+    metric: str, found: Iterable[tuple[int, list[dict[str, Any]]]], ids: pa.Array
+) -> Iterator[pa.Table]:
+    """Rows of ``units.parquet``, in order of subjects.
+
+    Args:
+        metric: Canonical name of the asker.
+        found: Position and fields of units (those of ``records.Unit``), in order.
+        ids: Id per position.
+
+    Yields:
+        A table per some ten thousand units.
+    """
+    for places, units in _chunks(found):
+        columns = {
+            "item": ids.take(pa.array(places, pa.int64())),
+            "metric": pa.repeat(metric, len(units)),
+            "detail": [_detail(unit["detail"]) for unit in units],
+        }
+        rest = [name for name in UNIT_SCHEMA.names if name not in columns]
+        columns |= {name: [unit[name] for unit in units] for name in rest}
+        yield pa.table([columns[name] for name in UNIT_SCHEMA.names], schema=UNIT_SCHEMA)
 
 
-def _subjects(store: Store, kind: SubjectKind[S], n: int) -> Iterator[tuple[int, S]]:
-    return islice(store.subjects(kind), n)
+def _chunks(
+    found: Iterable[tuple[int, list[dict[str, Any]]]],
+) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
+    places: list[int] = []
+    gathered: list[dict[str, Any]] = []
+    for position, units in found:
+        places += [position] * len(units)
+        gathered += units
+        if len(gathered) >= _UNITS_AT_ONCE:
+            yield places, gathered
+            places, gathered = [], []
+    if gathered:
+        yield places, gathered
 
 
-def _write(path: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]]) -> None:
+def _detail(detail: Mapping[str, Any]) -> str:
+    return json.dumps(detail, ensure_ascii=False) if detail else "{}"
+
+
+def _write(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
     with (
         replacing(path) as unfinished,
         pq.ParquetWriter(unfinished, schema, compression="zstd") as writer,
     ):
-        while chunk := list(islice(rows, _ROWS_A_GROUP)):
-            writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
+        for table in tables:
+            writer.write_table(table)

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from beholder.backends import Usage
 from beholder.judges import AnswerStore, Tally
 from beholder.judges.telling import Judging
 from beholder.metrics import Tools
@@ -65,6 +66,9 @@ class Progress(Protocol):
     def advance(self, n_scored: int, n_failed: int) -> None:
         """So many jobs more are finished and written: with a score, and with a reason instead."""
 
+    def answered(self, usage: Usage) -> None:
+        """A judge has answered now, for so many tokens; answers that were kept do not count."""
+
 
 class Quiet:
     """Progress that nobody watches."""
@@ -73,6 +77,9 @@ class Quiet:
         """See ``Progress``."""
 
     def advance(self, n_scored: int, n_failed: int) -> None:
+        """See ``Progress``."""
+
+    def answered(self, usage: Usage) -> None:
         """See ``Progress``."""
 
 
@@ -162,7 +169,7 @@ class Session:
             answers, budget = None, None
             if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
-                    run_answers(out, means.work.cache, means.work.max_cost)
+                    run_answers(out, means.work.cache, means.work.max_cost, heard=progress.answered)
                 )
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)

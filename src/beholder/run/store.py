@@ -102,17 +102,19 @@ class Store:
         total = hashlib.sha256()
         n = 0
         with self.transaction():
+            n_stored = self.n_subjects(kind)
             stored = self._db.execute(
-                "SELECT digest FROM subjects WHERE kind = ? ORDER BY position", (kind.name,)
-            ).fetchall()
+                "SELECT digest FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
+                (kind.name, n_stored),
+            )
             for position, subject in enumerate(subjects):
                 row = kind.row(subject)
                 digest = kind.digest(subject, row)
                 total.update(digest)
                 n = position + 1
-                if position >= len(stored):
+                if position >= n_stored:
                     self._add_subject(kind, position, subject, digest, row)
-                elif stored[position][0] != digest:
+                elif next(stored, (None,))[0] != digest:
                     raise RunError(
                         f"{self.folder} holds a run over other data ({kind.name}"
                         f" {kind.id(subject)!r} differs); choose another run directory with -o"
@@ -300,31 +302,30 @@ class Store:
             for position, detail in self.details(asker, n):
                 yield position, kind.measure(subjects[position], detail)
             return
-        rows = self._db.execute(
-            "SELECT position, numbers FROM scores"
-            " WHERE asker = ? AND position < ? ORDER BY position",
-            (asker, _ALL if n is None else n),
-        )
-        for position, numbers in rows:
+        for position, numbers in self._column("numbers", asker, n):
             yield position, self._read(json.loads, numbers, asker, position)
 
-    def units(self, asker: str) -> Iterator[tuple[int, tuple[Unit, ...]]]:
-        """Units per scored item, in order."""
-        rows = self._db.execute(
-            "SELECT position, units FROM scores WHERE asker = ? ORDER BY position", (asker,)
-        )
-        for position, units in rows:
+    def units(self, asker: str, n: int | None = None) -> Iterator[tuple[int, tuple[Unit, ...]]]:
+        """Units per scored subject, of all or of the first ``n`` subjects, in order."""
+        for position, units in self._column("units", asker, n):
             yield position, self._read(codec.decode_units, units, asker, position)
+
+    def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """The same as plain fields, for tables."""
+        for position, units in self._column("units", asker, n):
+            yield position, self._read(codec.unit_fields, units, asker, position)
 
     def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
-        rows = self._db.execute(
-            "SELECT position, detail FROM scores"
+        for position, detail in self._column("detail", asker, n):
+            yield position, self._read(codec.decode_detail, detail, asker, position)
+
+    def _column(self, name: str, asker: str, n: int | None) -> Iterator[tuple[int, Any]]:
+        yield from self._db.execute(
+            f"SELECT position, {name} FROM scores"  # noqa: S608  # the name is ours
             " WHERE asker = ? AND position < ? ORDER BY position",
             (asker, _ALL if n is None else n),
         )
-        for position, detail in rows:
-            yield position, self._read(codec.decode_detail, detail, asker, position)
 
     def score(self, asker: str, position: int) -> ItemScore | ItemFailure | None:
         """All that is known of one subject under an asker; None while it is not finished."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,8 +14,10 @@ from beholder.judges.telling import Judging
 from beholder.metrics.asker import Asker
 from beholder.records import Estimate, MetricResult
 from beholder.run.asked import Asked
+from beholder.run.columns import read_columns
 from beholder.run.store import Store
-from beholder.stats.bootstrap import percentile_interval
+from beholder.stats.bootstrap import percentile_interval, sum_replicates
+from beholder.stats.checks import Floats, Ints, cluster_codes, cluster_sums
 
 N_RESAMPLES = 1000
 SEED = 12345
@@ -32,47 +34,39 @@ def summarise(store: Store, asked: Asked, judging: Judging | None = None) -> Met
         asked: What was asked of which.
         judging: How sure the judges of the run were of their grades; None where none was asked.
     """
-    columns: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    positions = []
     name, n = asked.name, asked.n
-    for position, values in store.values(name, n):
-        positions.append(position)
-        for key, value in values.items():  # a value that an item does not have counts nowhere
-            columns[key].append((position, value))
-    failures = Counter(f.message for p, f in store.failures(name) if p < n)
-    sources = store.sources(n, asked.kind)
+    corpus = bool(asked.asker.corpus_values)
+    columns = read_columns(store, name, n, statistics=corpus)
+    sources = cluster_codes(store.sources(n, asked.kind), n)
     made = store.signatures(name) or [asked.signature]
-    estimates = {
-        key: stats.mean_interval(
-            [value for _, value in column],
-            clusters=[sources[position] for position, _ in column],
-            n_resamples=N_RESAMPLES,
-            seed=SEED,
+    estimates = {}
+    for key in columns.values:  # a value that an item does not have counts nowhere
+        positions, values = columns.known(key)
+        estimates[key] = stats.mean_interval(
+            values, clusters=sources[positions], n_resamples=N_RESAMPLES, seed=SEED
         )
-        for key, column in columns.items()
-    }
-    if asked.asker.corpus_values and positions:
-        clusters = [sources[position] for position in positions]
-        statistics = [detail["statistics"] for _, detail in store.details(name, n)]
-        estimates |= corpus_estimates(asked.asker, np.array(statistics, dtype=np.float64), clusters)
+    if columns.statistics is not None:
+        clusters = sources[columns.positions]
+        estimates |= corpus_estimates(asked.asker, columns.statistics, clusters)
+    failures = Counter(columns.failures.values())
     asks = judging is not None and asked.asker.asks_judge()
     unsure = [judging.caution] if judging is not None and asks and judging.caution else []
     return MetricResult(
         metric=name,
         values=estimates,
-        n_scored=len(positions),
+        n_scored=len(columns.positions),
         n_failed=sum(failures.values()),
         signature=f"{' ; '.join(made)}|bs:{N_RESAMPLES}|seed:{SEED}",
         failures=dict(failures.most_common()),
         cautions=(
-            *asked.asker.cautions({k: [v for _, v in c] for k, c in columns.items()}),
+            *asked.asker.cautions({key: columns.known(key)[1] for key in columns.values}),
             *unsure,
         ),
     )
 
 
 def corpus_estimates(
-    metric: Asker[Any], statistics: FloatArray, clusters: Sequence[bytes]
+    metric: Asker[Any], statistics: FloatArray, clusters: Sequence[Any] | Ints
 ) -> dict[str, Estimate]:
     """The values of the whole set from summed statistics, with bootstrap intervals.
 
@@ -81,18 +75,18 @@ def corpus_estimates(
         statistics: (n, k), a row per scored item.
         clusters: What each item describes; whole clusters are resampled.
     """
-    labels = list(dict.fromkeys(clusters))
-    index = {label: place for place, label in enumerate(labels)}
-    sums = np.zeros((len(labels), statistics.shape[1]))
-    np.add.at(sums, [index[label] for label in clusters], statistics)
+    codes = cluster_codes(clusters, len(statistics))
+    sums = np.stack([cluster_sums(codes, column) for column in statistics.T], axis=1)
     values = metric.corpus(sums.sum(axis=0))
-    if len(labels) < 2:
+    if len(sums) < 2:
         return {name: Estimate(value, None, len(statistics)) for name, value in values.items()}
-    rng = np.random.default_rng(SEED)
-    chances = np.full(len(labels), 1 / len(labels))
-    resampled = [
-        metric.corpus(rng.multinomial(len(labels), chances) @ sums) for _ in range(N_RESAMPLES)
-    ]
+    replicates = sum_replicates(
+        sums,
+        lambda: _influence(metric, sums),
+        n_resamples=N_RESAMPLES,
+        rng=np.random.default_rng(SEED),
+    )
+    resampled = [metric.corpus(replicate) for replicate in replicates]
     return {
         name: Estimate(
             value,
@@ -101,3 +95,15 @@ def corpus_estimates(
         )
         for name, value in values.items()
     }
+
+
+def _influence(metric: Asker[Any], sums: Floats) -> Floats:
+    """What each cluster moves the first value of the whole set by, to first order."""
+    total = sums.sum(axis=0)
+    name = metric.corpus_values[0].name
+    value = metric.corpus(total)[name]
+    steps = np.maximum(1.0, 1e-4 * np.abs(total))  # statistics may be whole numbers
+    moved = [metric.corpus(total + step)[name] for step in np.diag(steps)]
+    slopes: Floats = (np.array(moved) - value) / steps
+    moves: Floats = sums @ slopes
+    return moves

@@ -120,6 +120,48 @@ def _ratio_replicates(
     return np.concatenate(parts)
 
 
+def sum_replicates(
+    sums: Floats,
+    influence: Callable[[], Floats],
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Bootstrap replicates of the sum of rows over units: for what is made of summed counts.
+
+    Up to ``PLAIN_UP_TO`` units are resampled one by one, more in blocks (see the module): mean and
+    covariance of the sums stay exact given the blocks.
+
+    Args:
+        sums: (n, k), a row per unit.
+        influence: Gives, (n,), what units with nearly equal values are put together by: how far
+            each moves what is made of the sums.
+        n_resamples: Bootstrap resamples.
+        rng: Draws them.
+
+    Returns:
+        (n_resamples, k) sums, each within what n units can add up to.
+    """
+    n, k = sums.shape
+    if n <= PLAIN_UP_TO:
+        chances = np.full(n, 1 / n)
+        return np.stack([rng.multinomial(n, chances) @ sums for _ in range(n_resamples)])
+    order, starts = blocks(influence())
+    counts = np.diff(np.append(starts, n)).astype(np.float64)
+    means = np.add.reduceat(sums[order], starts) / counts[:, None]
+    covariances = np.zeros((len(starts), k, k))
+    for block in np.flatnonzero(counts > 1):
+        rows = sums[order[starts[block] : starts[block] + int(counts[block])]] - means[block]
+        covariances[block] = rows.T @ rows / counts[block]
+    drawn = rng.multinomial(n, counts / n, size=n_resamples).astype(np.float64)
+    spread = (drawn @ covariances.reshape(len(starts), -1)).reshape(n_resamples, k, k)
+    variances, axes = np.linalg.eigh(spread)
+    noise = rng.standard_normal((n_resamples, k)) * np.sqrt(np.maximum(variances, 0.0))
+    found = drawn @ means + (axes @ noise[:, :, None])[:, :, 0]
+    bounded: Floats = np.clip(found, n * sums.min(axis=0), n * sums.max(axis=0))
+    return bounded
+
+
 def _chunks(n_resamples: int, width: int) -> Iterator[int]:
     step = max(1, _CHUNK_CELLS // width)
     for start in range(0, n_resamples, step):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, ClassVar, Literal
 
 from beholder.embed.base import FloatArray
 from beholder.metrics.base import ValueInfo
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, clipped_matches
-from beholder.metrics.params import param
+from beholder.metrics.params import installed, param
 from beholder.records import Item, ItemScore
 
 ORDERS = (1, 2, 3, 4)
@@ -58,7 +57,7 @@ class BLEU(WordMetric):
     def _identities(self) -> dict[str, str]:
         found = super()._identities()
         if self.rules == "sacrebleu":
-            found["rules"] = f"sacrebleu@{version('sacrebleu')}"
+            found["rules"] = f"sacrebleu@{installed('sacrebleu')}"
         return found
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:

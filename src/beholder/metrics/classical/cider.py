@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from beholder.embed.base import FloatArray
 from beholder.metrics.base import ValueInfo
 from beholder.metrics.classical.frequencies import ORDERS, Frequencies, FrequencyMetric, gram_lists
 from beholder.metrics.classical.tokens import TokenizedTexts, Words
@@ -67,10 +68,10 @@ class CIDEr(FrequencyMetric):
             {self.registered_name: value}, signature=self.signature(self._identities())
         )
 
-    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+    def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """Tells, too, where many values are next to nothing, and why."""
-        found = columns.get(self.registered_name, ())
-        tiny = sum(value < _NOTHING for value in found)
+        found = columns.get(self.registered_name, np.zeros(0))
+        tiny = int((found < _NOTHING).sum())
         told = super().cautions(columns)
         if tiny <= _MANY * len(found):
             return told

@@ -136,9 +136,16 @@ class FrequencyMetric(WordMetric):
         """
         one_text = False
         if self.df == "run":
-            references = [item.references for item in items]
-            one_text = max(map(len, references), default=0) == 1
-            table = Frequencies.of(references, self.tokenizer)
+            most = 0
+
+            def references() -> Iterator[tuple[str, ...]]:
+                nonlocal most
+                for item in items:
+                    most = max(most, len(item.references))
+                    yield item.references
+
+            table = Frequencies.of(references(), self.tokenizer)
+            one_text = most == 1
             if table.n_documents == 1:
                 warnings.warn(
                     f"{self.registered_name} over one image is 0: a word is worth something only"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.metadata import version
 from typing import Any, ClassVar, Literal
 
 from beholder.embed.base import FloatArray
@@ -14,7 +13,7 @@ from beholder.metrics.base import ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.classical.alignment import Match, align
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words
-from beholder.metrics.params import param
+from beholder.metrics.params import installed, param
 from beholder.records import Item, ItemScore
 from beholder.text.synonyms import IDENTITY as SYNONYMS
 from beholder.text.synonyms import senses
@@ -82,7 +81,7 @@ class METEOR(WordMetric):
     def _identities(self) -> dict[str, str]:
         found = super()._identities()
         if self.stemmer != "none":
-            found["stemmer"] = f"{self.stemmer}@snowball{version('snowballstemmer')}"
+            found["stemmer"] = f"{self.stemmer}@snowball{installed('snowballstemmer')}"
         if self.synonyms != "none":
             found["synonyms"] = SYNONYMS
         return found

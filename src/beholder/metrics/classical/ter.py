@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, ClassVar
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import ValueInfo
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric
-from beholder.metrics.params import param
+from beholder.metrics.params import installed, param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 
@@ -48,7 +47,7 @@ class TER(WordMetric):
     def _identities(self) -> dict[str, str]:
         return {
             **super()._identities(),
-            "tokenizer": f"{super()._identities()['tokenizer']}+sacrebleu@{version('sacrebleu')}",
+            "tokenizer": f"{super()._identities()['tokenizer']}+sacrebleu@{installed('sacrebleu')}",
         }
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:

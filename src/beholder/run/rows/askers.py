@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from beholder.data.sample import NONE, SEVERAL
+from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
 from beholder.judges.operations import Operation
@@ -128,9 +131,10 @@ class CaptionRow(RowAsker):
             "other_length": float(part.label == OTHER_LENGTH),
         }
 
-    def cautions(self, columns: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
+    def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """How many texts have not the length asked for."""
-        n, others = len(columns.get("other_length", ())), int(sum(columns.get("other_length", ())))
+        marked = columns.get("other_length", np.zeros(0))
+        n, others = len(marked), int(marked.sum())
         if not others:
             return ()
         low, high = self.words

@@ -1,0 +1,62 @@
+"""What pages share: templates, style sheets and scripts, errors as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from beholder.errors import BeholderError
+from beholder.report.numbers import show_number
+from beholder.report.pages import TEMPLATES, environment
+from beholder.report.tables import show_interval
+
+_HERE = Path(__file__).parent
+_STATUS = {403: "Not allowed", 404: "Not found"}
+TEMPLATE = environment(_HERE / "templates")
+TEMPLATE.filters.update(number=show_number, interval=show_interval)
+
+
+def page(
+    request: Request, template: str, context: Mapping[str, Any], *, status: int = 200
+) -> HTMLResponse:
+    """A page of a template, which is told ``request`` and ``csrf`` besides its context."""
+    shared = {"request": request, "csrf": request.state.csrf, "path": request.url.path}
+    return HTMLResponse(TEMPLATE.get_template(template).render(shared | dict(context)), status)
+
+
+def error_page(request: Request, error: Exception) -> Response:
+    """An error as a page; what is our own words is shown."""
+    status = error.status_code if isinstance(error, HTTPException) else 400
+    words = error.detail if isinstance(error, HTTPException) else str(error)
+    title = _STATUS.get(status, "This did not work")
+    return page(request, "error.html.j2", {"title": title, "words": words}, status=status)
+
+
+def crash_page(request: Request, error: Exception) -> Response:
+    """A bug: the place in the code goes to the terminal, not to the browser."""
+    words = "This is a bug; the terminal in which beholder runs tells where."
+    return page(request, "error.html.j2", {"title": "A bug", "words": words}, status=500)
+
+
+ERRORS = {HTTPException: error_page, BeholderError: error_page, Exception: crash_page}
+
+
+async def _style(_: Request) -> Response:
+    """The style sheet of the static report: one look for both."""
+    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    return Response(style, media_type="text/css", headers={"cache-control": "max-age=600"})
+
+
+def static_routes() -> list[Route | Mount]:
+    """Routes of style sheets and scripts; nothing else lies in that folder."""
+    return [
+        Route("/static/page.css", _style),
+        Mount("/static", StaticFiles(directory=_HERE / "static")),
+    ]

@@ -1,0 +1,162 @@
+// Marks in texts: select words with the mouse or the keyboard, then mark them.
+
+import { act, judgment, onChange, prefill } from "./annotate.js";
+
+const KINDS = [...document.querySelectorAll("[name=kind]")].map((input) => input.value);
+const SEVERITIES = [...document.querySelectorAll("[name=severity]")].map((input) => input.value);
+const boxes = [...document.querySelectorAll(".words")];
+const chosen = new Map(boxes.map((box) => [box, { from: 0, to: 0 }]));
+const wordsOf = (box) => [...box.querySelectorAll("[data-start]")];
+const PART = /^(mistakes|omissions):(\d+)-(\d+)$/;
+let last = boxes[0];
+
+function draw(box, selecting) {
+  const { from, to } = chosen.get(box);
+  const [low, high] = [Math.min(from, to), Math.max(from, to)];
+  wordsOf(box).forEach((word, at) => {
+    const inside = selecting && at >= low && at <= high;
+    word.setAttribute("aria-selected", String(inside));
+    word.classList.toggle("here", selecting && at === to);
+  });
+  const word = wordsOf(box)[to];
+  if (word && selecting) {
+    box.setAttribute("aria-activedescendant", word.id);
+    word.scrollIntoView({ block: "nearest" });
+  }
+}
+
+function mark() {
+  const words = wordsOf(last);
+  const { from, to } = chosen.get(last);
+  if (!words.length) return;
+  const [first, final] = [words[Math.min(from, to)], words[Math.max(from, to)]];
+  const part = `${last.dataset.label}:${first.dataset.start}-${final.dataset.end}`;
+  const value = (name) => document.querySelector(`[name=${name}]:checked`).value;
+  act(part, { kind: value("kind"), severity: value("severity") });
+}
+
+boxes.forEach((box) => {
+  box.addEventListener("focus", () => {
+    if (last !== box) draw(last, false);
+    last = box;
+    draw(box, true);
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") {
+      mark();
+      event.preventDefault();
+      return;
+    }
+    const range = chosen.get(box);
+    const end = wordsOf(box).length - 1;
+    const to = { ArrowRight: range.to + 1, ArrowLeft: range.to - 1, Home: 0, End: end }[event.key];
+    if (to !== undefined) {
+      range.to = Math.max(0, Math.min(end, to));
+      if (!event.shiftKey) range.from = range.to;
+      draw(box, true);
+      event.preventDefault();
+    }
+  });
+});
+
+// A selection by mouse covers every word that it touches.
+document.addEventListener("selectionchange", () => {
+  const selection = document.getSelection();
+  if (!selection.rangeCount || selection.isCollapsed) return;
+  const range = selection.getRangeAt(0);
+  const box = boxes.find((one) => one.contains(range.commonAncestorContainer));
+  if (!box) return;
+  const inside = wordsOf(box).map((word) => range.intersectsNode(word));
+  // A range that ends where a word begins only touches its edge.
+  const text = selection.toString();
+  const edge = wordsOf(box)[inside.lastIndexOf(true)];
+  const touches = edge && range.endOffset === 0 && edge.contains(range.endContainer);
+  if (!text.trim() || !inside.includes(true)) return;
+  if (last !== box) draw(last, false);
+  last = box;
+  const final = inside.lastIndexOf(true) - (touches ? 1 : 0);
+  chosen.set(box, { from: inside.indexOf(true), to: Math.max(inside.indexOf(true), final) });
+  draw(box, true);
+});
+
+boxes.forEach((box) => box.addEventListener("click", (event) => {
+  const at = wordsOf(box).indexOf(event.target.closest("[data-start]"));
+  if (at < 0 || !document.getSelection().isCollapsed) return;
+  const range = chosen.get(box);
+  chosen.set(box, { from: event.shiftKey ? range.from : at, to: at });
+  last = box;
+  draw(box, true);
+}));
+
+const button = document.getElementById("mark");
+button.addEventListener("mousedown", (event) => event.preventDefault());
+button.addEventListener("click", mark);
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("textarea, select");
+  const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (typing || !plain || !document.getElementById("shortcuts").checked) return;
+  if (event.key.toLowerCase() === "m") {
+    mark();
+    event.preventDefault();
+  }
+});
+
+function select(name, options, value, label, change) {
+  const made = document.createElement("select");
+  made.setAttribute("aria-label", label);
+  (value === null ? ["", ...options] : options).forEach((option) => {
+    made.append(new Option(option || `${name}?`, option, false, option === (value || "")));
+  });
+  made.addEventListener("change", () => change(made.value || null));
+  return made;
+}
+
+function row(box, part, value) {
+  const [, , start, end] = PART.exec(part);
+  const words = wordsOf(box).filter((w) => +w.dataset.start < +end && +w.dataset.end > +start);
+  const text = words.map((word) => word.textContent).join(" ");
+  const item = document.createElement("li");
+  const shown = document.createElement("q");
+  shown.textContent = text;
+  const remove = document.createElement("button");
+  remove.type = "button";
+  remove.textContent = "Remove";
+  remove.setAttribute("aria-label", `Remove the mark on ${text}`);
+  remove.addEventListener("click", () => act(part, null));
+  const put = (field) => (chosenValue) => act(part, { ...judgment()[part], [field]: chosenValue });
+  item.append(
+    shown,
+    select("kind", KINDS, value.kind, `Kind of the mark on ${text}`, put("kind")),
+    select("severity", SEVERITIES, value.severity, `Severity of the mark on ${text}`, put("severity")),
+    remove,
+  );
+  if (part in prefill) {
+    const note = document.createElement("span");
+    note.className = "muted";
+    note.textContent = "proposed";
+    item.append(note);
+  }
+  return item;
+}
+
+onChange((state) => {
+  boxes.forEach((box) => {
+    const marks = Object.entries(state).filter(([part]) => PART.exec(part)?.[1] === box.dataset.label);
+    marks.sort(([a], [b]) => +PART.exec(a)[2] - +PART.exec(b)[2]);
+    wordsOf(box).forEach((word) => {
+      const own = marks.find(([part]) => {
+        const [, , start, end] = PART.exec(part);
+        return +word.dataset.start < +end && +word.dataset.end > +start;
+      });
+      word.classList.toggle("marked", Boolean(own));
+      word.classList.toggle("major", own?.[1].severity === "major");
+    });
+    const list = document.querySelector(`[data-marks="${box.dataset.label}"]`);
+    const shown = JSON.stringify(marks);
+    if (list.dataset.shown === shown) return;
+    const at = list.contains(document.activeElement);
+    list.dataset.shown = shown;
+    list.replaceChildren(...marks.map(([part, value]) => row(box, part, value)));
+    if (at) (list.querySelector("button") || box).focus();
+  });
+});

@@ -1,0 +1,78 @@
+// A ranking: texts are moved by dragging, by buttons or by keys; every move is an act.
+
+import { act, finishing, judgment, onChange } from "./annotate.js";
+
+const list = document.getElementById("ranking");
+const statusLine = document.getElementById("status");
+const cards = () => [...list.children];
+const order = () => cards().map((card) => Number(card.dataset.place));
+const given = order();
+
+function draw(wanted) {
+  const byPlace = new Map(cards().map((card) => [Number(card.dataset.place), card]));
+  const focused = list.contains(document.activeElement) ? document.activeElement : null;
+  if (JSON.stringify(wanted) !== JSON.stringify(order())) {
+    list.append(...wanted.map((place) => byPlace.get(place)));
+    if (focused) focused.focus();
+  }
+  cards().forEach((card, at) => {
+    const rank = at + 1;
+    card.querySelector(".rank").textContent = rank;
+    card.setAttribute("aria-label", `Text ${card.dataset.name}, place ${rank} of ${cards().length}`);
+  });
+}
+
+function move(card, to) {
+  const places = order();
+  const from = cards().indexOf(card);
+  const target = Math.max(0, Math.min(places.length - 1, to));
+  if (target === from) return;
+  places.splice(target, 0, ...places.splice(from, 1));
+  act("order", places);
+  statusLine.textContent = `Text ${card.dataset.name} is at place ${target + 1}`;
+}
+
+list.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-move]");
+  if (!button) return;
+  const card = button.closest("li");
+  move(card, cards().indexOf(card) + Number(button.dataset.move));
+  button.focus();
+});
+
+list.addEventListener("keydown", (event) => {
+  const card = event.target.closest("li");
+  if (!card || event.ctrlKey || event.metaKey || event.altKey) return;
+  const at = cards().indexOf(card);
+  const step = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: cards().length - 1 }[event.key];
+  const typed = document.getElementById("shortcuts").checked && /^[1-9]$/.test(event.key);
+  const to = typed ? Number(event.key) - 1 : step;
+  if (to === undefined) return;
+  event.preventDefault();
+  move(card, to);
+  card.focus();
+});
+
+let dragged = null;
+list.addEventListener("dragstart", (event) => {
+  dragged = event.target.closest("li");
+  event.dataTransfer.effectAllowed = "move";
+  event.dataTransfer.setData("text/plain", "");
+});
+list.addEventListener("dragover", (event) => {
+  if (dragged) event.preventDefault();
+});
+list.addEventListener("drop", (event) => {
+  const card = event.target.closest("li");
+  if (!dragged || !card) return;
+  event.preventDefault();
+  move(dragged, cards().indexOf(card));
+  dragged = null;
+});
+
+// Who finds the order right as it is shown says so by finishing.
+finishing.before = () => {
+  if (!("order" in judgment())) act("order", order());
+};
+
+onChange((state) => draw(state.order || given));

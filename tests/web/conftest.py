@@ -1,0 +1,105 @@
+"""What tests of served pages share: a client that needs no port, a server, and a real browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture
+def client() -> Iterator[Callable[[ASGIApp], TestClient]]:
+    """Makes a client of an application, as a browser on this machine would come."""
+    made: list[TestClient] = []
+
+    def make(app: ASGIApp) -> TestClient:
+        one = TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@contextmanager
+def served(app: ASGIApp) -> Iterator[str]:
+    """The address of an application that listens on a free port."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+@pytest.fixture
+def server() -> Callable[[ASGIApp], AbstractContextManager[str]]:
+    """Serves an application: ``with server(app) as address``."""
+    return served
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Debian's chromium under Playwright; `make test-web` needs it, elsewhere its tests skip."""
+    if "BEHOLDER_TEST_BROWSER" not in os.environ:
+        pytest.importorskip("playwright", reason="needs Playwright: make test-web")
+        if CHROMIUM is None:
+            pytest.skip("needs Chromium")
+    from playwright.sync_api import sync_playwright
+
+    assert CHROMIUM, "make test-web needs the package chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page of a browser with what went wrong in it and what it asked for elsewhere."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", self._console)
+
+    def _console(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.problems.append(message.text)
+
+    def axe(self) -> list[str]:
+        """Serious faults for people with disabilities, as axe-core finds them."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{fault['id']}: {fault['nodes'][0]['html']} {fault['nodes'][0]['failureSummary']}"
+            for fault in found
+            if fault["impact"] in ("serious", "critical")
+        ]
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Watched]:
+    """A fresh page, wide as a desk's screen."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    yield Watched(context.new_page())
+    context.close()

@@ -1,0 +1,245 @@
+"""What a request must pass: host, access, forged posts, rate, size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp
+
+from beholder.errors import ConfigError
+from beholder.web import Settings, make_app
+from beholder.web.app import address
+from beholder.web.guard import ACCESS, SESSION, Buckets, Guard, csrf
+
+Client = Callable[[ASGIApp], TestClient]
+TOKEN = "a-token-of-more-than-16"
+
+
+async def who(request: Request) -> Response:
+    return JSONResponse({"who": request.state.who, "csrf": request.state.csrf})
+
+
+async def take(request: Request) -> Response:
+    async with request.form() as form:
+        return JSONResponse({name: str(value) for name, value in form.items() if name != "csrf"})
+
+
+async def size(request: Request) -> Response:
+    return JSONResponse(len(await request.body()))
+
+
+ROUTES = [
+    Route("/", who),
+    Route("/take", take, methods=["POST"]),
+    Route("/size", size, methods=["POST"]),
+]
+
+
+def app(**settings: object) -> ASGIApp:
+    return make_app(ROUTES, Settings(**settings))  # type: ignore[arg-type]
+
+
+def test_on_loopback_everybody_is_the_owner(client: Client) -> None:
+    assert client(app()).get("/").json()["who"] == "owner"
+
+
+@pytest.mark.parametrize(
+    ("host", "called", "status"),
+    [
+        ("127.0.0.1", "127.0.0.1:8000", 200),
+        ("127.0.0.1", "localhost:8000", 200),
+        ("127.0.0.1", "LOCALHOST", 200),
+        ("127.0.0.1", "[::1]:8000", 200),
+        ("127.0.0.1", "evil.example:8000", 421),
+        ("127.0.0.1", "localhost.evil.example", 421),
+        ("127.0.0.1", "127.0.0.1.evil.example", 421),
+        ("127.0.0.1", "192.168.1.2:8000", 421),
+        ("127.0.0.1", "", 421),
+        ("0.0.0.0", "192.168.1.2:8000", 401),
+        ("0.0.0.0", "[fe80::1]:8000", 401),
+        ("0.0.0.0", "lab.example:8000", 401),
+        ("0.0.0.0", "evil.example:8000", 421),
+    ],
+)
+def test_only_our_own_names_are_answered(
+    client: Client, host: str, called: str, status: int
+) -> None:
+    one = client(app(host=host, names=("lab.example",)))
+    assert one.get("/", headers={"host": called}).status_code == status
+
+
+def test_other_addresses_need_a_token_and_get_one_that_cannot_be_guessed() -> None:
+    assert Settings().token is None
+    assert Settings(host="::1").token is None
+    made = Settings(host="0.0.0.0").token
+    assert made is not None
+    assert len(made) >= 32
+    assert made != Settings(host="0.0.0.0").token
+    assert address(Settings(host="0.0.0.0", token=TOKEN), 80) == f"http://0.0.0.0:80/?token={TOKEN}"
+    assert address(Settings(host="::1"), 80) == "http://[::1]:80/"
+    with pytest.raises(ConfigError, match="16 characters"):
+        Settings(token="short")
+    with pytest.raises(ConfigError, match="port 70000"):
+        Settings(port=70000)
+
+
+def test_a_token_in_the_address_becomes_a_cookie_and_leaves_the_address(client: Client) -> None:
+    one = client(app(token=TOKEN))
+    assert one.get("/").status_code == 401
+    answer = one.get(f"/?token={TOKEN}&q=%22%3E%3Cscript%3E")
+    assert answer.status_code == 200
+    assert 'content="0;url=/?q=%22%3E%3Cscript%3E"' in answer.text
+    cookie = next(c for c in answer.headers.get_list("set-cookie") if c.startswith(ACCESS))
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert TOKEN not in answer.text
+    assert one.get("/").json()["who"] == "owner"
+
+
+@pytest.mark.parametrize("forged", ["", "x" * 24, TOKEN[:-1], TOKEN + "x", "ä", "\x00"])
+def test_forged_tokens_open_nothing(client: Client, forged: str) -> None:
+    one = client(app(token=TOKEN))
+    answer = one.get("/", params={"token": forged})
+    assert answer.status_code in (401, 403)
+    assert ACCESS not in "".join(answer.headers.get_list("set-cookie"))
+    raw = [(b"cookie", f"{ACCESS}={forged}".encode())]
+    assert one.get("/", headers=raw).status_code == 401
+
+
+def test_the_way_on_from_a_token_never_leads_to_another_host(client: Client) -> None:
+    answer = client(app(token=TOKEN)).get(f"http://127.0.0.1:8000//evil.example/?token={TOKEN}")
+    assert 'content="0;url=/evil.example/"' in answer.text
+
+
+def test_wrong_tokens_may_be_tried_a_few_times_only(client: Client) -> None:
+    one = client(app(token=TOKEN))
+    found = [one.get("/?token=wrong").status_code for _ in range(30)]
+    assert found[0] == 403
+    assert found[-1] == 429
+
+
+def test_personal_tokens_name_their_people(client: Client) -> None:
+    people = {"link-of-ann-0123456789": "Ann"}
+    one = client(app(token=TOKEN, people=people.get))
+    assert one.get("/?token=link-of-ann-0123456789").status_code == 200
+    assert one.get("/").json()["who"] == "Ann"
+
+
+def test_a_post_needs_the_mark_of_its_session(client: Client) -> None:
+    settings = Settings(secret=b"s" * 32)
+    one = client(make_app(ROUTES, settings))
+    mark = one.get("/").json()["csrf"]
+    assert mark == csrf(b"s" * 32, one.cookies[SESSION])
+    assert one.post("/take", data={"a": "1", "csrf": mark}).json() == {"a": "1"}
+    assert one.post("/size", content=b"12345", headers={"X-CSRF-Token": mark}).json() == 5
+    assert one.post("/take", files={"a": b"x"}, data={"csrf": mark}).status_code == 200
+    for forged in ("", mark[:-1] + ("0" if mark[-1] != "0" else "1"), csrf(b"s" * 32, "other")):
+        assert one.post("/take", data={"a": "1", "csrf": forged}).status_code == 403
+    assert one.post("/take", data={"a": "1"}).status_code == 403
+    assert one.post(
+        "/take", content=b"--", headers={"content-type": "multipart/form-data"}
+    ).status_code in (400, 403)
+
+
+def test_a_mark_outlives_a_restart_with_the_same_secret(client: Client) -> None:
+    before = client(make_app(ROUTES, Settings(secret=b"k" * 32)))
+    mark = before.get("/").json()["csrf"]
+    after = client(make_app(ROUTES, Settings(secret=b"k" * 32)))
+    after.cookies = before.cookies
+    assert after.post("/take", data={"a": "1", "csrf": mark}).status_code == 200
+    other = client(make_app(ROUTES, Settings()))
+    other.cookies = before.cookies
+    assert other.post("/take", data={"a": "1", "csrf": mark}).status_code == 403
+
+
+def test_a_post_from_another_site_is_refused_even_with_the_mark(client: Client) -> None:
+    one = client(app())
+    mark = one.get("/").json()["csrf"]
+    for origin, status in (
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("http://127.0.0.1:8000", 200),
+    ):
+        headers = {"origin": origin, "x-csrf-token": mark}
+        assert one.post("/size", headers=headers).status_code == status
+
+
+def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(client: Client) -> None:
+    one = client(app())
+    cookie = one.get("/").headers["set-cookie"]
+    assert cookie.startswith(SESSION)
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert "set-cookie" not in one.get("/").headers
+    forged = {"cookie": f"{SESSION}=abc"}  # too short to be one of ours
+    assert "set-cookie" in client(app()).get("/", headers=forged).headers
+
+
+def test_bodies_beyond_the_limit_are_refused_told_or_not(client: Client) -> None:
+    one = client(app(max_body=1000))
+    mark = {"X-CSRF-Token": one.get("/").json()["csrf"]}
+    assert one.post("/size", content=b"x" * 1000, headers=mark).json() == 1000
+    assert one.post("/size", content=b"x" * 1001, headers=mark).status_code == 413
+    pieces = (b"x" * 600 for _ in range(2))  # no length is told
+    assert one.post("/size", content=pieces, headers=mark).status_code == 413
+    assert (
+        one.post("/size", content=b"", headers=mark | {"content-length": "-1"}).status_code == 413
+    )
+
+
+def test_a_bucket_fills_with_time() -> None:
+    now = [0.0]
+    buckets = Buckets(2.0, 3, lambda: now[0])
+    assert [buckets.take("a") for _ in range(4)] == [True, True, True, False]
+    assert buckets.take("b")
+    now[0] = 0.5
+    assert [buckets.take("a") for _ in range(2)] == [True, False]
+    now[0] = 100.0
+    assert [buckets.take("a") for _ in range(4)] == [True, True, True, False]
+
+
+def test_a_browser_that_asks_too_fast_waits_and_others_do_not(client: Client) -> None:
+    guarded = Guard(
+        Starlette(routes=ROUTES),
+        Settings(token=TOKEN, burst=5, people={"y" * 20: "Bo"}.get),
+        lambda: 0.0,
+    )
+    ann, bo = client(guarded), client(guarded)
+    ann.cookies.set(ACCESS, TOKEN)
+    bo.cookies.set(ACCESS, "y" * 20)
+    assert [ann.get("/").status_code for _ in range(7)] == [200] * 5 + [429] * 2
+    assert bo.get("/").status_code == 200
+
+
+def test_every_answer_has_the_policy(client: Client) -> None:
+    one = client(app())
+    for path in ("/", "/nothing", "/static/page.css", "/static/htmx.min.js"):
+        answer = one.get(path)
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert one.get("/").headers["cache-control"] == "no-store"
+    refused = one.get("/", headers={"host": "evil.example"})
+    assert "content-security-policy" in refused.headers
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_other_methods_are_refused(client: Client, method: str) -> None:
+    assert client(app()).request(method, "/").status_code == 405
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd",
+     "/static/%5c..%5capp.py", "/static/", "/static/../../../../etc/passwd"],
+)  # fmt: skip
+def test_static_files_lead_nowhere_else(client: Client, path: str) -> None:
+    assert client(app()).get(path).status_code in (404, 405)
