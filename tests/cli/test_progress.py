@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from beholder.backends import Usage
 from beholder.cli.progress import RECENT, TerminalProgress
-from beholder.records import ItemFailure, ItemScore
 
 
 class Clock:
@@ -31,8 +30,7 @@ def test_tokens_are_told_by_the_second_and_in_all() -> None:
     assert shown(progress) == "0 failed, 4 reused, 0.0/s, tokens: 300/s read, 2/s written"
     clock.now += 10.0
     progress.answered(Usage(prompt=50_000, completion=980))
-    progress.advance(ItemScore({"f1": 0.5}, signature="posh"))
-    progress.advance(ItemFailure("error", "no"))
+    progress.advance(1, 1)
     # 53,000 and 1,000 tokens, and two jobs, in 20 seconds
     assert shown(progress) == "1 failed, 4 reused, 0.1/s, tokens: 2,650/s read, 50/s written"
     clock.now += 80.0
@@ -58,6 +56,6 @@ def test_the_bar_tells_the_tokens_of_the_last_seconds_alone() -> None:
 def test_where_no_judge_answers_nothing_is_said_of_tokens() -> None:
     progress = TerminalProgress(Clock())
     progress.start(total=1, reused=0)
-    progress.advance(ItemScore({"words": 2.0}, signature="word_count"))
+    progress.advance(1, 0)
     assert shown(progress) == "0 failed, 0 reused, 0.0/s"
     assert progress.tokens_in_words == ""
