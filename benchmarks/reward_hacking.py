@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from beholder.rewards import GUARDS, Guard, reward
+from beholder.rewards import GUARDS, RewardGuard, reward
 from benchmarks.reading import DATA, pairs
 
 METRICS = (
@@ -99,7 +99,7 @@ ATTACKS: dict[str, Attack] = {
 
 
 async def paid(
-    name: str, texts: Sequence[str], references: Sequence[str], guards: Sequence[Guard]
+    name: str, texts: Sequence[str], references: Sequence[str], guards: Sequence[RewardGuard]
 ) -> float:
     """Mean reward of texts."""
     asked = reward(name, guards=guards, data=({"references": one} for one in references))

@@ -28,7 +28,7 @@ class Options(TypedDict, total=False):
     skip_bad_rows: bool
     media_root: str | Path | None
     map: Mapping[str, str]
-    references: str | Path | None
+    references_from: str | Path | None
     base_url: str | None
     temperature: float | None
     prompts: str | Path | None
@@ -56,7 +56,7 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
         )
     given: dict[str, Any] = dict(options)
     extra = given.pop("judge_options", {})
-    for name in ("media_root", "references", "prompts", "cache"):
+    for name in ("media_root", "references_from", "prompts", "cache"):
         if given.get(name) is not None:
             given[name] = Path(given[name])
 
@@ -77,7 +77,7 @@ class DataOptions:
         skip_bad_rows: Leave out rows that are wrong, and count them.
         media_root: Folder that image paths may reach; by default that of the data.
         map: Which column holds a field: candidate, references, images, id ...
-        references: A data set whose texts are the references, found by id (or COCO's image_id).
+        references_from: Data whose texts are the references, found by id (or COCO's image_id).
 
     Raises:
         ConfigError: The limit is below 1.
@@ -87,7 +87,7 @@ class DataOptions:
     skip_bad_rows: bool = False
     media_root: Path | None = None
     map: Mapping[str, str] = field(default_factory=dict)
-    references: Path | None = None
+    references_from: Path | None = None
 
     def __post_init__(self) -> None:
         check_count("limit", self.limit, "leave it out to take all rows")

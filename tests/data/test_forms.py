@@ -102,7 +102,7 @@ def test_coco_results_find_their_references(tmp_path: Path) -> None:
     gold = _write(tmp_path / "captions.json", json.dumps(COCO))
     results = [{"image_id": 8, "caption": "cats"}, {"image_id": 7, "caption": "dogs"}]
     path = _write(tmp_path / "results.json", json.dumps(results))
-    first, second = _items(path, references=gold)
+    first, second = _items(path, references_from=gold)
     assert (first.candidate, first.references, first.images) == (
         "cats", ("a cat", "one cat"), ("b.jpg",),
     )  # fmt: skip
@@ -129,7 +129,9 @@ def test_a_broken_coco_file_is_told(tmp_path: Path) -> None:
 def test_references_of_another_data_set_are_found_by_id(tmp_path: Path) -> None:
     gold = _write(tmp_path / "gold.csv", "id,text,reference_1\nx,one,two\nx,,three\n")
     rows = '{"id": "x", "caption": "a", "references": ["own"]}\n{"id": "y", "caption": "b"}\n'
-    first, second = read_items(_write(tmp_path / "d.jsonl", rows), DataOptions(references=gold))
+    first, second = read_items(
+        _write(tmp_path / "d.jsonl", rows), DataOptions(references_from=gold)
+    )
     assert isinstance(first, Item)
     assert first.references == ("own", "two", "three")
     assert isinstance(second, DataError)

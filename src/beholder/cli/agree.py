@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import AsJson, DataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
+from beholder.cli.groups import AsJson, ItemDataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
 from beholder.cli.printing import close, say, say_left_out, tell_result
 from beholder.errors import ConfigError
 
@@ -55,7 +55,7 @@ def agree(
     judgments: JudgmentGroup = JudgmentGroup(),
     out: Out = None,
     tools: ToolGroup = ToolGroup(),
-    rows: DataGroup = DataGroup(),
+    rows: ItemDataGroup = ItemDataGroup(),
     judging: JudgeGroup = JudgeGroup(),
     work: WorkGroup = WorkGroup(),
     no_figures: bool = False,

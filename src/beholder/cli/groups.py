@@ -44,12 +44,21 @@ def _field_and_column(given: str) -> tuple[str, str]:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class DataGroup(DataOptions):
-    """Which rows of the data a command takes."""
+    """Which rows of the data a command takes that reads no items."""
 
-    map: Annotated[  # type: ignore[assignment]
+    map: Annotated[Mapping[str, str], Parameter(parse=False)] = field(default_factory=dict)
+    references_from: Annotated[Path | None, Parameter(parse=False)] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ItemDataGroup(DataOptions):
+    """Which rows of the data a command takes, and where their fields lie."""
+
+    map: Annotated[
         tuple[str, ...],
         Parameter(help="Which column holds a field, as candidate=text; repeatable."),
-    ] = ()
+    ] = ()  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -119,6 +128,17 @@ class RunGroup:
     """What every command takes that makes a run."""
 
     rows: DataGroup = field(default_factory=DataGroup)
+    judging: JudgeGroup = field(default_factory=JudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ItemRunGroup:
+    """What every command takes that makes a run over items."""
+
+    rows: ItemDataGroup = field(default_factory=ItemDataGroup)
     judging: JudgeGroup = field(default_factory=JudgeGroup)
     work: WorkGroup = field(default_factory=WorkGroup)
     finish: FinishGroup = field(default_factory=FinishGroup)

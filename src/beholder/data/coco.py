@@ -2,7 +2,7 @@
 
 Annotations are one object with the lists ``images`` (``id``, ``file_name``) and ``annotations``
 (``image_id``, ``caption``); a picture's captions become references. Results are a list of
-``image_id`` and ``caption``; give the annotations beside them with ``--references``.
+``image_id`` and ``caption``; give the annotations beside them with ``--references-from``.
 """
 
 from __future__ import annotations

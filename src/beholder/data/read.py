@@ -90,8 +90,8 @@ def items_of(
     """Items of rows, wherever they come from; as ``read_items``."""
     check_mapped(taken.map)
     named = renamed(rows, taken.map, name)
-    if taken.references is not None:
-        source = str(taken.references)
+    if taken.references_from is not None:
+        source = str(taken.references_from)
         known = references_by_id(renamed(read_rows(source, source), {}, source), source)
         named = with_references(named, known, name, source)
 

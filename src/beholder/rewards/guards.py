@@ -14,7 +14,7 @@ from beholder.records import Item
 from beholder.text import words
 
 
-class Guard(ABC):
+class RewardGuard(ABC):
     """What takes from a reward."""
 
     @abstractmethod
@@ -23,7 +23,7 @@ class Guard(ABC):
 
 
 @dataclass(frozen=True)
-class LengthGuard(Guard):
+class LengthGuard(RewardGuard):
     """A text longer than the longest reference by more than so many times is paid less.
 
     The factor is ``limit / ratio`` beyond the limit, so that twice the limit is paid half. Without
@@ -43,14 +43,14 @@ class LengthGuard(Guard):
             raise ConfigError(f"limit={self.limit!r}: expected a ratio above 0, such as 1.5")
 
     def factor(self, item: Item) -> float:
-        """See ``Guard.factor``."""
+        """See ``RewardGuard.factor``."""
         longest = max((len(words(text)) for text in item.references), default=0)
         n = len(words(item.candidate))
         return 1.0 if n <= self.limit * longest or not longest else self.limit * longest / n
 
 
 @dataclass(frozen=True)
-class RepetitionGuard(Guard):
+class RepetitionGuard(RewardGuard):
     """A text that says the same words again is paid less, by the share of its n-grams said before.
 
     The factor is the share of distinct n-grams; where references repeat themselves, too (lists,
@@ -70,7 +70,7 @@ class RepetitionGuard(Guard):
             raise ConfigError(f"n={self.n!r}: expected a whole number from 1")
 
     def factor(self, item: Item) -> float:
-        """See ``Guard.factor``."""
+        """See ``RewardGuard.factor``."""
         usual = min((self._distinct(text) for text in item.references), default=1.0)
         return min(1.0, self._distinct(item.candidate) / usual)
 

@@ -13,7 +13,7 @@ from beholder.metrics import Metric, ValueInfo, metric
 from beholder.metrics.asker import Outcome
 from beholder.options import Options, grouped
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.rewards.guards import GUARDS, Guard
+from beholder.rewards.guards import GUARDS, RewardGuard
 from beholder.rewards.texts import Completion, items_of
 from beholder.rewards.tokens import Offsets, by_token
 from beholder.run.live import LiveScorer
@@ -31,7 +31,7 @@ def reward(
     value: str | None = None,
     references: str = "references",
     images: str = "images",
-    guards: Sequence[Guard] = GUARDS,
+    guards: Sequence[RewardGuard] = GUARDS,
     lowest: float | None = None,
     data: Iterable[Mapping[str, Any]] | None = None,
     judge: str | None = None,
@@ -60,7 +60,7 @@ def reward(
     """
     defaults = {kind: spec for kind, spec in (("embedder", embedder), ("judge", judge)) if spec}
     chosen = metric(of, **defaults) if isinstance(of, str) else of
-    unfit = sorted({"limit", "skip_bad_rows", "batch"} & options.keys())
+    unfit = sorted({"limit", "skip_bad_rows", "map", "references_from", "batch"} & options.keys())
     if unfit:
         raise ConfigError(f"{unfit[0]} means nothing for a reward: leave it out")
     rows, judging, work = grouped(options)
@@ -96,7 +96,7 @@ class Reward:
         value: ValueInfo,
         lowest: float,
         columns: tuple[str, str],
-        guards: Sequence[Guard],
+        guards: Sequence[RewardGuard],
         means: Means,
     ) -> None:
         self.__name__ = f"{of.registered_name}.{value.name}"
