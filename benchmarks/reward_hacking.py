@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import random
 import re
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from beholder.rewards import GUARDS, RewardGuard, reward
+from beholder.records import Item
+from beholder.rewards import GUARDS, Reward, reward
 from benchmarks.reading import DATA, pairs
 
 METRICS = (
@@ -99,15 +102,17 @@ ATTACKS: dict[str, Attack] = {
 
 
 async def paid(
-    name: str, texts: Sequence[str], references: Sequence[str], guards: Sequence[RewardGuard]
-) -> float:
-    """Mean reward of texts."""
-    asked = reward(name, guards=guards, data=({"references": one} for one in references))
-    try:
-        found = await asked(None, texts, references=references)
-    finally:
-        asked.close()
-    return fmean(one for one in found if one is not None)
+    asked: Reward, texts: Sequence[str], references: Sequence[str]
+) -> tuple[float, float]:
+    """Mean reward of texts, bare and with the guards; the lowest reward is 0 for these metrics."""
+    found = await asked(None, texts, references=references)
+    bare, guarded = [], []
+    for reward_, text, reference in zip(found, texts, references, strict=True):
+        if reward_ is not None:
+            item = Item(id="x", candidate=text, references=(reference,))
+            bare.append(reward_)
+            guarded.append(reward_ * math.prod(guard.factor(item) for guard in GUARDS))
+    return fmean(bare), fmean(guarded)
 
 
 async def main() -> None:
@@ -133,14 +138,17 @@ async def main() -> None:
     print("|---|" + "---|" * len(chosen))
     cells: dict[str, list[str]] = {"**honest texts**": [], **{name: [] for name in made}}
     for name in chosen:
-        bare, guarded = [await paid(name, honest, references, guards) for guards in ((), GUARDS)]
-        cells["**honest texts**"].append(f"{bare:.3f} / {guarded:.3f}")
-        for attack, texts in made.items():
-            gains = [
-                await paid(name, texts, references, guards) - base
-                for guards, base in (((), bare), (GUARDS, guarded))
-            ]
-            cells[attack].append(" / ".join(f"{gain:+.3f}" for gain in gains))
+        asked = reward(name, guards=(), workers=1, data=[{"references": one} for one in references])
+        try:
+            base = await paid(asked, honest, references)
+            cells["**honest texts**"].append(" / ".join(f"{one:.3f}" for one in base))
+            for attack, texts in made.items():
+                got = await paid(asked, texts, references)
+                gains = (f"{one - was:+.3f}" for one, was in zip(got, base, strict=True))
+                cells[attack].append(" / ".join(gains))
+        finally:
+            asked.close()
+        print(name, "done", file=sys.stderr)
     for name, row in cells.items():
         print(f"| {name} | " + " | ".join(row) + " |")
 

@@ -22,7 +22,7 @@ LEVELS = [
         "metrics narratives",
         "run benchmarks annotate rewards",
         "report",
-        "api harness",
+        "api ray harness",
         "web",
         "cli __main__",
     )

@@ -26,7 +26,13 @@ ROOM = 4096
 STARTS_WITHIN = 240.0
 """Seconds in which a server must answer."""
 
-INSIDE = ("vllm", "hf")
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "vllm": {
+        "dtype": "float32", "max_model_len": ROOM, "enforce_eager": True, "max_num_seqs": 32,
+    },
+    "hf": {"dtype": "float32"},
+}  # fmt: skip
+INSIDE = tuple(_OPTIONS)
 SERVERS = ("vllm-server", "transformers-server", "llama-server")
 _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",  # two threads on a busy machine wait for each other most of the time
@@ -90,6 +96,11 @@ class Engines:
         address = self.server(name).address
         return f"openai({served!r}, base_url={address!r}, timeout=300, attempts=2)"
 
+    def own_spec(self, name: str) -> str:
+        """An engine of ``INSIDE``, for a process of its own that makes it anew."""
+        options = "".join(f", {key}={value!r}" for key, value in _OPTIONS[name].items())
+        return f"{name}({str(self.model)!r}{options})"
+
     def server(self, name: str) -> Server:
         """A server, started if need be."""
         if name not in self._servers:
@@ -112,16 +123,9 @@ class Engines:
         from beholder.backends.hf import HF
         from beholder.backends.vllm import VLLM
 
-        if name == "hf" and name not in _made:
-            _made[name] = HF(str(self.model), dtype="float32")
-        if name == "vllm" and name not in _made:
-            _made[name] = VLLM(
-                str(self.model),
-                dtype="float32",
-                max_model_len=ROOM,
-                enforce_eager=True,
-                max_num_seqs=32,
-            )
+        if name not in _made:
+            make = {"hf": HF, "vllm": VLLM}[name]
+            _made[name] = make(str(self.model), **_OPTIONS[name])
 
     def _start(self, name: str) -> Server:
         port = _free_port()

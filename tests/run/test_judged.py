@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from beholder.records import Item
 from beholder.run.compare import compare
 from beholder.run.scores import plan_scores
 from beholder.run.store import Store
+from beholder.run.store_file import FILE_NAME
 from toy.metric import Asked
 
 if "asked" not in METRICS.names():
@@ -38,8 +41,8 @@ def _score(judge: str, out: Path, cache: Path | None = None) -> Run:
 
 
 def _answers(out: Path) -> int:
-    with Store.read(out) as store:
-        return int(store._db.execute("SELECT count(*) FROM answers").fetchone()[0])
+    with closing(sqlite3.connect(out / FILE_NAME)) as db:
+        return int(db.execute("SELECT count(*) FROM answers").fetchone()[0])
 
 
 def test_a_judged_metric_is_scored_and_equal_questions_are_asked_once(

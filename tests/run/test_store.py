@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -114,9 +115,8 @@ def test_a_run_of_format_1_is_read_and_compared_but_not_gone_on_with(tmp_path: P
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     run = _scored(tmp_path / "run", "one")
-    with Store.open(run) as store:
-        store._db.execute("PRAGMA user_version = 99")
-        store._db.execute("PRAGMA journal_mode = DELETE")
+    with closing(sqlite3.connect(run / FILE_NAME)) as db:
+        db.execute("PRAGMA user_version = 99")
     with pytest.raises(RunError, match="store format 99, this beholder reads up to 2"):
         list(Run(run).outcomes("word_count"))
 

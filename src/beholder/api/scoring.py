@@ -13,7 +13,7 @@ from beholder.metrics import Metric, fitting, metric
 from beholder.options import Options, grouped
 from beholder.records import Item
 from beholder.run.scores import ScoreConfig, fitting_metric, run_scores
-from beholder.run.session import Progress, Quiet, default_out
+from beholder.run.session import Engine, Progress, Quiet, default_out
 
 
 def score(
@@ -24,6 +24,7 @@ def score(
     embedder: str | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
     **options: Unpack[Options],
 ) -> Run:
     """Score a data set, or go on with a run that was interrupted.
@@ -41,6 +42,7 @@ def score(
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
             folder for items given in Python.
         progress: Hears how the run goes on.
+        engine: Where the work is done, such as ``beholder.ray.RayEngine()``; None for this machine.
         options: Those of every door: ``limit``, ``skip_bad_rows``, ``media_root`` (which rows),
             ``base_url``, ``temperature``, ``prompts``, ``batch``, ``judge_options`` (how judges are
             asked), ``workers``, ``concurrency``, ``cache``, ``max_cost`` (how much at once, what is
@@ -69,7 +71,7 @@ def score(
         **options,
     )
     rows = None if given is None else items_of(given, config.rows, "items")
-    bad_rows = run_scores(config, progress or Quiet(), rows)
+    bad_rows = run_scores(config, progress or Quiet(), rows, engine)
     return Run(config.out, bad_rows=tuple(bad_rows))
 
 

@@ -156,7 +156,7 @@ class Budget:
                 f"{name} has no known price, so --max-cost cannot be kept; add it to a price table"
                 " (judge option prices='FILE'), or leave --max-cost out"
             )
-        if not await self._admits(most):
+        if not await self.admits(most):
             raise BudgetError(
                 f"the next call to {name} could cost {most:.4f} USD and pass --max-cost"
                 f" {self.max_cost:g} (spent {self.spent:.4f}); all answers so far are kept: start"
@@ -165,14 +165,15 @@ class Budget:
         try:
             yield
         finally:
-            self._release(most)
+            self.frees(most)
 
     def pay(self, cost: float | None) -> None:
         """Note what a call cost."""
         with self._lock:
             self.spent += cost or 0.0
 
-    async def _admits(self, most: float) -> bool:
+    async def admits(self, most: float) -> bool:
+        """Whether a call may cost so much, when that is known; ``frees`` says that it has ended."""
         turn = _Turn(most)
         with self._lock:
             self._waiting.append(turn)
@@ -181,14 +182,15 @@ class Budget:
             return await turn.answer()
         except asyncio.CancelledError:
             if turn.admitted:  # too late: another may have it
-                self._release(most)
+                self.frees(most)
             with self._lock:
                 if turn in self._waiting:
                     self._waiting.remove(turn)
                 self._serve()
             raise
 
-    def _release(self, most: float) -> None:
+    def frees(self, most: float) -> None:
+        """A call that was admitted at so much has ended."""
         with self._lock:
             self._n_under_way -= 1
             # Sums of floats do not come back to 0 by themselves.

@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter
 
 from beholder.cli.cache import cache_file
 from beholder.errors import ConfigError
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
+
+if TYPE_CHECKING:
+    from beholder.run.session import Engine
 
 
 def _no_option(kind: Any, value: str) -> None:
@@ -105,6 +108,39 @@ class ToolGroup:
         """Those that were given."""
         given = {"judge": self.judge, "embedder": self.embedder}
         return {kind: spec for kind, spec in given.items() if spec}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class EngineGroup:
+    """Where a run is worked on.
+
+    Attributes:
+        engine: local is this machine; ray a Ray cluster, which keeps the run as Parquet parts.
+        address: The cluster for --engine ray, as ray.init takes it; else RAY_ADDRESS, else Ray is
+            started on this machine.
+        parts: For --engine ray, where parts are kept that every machine reaches, such as
+            s3://BUCKET/PATH; the run directory if none is named.
+    """
+
+    engine: Literal["local", "ray"] = "local"
+    address: str | None = None
+    parts: str | None = None
+
+    def named(self) -> Engine | None:
+        """The engine; None for this machine.
+
+        Raises:
+            ConfigError: An option is given that this machine does not take.
+        """
+        if self.engine == "ray":
+            from beholder.ray import RayEngine
+
+            return RayEngine(self.address, self.parts)
+        for name in ("address", "parts"):
+            if getattr(self, name) is not None:
+                raise ConfigError(f"--{name} is for --engine ray; name that, or leave it out")
+        return None
 
 
 @Parameter(name="*")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, ItemRunGroup, Out, ToolGroup
+from beholder.cli.groups import Data, EngineGroup, ItemRunGroup, Out, ToolGroup
 from beholder.cli.printing import close, say, say_left_out, tell_plan, tell_result
 
 
@@ -20,6 +20,7 @@ def score(
     fail_under: tuple[str, ...] = (),
     no_report: bool = False,
     run: ItemRunGroup = ItemRunGroup(),
+    where: EngineGroup = EngineGroup(),
 ) -> int:
     """Score a data set; run the same command again to go on after an interruption.
 
@@ -45,6 +46,7 @@ def score(
         say(f"metric: {chosen} ({why})")
         metric = (chosen,)
     gates = [parse_gate(text) for text in fail_under]
+    engine = where.named()
     config = ScoreConfig(
         data,
         tuple(metrics.metric(text, **tools.named()) for text in metric),
@@ -56,7 +58,7 @@ def score(
     if run.finish.dry_run:
         return tell_plan(plan_scores(config), config.out)
     with TerminalProgress() as progress:
-        say_left_out(run_scores(config, progress))
+        say_left_out(run_scores(config, progress, engine=engine))
     made = api.Run(config.out)
     report = None if no_report else write_report(config.out)
     tell_result(made.manifest, [summary_table(made.manifest)], run.finish.as_json)

@@ -60,11 +60,15 @@ class Work:
     store: Store
     tools: Tools
 
-    def blocks(self) -> Iterator[_Positions]:
+    def are_cheap(self) -> bool:
+        """Whether all tools may be made anew in every process."""
+        return all(self.tools.are_per_process(one.tool_specs()) for one in self.scorer.askers)
+
+    def blocks(self, size: int = BLOCK) -> Iterator[_Positions]:
         """Positions with something to do, in order, each with what is open there."""
         positions = np.flatnonzero(self.open.any(axis=0))
-        for start in range(0, len(positions), BLOCK):
-            some = positions[start : start + BLOCK]
+        for start in range(0, len(positions), size):
+            some = positions[start : start + size]
             yield _Positions(some, self.open[:, some])
 
 
@@ -95,10 +99,9 @@ def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> N
         RunError: A worker process died.
         KeyboardInterrupt: Passed on, after all that was finished was handed over.
     """
-    cheap = all(work.tools.are_per_process(asker.tool_specs()) for asker in work.scorer.askers)
     if workers is None:
         workers = os.cpu_count() or 1 if work.open.sum() >= WORTH_WORKERS else 1
-    if workers > 1 and cheap:
+    if workers > 1 and work.are_cheap():
         _in_processes(work, put, workers)
     else:
         with one_blas_thread():

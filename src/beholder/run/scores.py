@@ -17,7 +17,7 @@ from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_disti
 from beholder.records import Item
 from beholder.run import manifest
 from beholder.run.plan import RunPlan, plan
-from beholder.run.session import Means, Progress, Session
+from beholder.run.session import Engine, Means, Progress, Session
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 
@@ -66,7 +66,10 @@ class ScoreConfig:
 
 
 def run_scores(
-    config: ScoreConfig, progress: Progress, rows: Iterable[Item | DataError] | None = None
+    config: ScoreConfig,
+    progress: Progress,
+    rows: Iterable[Item | DataError] | None = None,
+    engine: Engine | None = None,
 ) -> list[DataError]:
     """Score what a run still lacks, and close it.
 
@@ -74,6 +77,7 @@ def run_scores(
         config: The run.
         progress: Hears how it goes on.
         rows: Items given in Python instead of ``config.data``.
+        engine: Where the work is done; None for this machine.
 
     Returns:
         The rows that were left out.
@@ -86,7 +90,7 @@ def run_scores(
     """
     metrics = _checked(config.metrics)
     with Session.open(
-        config.out, KIND, means=config.means, askers=metrics, progress=progress
+        config.out, KIND, means=config.means, askers=metrics, progress=progress, engine=engine
     ) as session:
         for metric in metrics:
             metric.identities(session.tools)  # a tool that cannot be made stops here

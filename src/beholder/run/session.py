@@ -8,17 +8,17 @@ keeps each outcome the moment it arrives, and tells the progress.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from beholder.backends import Usage
-from beholder.judges import AnswerStore, Tally
+from beholder.judges import AnswerStore, Budget, Tally
 from beholder.judges.telling import Judging
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome
@@ -105,13 +105,54 @@ class Means:
         """
         check_taken(self.judging.for_tools(), (spec for one in askers for spec in one.tool_specs()))
 
-    def tools(self) -> Tools:
+    def tools(self, answers: AnswerStore | None = None, budget: Budget | None = None) -> Tools:
         """Tools without a store, as worker processes make them."""
-        return Tools(options=self.judging.for_tools(), folder=self.folder)
+        return Tools(None, self.judging.for_tools(), answers, budget, folder=self.folder)
 
     def counting(self, tally: Tally) -> Tools:
         """Tools whose judges are not asked but counted."""
         return Tools(options=self.judging.for_tools(), tally=tally, folder=self.folder)
+
+
+Done: TypeAlias = Callable[[int, int], None]
+"""Hears that so many jobs more are finished and written, with a score and with a reason instead."""
+
+
+class Engine(Protocol):
+    """Where the work of a run is done, and how what comes of it is kept."""
+
+    def store(self, folder: Path) -> AbstractContextManager[Store]:
+        """The store of a run directory, open for writing, made if need be.
+
+        Raises:
+            RunError: Another process writes there, or the run is kept in another way.
+        """
+
+    def execute(self, work: Work, means: Means, done: Done) -> None:
+        """Do what is open and keep what comes of it; may be interrupted at any time.
+
+        Raises:
+            ConfigError: A tool cannot do what is asked.
+            RunError: The work cannot go on; what was finished is kept.
+        """
+
+
+class OneMachine:
+    """Work in this process and its workers, kept in one file by this process."""
+
+    def store(self, folder: Path) -> AbstractContextManager[Store]:
+        """See ``Engine``."""
+        return Store.open(folder)
+
+    def execute(self, work: Work, means: Means, done: Done) -> None:
+        """See ``Engine``."""
+
+        def put(found: Encoded) -> None:
+            work.store.put_block(found)
+            done(len(found.scores), len(found.failures))
+
+        limits = means.work
+        execute(work, put, workers=limits.workers, concurrency=limits.concurrency or CONCURRENCY)
 
 
 class Session:
@@ -133,6 +174,7 @@ class Session:
         self.asked: list[Asked] = []
         self._kind = kind
         self._means = means
+        self._engine: Engine = OneMachine()
         self._progress = progress
         self._log: Mapping[str, Any] | None = None
 
@@ -146,6 +188,7 @@ class Session:
         means: Means,
         askers: Iterable[Asker[Any]],
         progress: Progress,
+        engine: Engine | None = None,
     ) -> Iterator[Session]:
         """Begin a run in a folder, or go on with it; the folder is locked meanwhile.
 
@@ -155,6 +198,7 @@ class Session:
             means: With what it works.
             askers: What it will ask; with none that names a judge, no store of answers is opened.
             progress: Hears how it goes on.
+            engine: Where the work is done; None for this machine.
 
         Raises:
             ConfigError: An option of tools is given that none of them takes.
@@ -164,8 +208,9 @@ class Session:
         manifest.check_kind(out, kind)
         asking = tuple(askers)
         means.check(asking)
+        working = engine or OneMachine()
         with ExitStack() as stack:
-            store = stack.enter_context(Store.open(out))
+            store = stack.enter_context(working.store(out))
             answers, budget = None, None
             if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
@@ -173,6 +218,7 @@ class Session:
                 )
             tools = Tools(store, means.judging.for_tools(), answers, budget, folder=means.folder)
             session = cls(kind, store, tools, means, progress)
+            session._engine = working
             session.answers = answers
             stack.enter_context(one_blas_thread())  # sums depend on the number of threads
             try:
@@ -260,18 +306,9 @@ class Session:
         if positions is not None:
             open_[:, ~np.isin(np.arange(open_.shape[1]), positions)] = False
 
-        def put(found: Encoded) -> None:
-            self.store.put_block(found)
-            self._progress.advance(len(found.scores), len(found.failures))
-
         scorer = Scorer((one.asker for one in asked), asked[0].kind, self._means.tools)
-        limits = self._means.work
-        execute(
-            Work(scorer, open_, self.store, self.tools),
-            put,
-            workers=limits.workers,
-            concurrency=limits.concurrency or CONCURRENCY,
-        )
+        work = Work(scorer, open_, self.store, self.tools)
+        self._engine.execute(work, self._means, self._progress.advance)
 
     def outcomes(self, asked: Asked) -> dict[int, Outcome]:
         """What is known of each subject, by position, in order."""

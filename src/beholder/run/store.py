@@ -1,19 +1,18 @@
-"""The store of one run: subjects, outcomes and vectors in one SQLite file.
+"""The store of one run: subjects and what came of them, and what the rows that keep them mean.
 
-Everything is written as it arrives, so a killed run loses only what was in flight. One process
-writes (``Store.open``, which locks the run directory); any number may read (``Store.read``), also
-from a disk that cannot be written.
+What is finished is kept, so a killed run loses only what was in flight. One process begins a run
+(``Store.open``, which locks the run directory); any number may read (``Store.read``), also from a
+disk that cannot be written. A run is kept in one SQLite file, or in Parquet parts where many
+machines work on it: ``Tables``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,34 +22,31 @@ from numpy.typing import NDArray
 from beholder.embed.base import FloatArray
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.run import codec
+from beholder.run import codec, tables_parquet
 from beholder.run.codec import Encoded
-from beholder.run.store_file import FILE_NAME, to_read, to_write
+from beholder.run.store_file import FILE_NAME, locked, to_read, to_write
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
+from beholder.run.tables import MOST, SCORE_COLUMNS, StoredAsker, SubjectRow, Tables
+from beholder.run.tables_parquet import ParquetTables
+from beholder.run.tables_sqlite import SqliteTables
 
 S = TypeVar("S")
 T = TypeVar("T")
 
-_ALL = 2**62
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, zlib.error, RecursionError)
 
 
-@dataclass(frozen=True)
-class StoredAsker:
-    """An asker as a run keeps it: canonical name, kind of subject, resolved fields, signature."""
-
-    name: str
-    kind: str
-    config: Mapping[str, Any]
-    signature: str
-
-
 class Store:
-    """One run's SQLite file. Use ``Store.open`` to write, ``Store.read`` to read."""
+    """What one run keeps. Use ``Store.open`` to write, ``Store.read`` to read.
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+    Attributes:
+        folder: The run directory.
+        tables: Its rows.
+    """
+
+    def __init__(self, folder: Path, tables: Tables) -> None:
         self.folder = folder
-        self._db = connection
+        self.tables = tables
 
     @classmethod
     @contextmanager
@@ -58,10 +54,38 @@ class Store:
         """Open for writing, made if need be; the run directory is locked meanwhile.
 
         Raises:
-            RunError: Another process writes there, or the file is not a store of this version.
+            RunError: Another process writes there, the run is kept in parts, or the file is not a
+                store of this version.
         """
+        if (folder / tables_parquet.FILE_NAME).is_file():
+            raise RunError(
+                f"{folder} holds a run in parts; go on with it with --engine ray, or choose"
+                " another run directory with -o"
+            )
         with to_write(folder) as connection:
-            yield cls(folder, connection)
+            yield cls(folder, SqliteTables(folder, connection))
+
+    @classmethod
+    @contextmanager
+    def open_parts(cls, folder: Path, place: str | None = None) -> Iterator[Store]:
+        """Open a run in parts for writing, made if need be; see ``open``.
+
+        Args:
+            folder: The run directory.
+            place: URL or path of where parts are kept; None for the run directory.
+
+        Raises:
+            RunError: Another process writes there, the run is kept in one file or elsewhere, or the
+                place cannot be reached.
+        """
+        with locked(folder):
+            new = not (folder / tables_parquet.FILE_NAME).is_file()
+            if new and (folder / FILE_NAME).is_file():
+                raise RunError(
+                    f"{folder} holds a run in one file; go on with it without --engine ray, or"
+                    " choose another run directory with -o"
+                )
+            yield cls(folder, ParquetTables.to_write(folder, place))
 
     @classmethod
     @contextmanager
@@ -71,19 +95,11 @@ class Store:
         Raises:
             RunError: There is no run in that folder, or one of another format.
         """
+        if (folder / tables_parquet.FILE_NAME).is_file():
+            yield cls(folder, ParquetTables.to_read(folder))
+            return
         with to_read(folder) as connection:
-            yield cls(folder, connection)
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Keep several writes together: all or none."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            yield cls(folder, SqliteTables(folder, connection))
 
     # Subjects
 
@@ -101,63 +117,40 @@ class Store:
         """
         total = hashlib.sha256()
         n = 0
-        with self.transaction():
-            n_stored = self.n_subjects(kind)
-            stored = self._db.execute(
-                "SELECT digest FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
-                (kind.name, n_stored),
-            )
+
+        def new() -> Iterator[SubjectRow]:
+            nonlocal n
+            stored = iter(self.tables.digests(kind.name))
             for position, subject in enumerate(subjects):
                 row = kind.row(subject)
                 digest = kind.digest(subject, row)
                 total.update(digest)
                 n = position + 1
-                if position >= n_stored:
-                    self._add_subject(kind, position, subject, digest, row)
-                elif next(stored, (None,))[0] != digest:
+                known = next(stored, None)
+                if known is None:
+                    yield position, kind.id(subject), digest, row, kind.source_key(subject)
+                elif known != digest:
                     raise RunError(
                         f"{self.folder} holds a run over other data ({kind.name}"
                         f" {kind.id(subject)!r} differs); choose another run directory with -o"
                     )
                 elif kind.loose:
-                    self._db.execute(
-                        "UPDATE subjects SET row = ? WHERE kind = ? AND position = ?",
-                        (row, kind.name, position),
-                    )
-        return n, total.hexdigest()
+                    self.tables.renew_subject(kind.name, position, row)
 
-    def _add_subject(
-        self, kind: SubjectKind[S], position: int, subject: S, digest: bytes, row: str
-    ) -> None:
-        values = (kind.name, position, kind.id(subject), digest, row, kind.source_key(subject))
-        try:
-            self._db.execute("INSERT INTO subjects VALUES (?, ?, ?, ?, ?, ?)", values)
-        except sqlite3.IntegrityError:
-            raise RunError(
-                f"two of the data are called {kind.id(subject)!r}; ids must differ"
-            ) from None
+        with self.tables.transaction():
+            self.tables.add_subjects(kind.name, new())
+        return n, total.hexdigest()
 
     def n_subjects(self, kind: SubjectKind[Any] = ITEM) -> int:
         """How many subjects of a kind the run holds."""
-        counted = self._db.execute("SELECT count(*) FROM subjects WHERE kind = ?", (kind.name,))
-        return int(counted.fetchone()[0])
+        return self.tables.n_subjects(kind.name)
 
     def subjects(
         self, kind: SubjectKind[S], positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, S]]:
         """Subjects of a kind with their positions, in order; all, or those asked for."""
-        if positions is None:
-            rows = self._db.execute(
-                "SELECT position, row FROM subjects WHERE kind = ? ORDER BY position", (kind.name,)
-            )
-            for position, row in rows:
-                yield position, self._read(_subject(kind), row, kind.name, position)
-            return
-        for position in positions:
-            found = self._db.execute(
-                "SELECT row FROM subjects WHERE kind = ? AND position = ?", (kind.name, position)
-            )
-            yield position, self._read(_subject(kind), _only(found), kind.name, position)
+        for position, row in self.tables.subjects(kind.name, positions):
+            yield position, self._read(_subject(kind), row, kind.name, position)
 
     def items(self, positions: Sequence[int] | None = None) -> Iterator[tuple[int, Item]]:
         """Items with their positions, in order; all of them, or those asked for."""
@@ -165,11 +158,7 @@ class Store:
 
     def sources(self, n: int, kind: SubjectKind[Any] = ITEM) -> list[bytes]:
         """A key per subject of what it describes: equal for texts about the same picture."""
-        rows = self._db.execute(
-            "SELECT source FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
-            (kind.name, n),
-        )
-        return [source for (source,) in rows]
+        return self.tables.sources(kind.name, n)
 
     # Askers
 
@@ -194,32 +183,21 @@ class Store:
         Raises:
             RunError: The run holds outcomes of that name that were made in another way.
         """
-        known = self._db.execute("SELECT signature FROM askers WHERE name = ?", (name,)).fetchone()
-        if renew and known is not None and known[0] != signature:
-            with self.transaction():
-                for table, column in (
-                    ("scores", "asker"),
-                    ("failures", "asker"),
-                    ("askers", "name"),
-                ):
-                    self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))  # noqa: S608  # the names are ours
-            known = None
-        if known is None:
-            row = (name, kind.name, json.dumps(config, ensure_ascii=False, default=str), signature)
-            self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
-        elif known[0] != signature:
+        made = {asker.name: asker.signature for asker in self.tables.askers()}
+        if renew and made.get(name, signature) != signature:
+            self.tables.forget(name)
+            del made[name]
+        if name not in made:
+            self.tables.add_asker(StoredAsker(name, kind.name, config, signature))
+        elif made[name] != signature:
             raise RunError(
-                f"{self.folder} holds scores of {name} made as {known[0]!r}, now it would be"
+                f"{self.folder} holds scores of {name} made as {made[name]!r}, now it would be"
                 f" {signature!r}; choose another run directory with -o"
             )
 
     def askers(self) -> list[StoredAsker]:
         """The askers of the run, in the order they were added."""
-        rows = self._db.execute("SELECT name, kind, config, signature FROM askers ORDER BY rowid")
-        return [
-            StoredAsker(name, kind, json.loads(config), signature)
-            for name, kind, config, signature in rows
-        ]
+        return self.tables.askers()
 
     def kind_of(self, asker: str) -> SubjectKind[Any]:
         """The kind of subject an asker of the run is asked of.
@@ -227,36 +205,27 @@ class Store:
         Raises:
             RunError: The run has no such asker, or one of an unknown kind.
         """
-        row = self._db.execute("SELECT kind FROM askers WHERE name = ?", (asker,)).fetchone()
-        if row is None or row[0] not in KINDS:
+        kinds = {known.name: known.kind for known in self.tables.askers()}
+        if kinds.get(asker) not in KINDS:
             raise RunError(f"{self.folder} has asked nothing called {asker!r} that can be read")
-        return KINDS[row[0]]
+        return KINDS[kinds[asker]]
 
     # Outcomes
 
     def finished(self, asker: str) -> set[int]:
         """Positions with a whole score, or with a failure that will stay."""
-        return {position for (position,) in self._finished(asker, "position", _ALL)}
+        return set(self.tables.finished(asker, MOST))
 
     def n_finished(self, asker: str, n: int) -> int:
         """How many of the first ``n`` subjects are finished."""
-        return sum(count for (count,) in self._finished(asker, "count(*)", n))
+        return self.tables.n_finished(asker, n)
 
     def pending(self, asker: str, n: int) -> NDArray[np.bool_]:
         """Which of the first ``n`` subjects are not finished, (n,)."""
         found = np.ones(n, dtype=np.bool_)
-        for (position,) in self._finished(asker, "position", n):
+        for position in self.tables.finished(asker, n):
             found[position] = False
         return found
-
-    def _finished(self, asker: str, what: str, n: int) -> Iterator[tuple[int]]:
-        """Of positions below ``n`` that are finished; read from indices, no outcome is touched."""
-        for table, not_yet in (("scores", "unfinished"), ("failures", "transient")):
-            chosen = f"FROM {table} WHERE asker = :asker AND position < :n"  # the names are ours
-            without = f"position NOT IN (SELECT position {chosen} AND {not_yet})"
-            yield from self._db.execute(
-                f"SELECT {what} {chosen} AND {without}", {"asker": asker, "n": n}
-            )
 
     def put(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
         """Write what became of one subject."""
@@ -266,33 +235,11 @@ class Store:
 
     def put_block(self, found: Encoded) -> None:
         """Write what became of subjects: all of it or, where the process is killed, nothing."""
-        with self.transaction():
-            # An asker has one outcome of a subject: what was there before gives way.
-            for table, others in (("failures", found.scores), ("scores", found.failures)):
-                self._db.executemany(
-                    f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # the names are ours
-                    [row[:2] for row in others],
-                )
-            self._db.executemany(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", found.scores
-            )
-            self._db.executemany(
-                "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", found.failures
-            )
+        self.tables.put(found)
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
         """Forget the outcomes of an asker at all other positions."""
-        with self.transaction():
-            for table in ("scores", "failures"):
-                found = self._db.execute(
-                    f"SELECT position FROM {table} WHERE asker = ?",  # noqa: S608  # the names are ours
-                    (asker,),
-                ).fetchall()
-                stale = {position for (position,) in found} - set(positions)
-                self._db.executemany(
-                    f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # likewise
-                    [(asker, position) for position in stale],
-                )
+        self.tables.keep_only(asker, positions)
 
     def values(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, float]]]:
         """Scores by name per scored subject, in order, without units or detail."""
@@ -302,70 +249,53 @@ class Store:
             for position, detail in self.details(asker, n):
                 yield position, kind.measure(subjects[position], detail)
             return
-        for position, numbers in self._column("numbers", asker, n):
+        for position, numbers in self._scores(asker, "numbers", n):
             yield position, self._read(json.loads, numbers, asker, position)
 
     def units(self, asker: str, n: int | None = None) -> Iterator[tuple[int, tuple[Unit, ...]]]:
         """Units per scored subject, of all or of the first ``n`` subjects, in order."""
-        for position, units in self._column("units", asker, n):
+        for position, units in self._scores(asker, "units", n):
             yield position, self._read(codec.decode_units, units, asker, position)
 
     def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
         """The same as plain fields, for tables."""
-        for position, units in self._column("units", asker, n):
+        for position, units in self._scores(asker, "units", n):
             yield position, self._read(codec.unit_fields, units, asker, position)
 
     def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
-        for position, detail in self._column("detail", asker, n):
+        for position, detail in self._scores(asker, "detail", n):
             yield position, self._read(codec.decode_detail, detail, asker, position)
 
-    def _column(self, name: str, asker: str, n: int | None) -> Iterator[tuple[int, Any]]:
-        yield from self._db.execute(
-            f"SELECT position, {name} FROM scores"  # noqa: S608  # the name is ours
-            " WHERE asker = ? AND position < ? ORDER BY position",
-            (asker, _ALL if n is None else n),
-        )
+    def _scores(self, asker: str, column: str, n: int | None = None) -> Iterator[tuple[Any, ...]]:
+        return self.tables.scores(asker, (column,), MOST if n is None else n)
 
     def score(self, asker: str, position: int) -> ItemScore | ItemFailure | None:
         """All that is known of one subject under an asker; None while it is not finished."""
-        row = self._db.execute(
-            "SELECT numbers, units, signature, detail, unfinished FROM scores"
-            " WHERE asker = ? AND position = ?",
-            (asker, position),
-        ).fetchone()
-        if row is not None:
+        for _, signature, numbers, units, detail, unfinished in self.tables.scores(
+            asker, SCORE_COLUMNS, MOST, position
+        ):
             return ItemScore(
-                values=self._read(json.loads, row[0], asker, position),
-                units=self._read(codec.decode_units, row[1], asker, position),
-                signature=row[2],
-                detail=self._read(codec.decode_detail, row[3], asker, position),
-                unfinished=bool(row[4]),
+                values=self._read(json.loads, numbers, asker, position),
+                units=self._read(codec.decode_units, units, asker, position),
+                signature=signature,
+                detail=self._read(codec.decode_detail, detail, asker, position),
+                unfinished=bool(unfinished),
             )
-        return dict(self._failures(asker, "AND position = ?", position)).get(position)
+        return dict(self._failures(asker, position)).get(position)
 
     def failures(self, asker: str) -> Iterator[tuple[int, ItemFailure]]:
         """Failures of an asker, in order."""
-        return self._failures(asker, "ORDER BY position")
+        return self._failures(asker)
 
-    def _failures(
-        self, asker: str, clause: str, *arguments: int
-    ) -> Iterator[tuple[int, ItemFailure]]:
-        rows = self._db.execute(
-            "SELECT position, error, message, transient, detail FROM failures"  # noqa: S608  # the clause is ours
-            f" WHERE asker = ? {clause}",
-            (asker, *arguments),
-        )
-        for position, error, message, transient, detail in rows:
+    def _failures(self, asker: str, at: int | None = None) -> Iterator[tuple[int, ItemFailure]]:
+        for position, error, message, transient, detail in self.tables.failures(asker, MOST, at):
             found = codec.decode_detail(detail) if detail else {}  # format 1 kept none
             yield position, ItemFailure(error, message, bool(transient), found)
 
     def signatures(self, asker: str) -> list[str]:
         """The distinct signatures of an asker's scores; more than one means that a tool changed."""
-        rows = self._db.execute(
-            "SELECT DISTINCT signature FROM scores WHERE asker = ? ORDER BY signature", (asker,)
-        )
-        return [signature for (signature,) in rows]
+        return self.tables.signatures(asker)
 
     def _read(self, decode: Callable[[Any], T], data: Any, what: str, position: int) -> T:
         """What is kept of a subject.
@@ -375,16 +305,9 @@ class Store:
         """
         try:
             return decode(data)
-        except (
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            zlib.error,
-            RecursionError,
-        ) as error:
+        except _DAMAGE as error:
             raise RunError(
-                f"{self.folder / FILE_NAME} is damaged ({what}, number {position}:"
+                f"{self.tables.place} is damaged ({what}, number {position}:"
                 f" {type(error).__name__}: {error}); restore it from a copy, or score again into"
                 " another run directory with -o"
             ) from error
@@ -393,34 +316,25 @@ class Store:
 
     def get_vectors(self, identity: str, texts: Sequence[str]) -> dict[str, FloatArray]:
         """The vectors that are here, by text."""
-        found = {}
-        for text in texts:
-            row = self._db.execute(
-                "SELECT vector FROM vectors WHERE identity = ? AND digest = ?",
-                (identity, _digest(text)),
-            ).fetchone()
-            if row is not None:
-                found[text] = np.frombuffer(row[0], dtype="<f4")
-        return found
+        by_digest = {_digest(text): text for text in texts}
+        return {
+            by_digest[digest]: np.frombuffer(vector, dtype="<f4")
+            for digest, vector in self.tables.vectors(identity, list(by_digest))
+        }
 
     def put_vectors(self, identity: str, vectors: Mapping[str, FloatArray]) -> None:
         """Keep vectors by text."""
-        with self.transaction():
-            self._db.executemany(
-                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
-                [
-                    (identity, _digest(text), np.ascontiguousarray(vector, dtype="<f4").tobytes())
-                    for text, vector in vectors.items()
-                ],
-            )
+        self.tables.put_vectors(
+            identity,
+            (
+                (_digest(text), np.ascontiguousarray(vector, dtype="<f4").tobytes())
+                for text, vector in vectors.items()
+            ),
+        )
 
 
 def _subject(kind: SubjectKind[S]) -> Callable[[str], S]:
     return lambda row: kind.from_row(json.loads(row))
-
-
-def _only(found: sqlite3.Cursor) -> Any:
-    return found.fetchone()[0]
 
 
 def _digest(text: str) -> bytes:

@@ -1,0 +1,246 @@
+"""What the judges of a run share over all machines: its answers and its budget, held by one actor.
+
+The actor lives on the machine where the run was started, which holds the file of the answers. What
+it holds is what a run on one machine holds (``Answers``, ``Budget``), so nothing is paid for twice
+and the limit on cost stands for all machines together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from beholder.backends import Answer
+from beholder.backends.money import Budget
+from beholder.judges import AnswerStore
+from beholder.judges.answers import Record
+from beholder.optional import require
+from beholder.options import WorkOptions
+from beholder.run.answers import run_answers
+
+LOST_AFTER = 30.0
+"""Seconds of silence after which a process is lost, with the calls that it had under way."""
+
+_CALLS = 100_000
+"""Calls that may wait at the desk at once: those that wait for money must not keep out payers."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a process of the cluster needs to share answers and budget; small when it is pickled.
+
+    Attributes:
+        actor: Of ``Keeper``.
+        max_cost: The limit, in US dollars, or None.
+    """
+
+    actor: Any
+    max_cost: float | None
+
+    def answers(self) -> AnswerStore:
+        """The run's answers, for this process."""
+        return _SharedAnswers(self.actor)
+
+    def budget(self) -> Budget:
+        """The run's budget, for this process."""
+        return Budget() if self.max_cost is None else _SharedBudget(self.actor, self.max_cost)
+
+
+@contextmanager
+def at_desk(ray: Any, folder: Path, work: WorkOptions) -> Iterator[Desk]:
+    """Answers and budget of a run, while the cluster works on it.
+
+    Args:
+        ray: Ray, connected.
+        folder: The run directory, on this machine.
+        work: Where the shared cache is, and what may be spent.
+
+    Raises:
+        RunError: A file of answers cannot be opened.
+    """
+    strategies = require("ray.util.scheduling_strategies", extra="ray", purpose="the engine ray")
+    here = strategies.NodeAffinitySchedulingStrategy(
+        ray.get_runtime_context().get_node_id(), soft=False
+    )
+    made = ray.remote(Keeper).options(num_cpus=0, scheduling_strategy=here, max_concurrency=_CALLS)
+    actor = made.remote(folder.resolve(), work)
+    watch = actor.watch.remote()  # ends with the actor
+    try:
+        yield Desk(actor, work.max_cost)
+    finally:
+        ray.cancel(watch)
+        ray.get(actor.close.remote())
+
+
+class Keeper:
+    """Holds a run's answers and its budget; an actor of Ray, whose methods take turns.
+
+    Args:
+        folder: The run directory.
+        work: Where the shared cache is, and what may be spent.
+    """
+
+    def __init__(self, folder: Path, work: WorkOptions) -> None:
+        self._open = ExitStack()
+        self._answers, self._budget = self._open.enter_context(
+            run_answers(folder, work.cache, work.max_cost)
+        )
+        self._claims: dict[str, str] = {}
+        self._held: dict[str, Counter[float]] = {}
+        self._heard: dict[str, float] = {}
+
+    async def close(self) -> None:
+        """Close the files."""
+        self._open.close()
+
+    async def ask(self, method: str, arguments: tuple[Any, ...]) -> Any:
+        """What a method of ``AnswerStore`` gives."""
+        return getattr(self._answers, method)(*arguments)
+
+    async def claim(self, name: str, who: str) -> bool:
+        """See ``ServerFacts.claim``: between the processes here, and beside other runs."""
+        self.hear(who, time.monotonic())
+        free = self._claims.setdefault(name, who) == who and self._answers.claim(name)
+        if not free and self._claims[name] == who:
+            del self._claims[name]  # another run has it
+        return free
+
+    async def release(self, name: str, who: str) -> None:
+        """See ``ServerFacts.release``."""
+        if self._claims.get(name) == who:
+            del self._claims[name]
+            self._answers.release(name)
+
+    async def admit(self, most: float, who: str) -> tuple[bool, float]:
+        """Whether a call may cost so much, when that is known; and what was spent so far."""
+        self.hear(who, time.monotonic())
+        admitted = await self._budget.admits(most)
+        if admitted:
+            self._held.setdefault(who, Counter())[most] += 1
+        return admitted, self._budget.spent
+
+    async def free(self, most: float, who: str) -> None:
+        """A call that was admitted has ended."""
+        if self._held.get(who, Counter())[most]:
+            self._held[who][most] -= 1
+            self._budget.frees(most)
+
+    async def pay(self, cost: float) -> None:
+        """A call has cost so much."""
+        self._budget.pay(cost)
+
+    async def here(self, who: str) -> None:
+        """A process is alive."""
+        self.hear(who, time.monotonic())
+
+    async def watch(self) -> None:
+        """Look for lost processes, for ever."""
+        while True:
+            await asyncio.sleep(LOST_AFTER / 3)
+            self.give_up(time.monotonic())
+
+    def hear(self, who: str, now: float) -> None:
+        """Note when a process was heard of, in seconds."""
+        self._heard[who] = now
+
+    def give_up(self, now: float) -> None:
+        """Count calls of processes that were silent for long at the most they can have cost."""
+        for who in [who for who, heard in self._heard.items() if now - heard > LOST_AFTER]:
+            del self._heard[who]
+            self._claims = {name: by for name, by in self._claims.items() if by != who}
+            for most in self._held.pop(who, Counter()).elements():
+                self._budget.pay(most)
+                self._budget.frees(most)
+
+
+class _Caller:
+    """A process that asks at the desk, and is heard of from its first question on."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+        self._who = uuid.uuid4().hex
+        threading.Thread(target=self._live, daemon=True).start()
+
+    def _live(self) -> None:
+        while True:
+            self._actor.here.remote(self._who)
+            time.sleep(LOST_AFTER / 4)
+
+
+class _SharedAnswers(_Caller):
+    """The run's answers, in a process of the cluster; an ``AnswerStore``."""
+
+    def __init__(self, actor: Any) -> None:
+        super().__init__(actor)
+        self._ray = require("ray", extra="ray", purpose="the engine ray")
+
+    def _ask(self, method: str, *arguments: Any) -> Any:
+        return self._ray.get(self._actor.ask.remote(method, arguments))
+
+    def get_answer(self, key: str) -> Answer | None:
+        """See ``AnswerStore``."""
+        found: Answer | None = self._ask("get_answer", key)
+        return found
+
+    def put_answer(self, record: Record) -> None:
+        """See ``AnswerStore``."""
+        self._ask("put_answer", record)
+
+    def put_charge(self, cost: float) -> None:
+        """See ``AnswerStore``."""
+        self._ask("put_charge", cost)
+
+    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
+        """See ``AnswerStore``."""
+        self._ask("put_rating", operation, question, judge, value)
+
+    def get_fact(self, name: str) -> str | None:
+        """See ``ServerFacts``."""
+        found: str | None = self._ask("get_fact", name)
+        return found
+
+    def put_fact(self, name: str, text: str) -> None:
+        """See ``ServerFacts``."""
+        self._ask("put_fact", name, text)
+
+    def facts(self, prefix: str) -> dict[str, str]:
+        """See ``ServerFacts``."""
+        found: dict[str, str] = self._ask("facts", prefix)
+        return found
+
+    def claim(self, name: str) -> bool:
+        """See ``ServerFacts``."""
+        return bool(self._ray.get(self._actor.claim.remote(name, self._who)))
+
+    def release(self, name: str) -> None:
+        """See ``ServerFacts``."""
+        self._ray.get(self._actor.release.remote(name, self._who))
+
+
+class _SharedBudget(Budget, _Caller):
+    """The run's budget, in a process of the cluster."""
+
+    def __init__(self, actor: Any, max_cost: float) -> None:
+        Budget.__init__(self, max_cost)
+        _Caller.__init__(self, actor)
+
+    async def admits(self, most: float) -> bool:
+        """See ``Budget``."""
+        admitted, self.spent = await self._actor.admit.remote(most, self._who)
+        return bool(admitted)
+
+    def frees(self, most: float) -> None:
+        """See ``Budget``."""
+        self._actor.free.remote(most, self._who)
+
+    def pay(self, cost: float | None) -> None:
+        """See ``Budget``."""
+        self._actor.pay.remote(cost or 0.0)

@@ -1,0 +1,243 @@
+"""The engine of runs on a Ray cluster: blocks of subjects go to warm actors, which write parts."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from beholder.errors import BeholderError, ConfigError, RunError
+from beholder.metrics import Tools
+from beholder.optional import require
+from beholder.options import check_amount
+from beholder.ray.answers import Desk, at_desk
+from beholder.run.batch import Scorer
+from beholder.run.execute import Work
+from beholder.run.place import Place
+from beholder.run.session import CONCURRENCY, Done, Means
+from beholder.run.store import Store
+from beholder.run.tables_parquet import ParquetTables
+
+BLOCK = 512
+"""Subjects an actor takes at once and writes as one part: few files, little lost with a machine."""
+
+_OBJECTS = 256 * 2**20
+"""Bytes for objects of Ray on this machine alone: none of ours is large."""
+
+_BLOCK = pa.schema([("position", pa.int64()), ("askers", pa.list_(pa.int32()))])
+_DONE = pa.schema([("scored", pa.int64()), ("failed", pa.int64())])
+
+
+@dataclass(frozen=True)
+class RayEngine:
+    """Works on a Ray cluster and keeps a run as parts; a ``run.session.Engine``.
+
+    Attributes:
+        address: The cluster, as ``ray.init`` takes it. None uses the connection of this process,
+            else what RAY_ADDRESS names, else starts Ray on this machine alone.
+        parts: URL or path of where parts are kept, which every machine reaches and may write:
+            ``s3://BUCKET/PATH``, ``gs://BUCKET/PATH`` or a shared disk. None for the run directory.
+        num_gpus: GPUs of each actor, for judges that run in the actors (``hf:``, ``vllm:``).
+
+    Raises:
+        ConfigError: The number of GPUs is none.
+    """
+
+    address: str | None = None
+    parts: str | None = None
+    num_gpus: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_amount("num_gpus", self.num_gpus, "leave it out for judges that need none")
+
+    def store(self, folder: Path) -> AbstractContextManager[Store]:
+        """See ``Engine``."""
+        return Store.open_parts(folder, self.parts)
+
+    def execute(self, work: Work, means: Means, done: Done) -> None:
+        """See ``Engine``."""
+        if not work.open.any():
+            return
+        assert isinstance(work.store.tables, ParquetTables)
+        with ExitStack() as stack:
+            ray = stack.enter_context(_connected(self.address))
+            scorer = work.scorer
+            means = _everywhere(means)
+            make_tools = means.tools
+            size = BLOCK
+            if not work.are_cheap():  # others are waited for: as many at once as the options say
+                size = means.work.concurrency or CONCURRENCY
+            if any(asker.asks_judge() for asker in scorer.askers):
+                desk = stack.enter_context(at_desk(ray, work.store.folder, means.work))
+                make_tools = partial(_tools, means, desk)
+            plan = _Plan(
+                Scorer(scorer.askers, scorer.kind, make_tools),
+                work.store.tables.parts,
+                work.store.tables.start,
+            )
+            try:
+                self._map(ray, plan, _blocks(work, size), means.work.workers, done)
+            except ray.exceptions.RayError as error:
+                raise _in_words(error) from error
+
+    def _map(
+        self, ray: Any, plan: _Plan, blocks: list[pa.Table], workers: int | None, done: Done
+    ) -> None:
+        data = require("ray.data", extra="ray", purpose="the engine ray")
+        context = data.DataContext.get_current()
+        context.enable_progress_bars = False
+        most = min(workers or self._room(ray), len(blocks))
+        counted = data.from_arrow(blocks).map_batches(
+            _Actor,
+            fn_constructor_args=(ray.put(plan),),
+            batch_size=None,
+            batch_format="pyarrow",
+            num_cpus=1,
+            num_gpus=self.num_gpus or None,
+            compute=data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
+        )
+        for some in counted.iter_batches(batch_size=None, batch_format="pyarrow"):
+            for scored, failed in zip(*some.to_pydict().values(), strict=True):
+                done(scored, failed)
+
+    def _room(self, ray: Any) -> int:
+        """Actors that the cluster has room for."""
+        there = ray.cluster_resources()
+        rooms = [there.get("CPU", 0.0)]
+        if self.num_gpus:
+            rooms.append(there.get("GPU", 0.0) / self.num_gpus)
+        if min(rooms) < 1:
+            raise RunError(
+                f"the cluster has {there.get('CPU', 0.0):g} CPUs and {there.get('GPU', 0.0):g}"
+                " GPUs, which is no room for one actor; add machines, or ask for fewer GPUs"
+            )
+        return int(min(rooms))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What an actor needs to know: what is asked, where subjects and parts are, which start."""
+
+    scorer: Scorer
+    parts: Place
+    start: int
+
+
+class _Actor:
+    """Scores blocks and writes a part of each; its tools are made once.
+
+    Args:
+        held: Of the plan, which lies in Ray's objects.
+    """
+
+    def __init__(self, held: Any) -> None:
+        ray = require("ray", extra="ray", purpose="the engine ray")
+        plan: _Plan = ray.get(held)
+        self._scorer = plan.scorer
+        self._tables = ParquetTables(plan.parts, start=plan.start)
+        self._store = Store(Path(plan.parts.url), self._tables)
+        if not self._store.n_subjects(self._scorer.kind):
+            raise RunError(
+                f"a machine of the cluster finds no subjects at {plan.parts.url}; name a place that"
+                " every machine reaches with --parts, such as s3://BUCKET/PATH"
+            )
+
+    def __call__(self, block: pa.Table) -> pa.Table:
+        positions = block["position"].to_pylist()
+        places = block["askers"].to_pylist()
+        names = [asker.name for asker in self._scorer.askers]
+        part = self._tables.part_name(
+            (position, names[place])
+            for position, own in zip(positions, places, strict=True)
+            for place in own
+        )
+        if not self._tables.parts.holds(part):  # a machine may have been lost after it wrote
+            subjects = self._store.subjects(self._scorer.kind, positions)
+            self._store.put_block(
+                self._scorer(
+                    (position, subject, own)
+                    for (position, subject), own in zip(subjects, places, strict=True)
+                )
+            )
+        scored, failed = self._tables.counts(part)
+        return pa.table([[scored], [failed]], schema=_DONE)
+
+
+def _blocks(work: Work, size: int) -> list[pa.Table]:
+    return [
+        pa.table(
+            [some.positions, [column.nonzero()[0].tolist() for column in some.open.T]],
+            schema=_BLOCK,
+        )
+        for some in work.blocks(size)
+    ]
+
+
+def _everywhere(means: Means) -> Means:
+    """The same means where the working directory is another."""
+    prompts = means.judging.prompts
+    judging = replace(means.judging, prompts=None if prompts is None else prompts.resolve())
+    return replace(means, judging=judging, folder=means.folder.resolve())
+
+
+def _tools(means: Means, desk: Desk) -> Tools:
+    return means.tools(desk.answers(), desk.budget())
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[Any]:
+    """Ray, connected to a cluster.
+
+    Raises:
+        ConfigError: This process is connected already, and an address is given.
+        MissingExtraError: Ray is not installed.
+        RunError: There is no cluster at the address.
+    """
+    ray = require("ray", extra="ray", purpose="the engine ray")
+    logging.getLogger("ray.data").setLevel(logging.WARNING)
+    if ray.is_initialized():
+        if address is not None:
+            raise ConfigError(
+                f"address={address!r}: this process is connected to a cluster already; leave the"
+                " address out, or call ray.shutdown() first"
+            )
+        yield ray
+        return
+    found = address or os.environ.get("RAY_ADDRESS") or "local"
+    alone = {"include_dashboard": False, "object_store_memory": _OBJECTS}
+    try:
+        ray.init(
+            found,
+            log_to_driver=False,
+            logging_level=logging.WARNING,
+            **(alone if found == "local" else {}),
+        )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise RunError(
+            f"Ray cannot be reached at {found!r}: {error}; name a cluster with --address, or leave"
+            " it out to work on this machine"
+        ) from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _in_words(error: BaseException) -> BeholderError:
+    """What stopped the cluster's work: our own error from an actor, or what happened to Ray."""
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, BeholderError):
+            return inner
+        inner = getattr(inner, "cause", None) or inner.__cause__
+    return RunError(
+        f"the cluster could not go on: {error}; what was finished is kept: run the same command"
+        " again"
+    )

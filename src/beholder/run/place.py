@@ -1,0 +1,123 @@
+"""A folder of Parquet files: on a disk, or in a store of objects (``s3://``, ``gs://``)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.fs as fs
+import pyarrow.parquet as pq
+
+from beholder.errors import RunError
+
+_ONCE_A_COLUMN = ("asker", "status", "signature", "error", "reason")
+"""Columns that hold few different texts; bytes of outcomes are compressed already."""
+
+
+def is_url(text: str) -> bool:
+    """Whether a place is named by a URL, not by a path."""
+    return "://" in text
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where Parquet files lie; small when it is pickled.
+
+    Attributes:
+        url: A URL of a file system that pyarrow knows, or a path.
+    """
+
+    url: str
+
+    @cached_property
+    def _found(self) -> tuple[fs.FileSystem, str]:
+        with self._told(self.url):
+            if is_url(self.url):
+                files, root = fs.FileSystem.from_uri(self.url)
+                return files, root.rstrip("/")
+            return fs.LocalFileSystem(), str(Path(self.url).resolve())
+
+    def __reduce__(self) -> tuple[type[Place], tuple[str]]:
+        return Place, (self.url,)  # connections stay here
+
+    def names(self, folder: str) -> list[str]:
+        """Names of the Parquet files of a folder, in order; none where there is no folder.
+
+        Raises:
+            RunError: It cannot be looked at.
+        """
+        files, root = self._found
+        with self._told(folder):
+            found = files.get_file_info(fs.FileSelector(f"{root}/{folder}", allow_not_found=True))
+        return sorted(
+            info.base_name
+            for info in found
+            if info.is_file
+            and info.base_name.endswith(".parquet")
+            and not info.base_name.startswith(".")
+        )
+
+    def holds(self, name: str) -> bool:
+        """Whether a file is there.
+
+        Raises:
+            RunError: It cannot be looked at.
+        """
+        files, root = self._found
+        with self._told(name):
+            return bool(files.get_file_info(f"{root}/{name}").is_file)
+
+    def write(self, name: str, table: pa.Table) -> None:
+        """Write a file whole or not at all; one of that name is replaced.
+
+        Raises:
+            RunError: It cannot be written.
+        """
+        files, root = self._found
+        folder, _, last = name.rpartition("/")
+        unfinished = f"{root}/{folder}/.{last}.{uuid.uuid4().hex}"
+        few = [column for column in _ONCE_A_COLUMN if column in table.column_names]
+        with self._told(name):
+            files.create_dir(f"{root}/{folder}", recursive=True)
+            pq.write_table(
+                table, unfinished, filesystem=files, compression="zstd", use_dictionary=few
+            )
+            files.move(unfinished, f"{root}/{name}")
+
+    def read(self, name: str, columns: Sequence[str]) -> pa.Table:
+        """Some columns of a file.
+
+        Raises:
+            RunError: It cannot be read, or lacks a column.
+        """
+        files, root = self._found
+        with self._told(name), pq.ParquetFile(f"{root}/{name}", filesystem=files) as file:
+            lacking = set(columns) - set(file.schema_arrow.names)
+            if lacking:
+                raise RunError(f"{self.url}/{name} is damaged: it has no column {lacking}")
+            return file.read(columns=list(columns), use_threads=False)
+
+    def n_rows(self, name: str) -> int:
+        """Rows of a file, as its end says.
+
+        Raises:
+            RunError: It cannot be read.
+        """
+        files, root = self._found
+        with self._told(name), pq.ParquetFile(f"{root}/{name}", filesystem=files) as file:
+            return int(file.metadata.num_rows)
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, pa.ArrowException) as error:
+            raise RunError(
+                f"{name} of the run's parts at {self.url} cannot be used: {error}; every machine"
+                " that works on the run must reach that place and may write there"
+            ) from error

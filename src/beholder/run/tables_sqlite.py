@@ -1,0 +1,209 @@
+"""The tables of a run in one SQLite file, which one process writes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from beholder.errors import RunError
+from beholder.run.codec import Encoded
+from beholder.run.store_file import FILE_NAME
+from beholder.run.tables import FAILURE_COLUMNS, StoredAsker, SubjectRow
+
+
+class SqliteTables:
+    """Tables of a run in one file; see ``tables.Tables``.
+
+    Args:
+        folder: The run directory.
+        connection: To its file.
+    """
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+        self._folder = folder
+        self._db = connection
+
+    @property
+    def place(self) -> str:
+        """Where they are, for messages."""
+        return str(self._folder / FILE_NAME)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """See ``Tables``."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # Subjects
+
+    def digests(self, kind: str) -> list[bytes]:
+        """See ``Tables``; a list, as subjects may be added while it is looked at."""
+        rows = self._db.execute(
+            "SELECT digest FROM subjects WHERE kind = ? ORDER BY position", (kind,)
+        )
+        return [digest for (digest,) in rows]
+
+    def add_subjects(self, kind: str, subjects: Iterable[SubjectRow]) -> None:
+        """See ``Tables``."""
+        for position, name, digest, row, source in subjects:
+            values = (kind, position, name, digest, row, source)
+            try:
+                self._db.execute("INSERT INTO subjects VALUES (?, ?, ?, ?, ?, ?)", values)
+            except sqlite3.IntegrityError:
+                raise RunError(f"two of the data are called {name!r}; ids must differ") from None
+
+    def renew_subject(self, kind: str, position: int, row: str) -> None:
+        """See ``Tables``."""
+        self._db.execute(
+            "UPDATE subjects SET row = ? WHERE kind = ? AND position = ?", (row, kind, position)
+        )
+
+    def n_subjects(self, kind: str) -> int:
+        """See ``Tables``."""
+        counted = self._db.execute("SELECT count(*) FROM subjects WHERE kind = ?", (kind,))
+        return int(counted.fetchone()[0])
+
+    def subjects(
+        self, kind: str, positions: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, str]]:
+        """See ``Tables``."""
+        wanted = "SELECT position, row FROM subjects WHERE kind = ?"
+        if positions is None:
+            return self._db.execute(f"{wanted} ORDER BY position", (kind,))
+        one = f"{wanted} AND position = ?"
+        return chain.from_iterable(
+            self._db.execute(one, (kind, position)).fetchall() for position in positions
+        )
+
+    def sources(self, kind: str, n: int) -> list[bytes]:
+        """See ``Tables``."""
+        rows = self._db.execute(
+            "SELECT source FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
+            (kind, n),
+        )
+        return [source for (source,) in rows]
+
+    # Askers
+
+    def askers(self) -> list[StoredAsker]:
+        """See ``Tables``."""
+        rows = self._db.execute("SELECT name, kind, config, signature FROM askers ORDER BY rowid")
+        return [
+            StoredAsker(name, kind, json.loads(config), signature)
+            for name, kind, config, signature in rows
+        ]
+
+    def add_asker(self, asker: StoredAsker) -> None:
+        """See ``Tables``."""
+        config = json.dumps(asker.config, ensure_ascii=False, default=str)
+        row = (asker.name, asker.kind, config, asker.signature)
+        self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
+
+    def forget(self, asker: str) -> None:
+        """See ``Tables``."""
+        with self.transaction():
+            for table, column in (("scores", "asker"), ("failures", "asker"), ("askers", "name")):
+                self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (asker,))  # noqa: S608  # the names are ours
+
+    # Outcomes
+
+    def put(self, found: Encoded) -> None:
+        """See ``Tables``."""
+        with self.transaction():
+            # An asker has one outcome of a subject: what was there before gives way.
+            for table, others in (("failures", found.scores), ("scores", found.failures)):
+                self._db.executemany(
+                    f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # the names are ours
+                    [row[:2] for row in others],
+                )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", found.scores
+            )
+            self._db.executemany(
+                "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", found.failures
+            )
+
+    def keep_only(self, asker: str, positions: Iterable[int]) -> None:
+        """See ``Tables``."""
+        kept = set(positions)
+        with self.transaction():
+            for table in ("scores", "failures"):
+                found = self._db.execute(
+                    f"SELECT position FROM {table} WHERE asker = ?",  # noqa: S608  # the names are ours
+                    (asker,),
+                ).fetchall()
+                self._db.executemany(
+                    f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # likewise
+                    [(asker, position) for (position,) in found if position not in kept],
+                )
+
+    def finished(self, asker: str, n: int) -> Iterator[int]:
+        """See ``Tables``."""
+        return (position for (position,) in self._finished(asker, "position", n))
+
+    def n_finished(self, asker: str, n: int) -> int:
+        """See ``Tables``."""
+        return sum(count for (count,) in self._finished(asker, "count(*)", n))
+
+    def _finished(self, asker: str, what: str, n: int) -> Iterator[tuple[int]]:
+        """Of positions below ``n`` that are finished; read from indices, no outcome is touched."""
+        for table, not_yet in (("scores", "unfinished"), ("failures", "transient")):
+            chosen = f"FROM {table} WHERE asker = :asker AND position < :n"  # the names are ours
+            without = f"position NOT IN (SELECT position {chosen} AND {not_yet})"
+            yield from self._db.execute(
+                f"SELECT {what} {chosen} AND {without}", {"asker": asker, "n": n}
+            )
+
+    def scores(
+        self, asker: str, columns: Sequence[str], n: int, at: int | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """See ``Tables``."""
+        return self._rows("scores", columns, asker, n, at)
+
+    def failures(self, asker: str, n: int, at: int | None = None) -> Iterator[tuple[Any, ...]]:
+        """See ``Tables``."""
+        return self._rows("failures", FAILURE_COLUMNS, asker, n, at)
+
+    def _rows(
+        self, table: str, columns: Sequence[str], asker: str, n: int, at: int | None
+    ) -> Iterator[tuple[Any, ...]]:
+        which, limit = ("<", n) if at is None else ("=", at)
+        return self._db.execute(
+            f"SELECT position, {', '.join(columns)} FROM {table}"  # noqa: S608  # the names are ours
+            f" WHERE asker = ? AND position {which} ? ORDER BY position",
+            (asker, limit),
+        )
+
+    def signatures(self, asker: str) -> list[str]:
+        """See ``Tables``."""
+        rows = self._db.execute(
+            "SELECT DISTINCT signature FROM scores WHERE asker = ? ORDER BY signature", (asker,)
+        )
+        return [signature for (signature,) in rows]
+
+    # Vectors
+
+    def vectors(self, identity: str, digests: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """See ``Tables``."""
+        one = "SELECT digest, vector FROM vectors WHERE identity = ? AND digest = ?"
+        return chain.from_iterable(
+            self._db.execute(one, (identity, digest)).fetchall() for digest in digests
+        )
+
+    def put_vectors(self, identity: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+        """See ``Tables``."""
+        with self.transaction():
+            self._db.executemany(
+                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+                [(identity, digest, vector) for digest, vector in vectors],
+            )

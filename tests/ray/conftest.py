@@ -1,0 +1,56 @@
+"""A cluster of three nodes on this machine, as small as it can be.
+
+Ray's dashboard, its usage statistics and its tokens are off: the nodes talk to each other alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_AUTH_MODE"] = "disabled"
+
+OBJECTS = 100 * 2**20
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """Three nodes of one CPU each; the first is the head."""
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(
+        initialize_head=True,
+        head_node_args={
+            "num_cpus": 1,
+            "include_dashboard": False,
+            "object_store_memory": OBJECTS,
+        },
+    )
+    for _ in range(2):
+        made.add_node(num_cpus=1, object_store_memory=OBJECTS)
+    try:
+        yield made
+    finally:
+        made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def alone() -> Iterator[Any]:
+    """Ray on this machine alone, connected."""
+    ray.init(
+        "local",
+        num_cpus=2,
+        include_dashboard=False,
+        object_store_memory=OBJECTS,
+        log_to_driver=False,
+    )
+    try:
+        yield ray
+    finally:
+        ray.shutdown()

@@ -1,0 +1,27 @@
+"""A run on a cluster, in a process of its own that tells each block it is done with.
+
+Ray writes to the same stream, so our lines begin with a word of their own.
+
+python driver.py ADDRESS DATA OUT METRIC...
+"""
+
+from __future__ import annotations
+
+import sys
+
+from beholder.ray import RayEngine, score
+
+
+class Telling:
+    """Progress as lines: what was finished before, then scores and failures of each block."""
+
+    def start(self, total: int, reused: int) -> None:
+        print("done", total, reused, flush=True)
+
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        print("done", n_scored, n_failed, flush=True)
+
+
+if __name__ == "__main__":
+    address, data, out, *metrics = sys.argv[1:]
+    score(data, metrics, engine=RayEngine(address), out=out, progress=Telling()).report()

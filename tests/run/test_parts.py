@@ -1,0 +1,223 @@
+"""A run kept as Parquet parts is read like one in a file, whoever reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from beholder.api import Run, score
+from beholder.benchmarks.leaderboard import leaderboard
+from beholder.errors import RunError
+from beholder.records import Item, ItemFailure, ItemScore
+from beholder.report import draw
+from beholder.run.codec import Encoded
+from beholder.run.compare import compare
+from beholder.run.place import Place
+from beholder.run.session import OneMachine
+from beholder.run.store import Store
+from beholder.run.subjects import ITEM
+from beholder.run.tables_parquet import ParquetTables
+from toy import captions
+from toy.metric import WordCount
+
+METRICS = ("vcs_short", "bleu", "cider")
+
+
+@dataclass
+class InParts(OneMachine):
+    """Works here and keeps parts, so that what reads them is tested without a cluster."""
+
+    place: str | None = None
+
+    def store(self, folder: Path) -> AbstractContextManager[Store]:
+        return Store.open_parts(folder, self.place)
+
+
+def _items(n: int) -> list[Item]:
+    return [
+        Item(str(row["id"]), str(row["candidate"]), tuple(row["references"]), group=row["group"])  # type: ignore[arg-type]
+        for row in captions.rows(n)
+    ]
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The same run in one file and in parts."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, engine in (("file", None), ("parts", InParts())):
+        score(_items(230), METRICS, out=folder / name, engine=engine, workers=1).report()
+    return folder / "file", folder / "parts"
+
+
+def test_a_run_in_parts_has_the_bytes_of_one_in_a_file(both: tuple[Path, Path]) -> None:
+    file, parts = both
+    assert not (parts / "store.sqlite").exists()
+    for name in ("run.json", "scores.parquet", "units.parquet", "report.html"):
+        assert (file / name).read_bytes() == (parts / name).read_bytes(), name
+
+
+def test_each_reader_finds_the_same(both: tuple[Path, Path]) -> None:
+    file, parts = both
+    for metric in METRICS:
+        one, other = (list(Run(run).outcomes(metric)) for run in both)
+        assert str(one) == str(other)
+        assert sum(isinstance(outcome, ItemFailure) for _, outcome in other) == 3
+    with Store.read(file) as a, Store.read(parts) as b:
+        assert a.askers() == b.askers()
+        assert b.n_subjects() == 230
+        assert list(b.items([229, 0, 57])) == list(a.items([229, 0, 57]))
+        assert a.sources(100) == b.sources(100)
+        assert list(b.values("bleu", 7)) == list(a.values("bleu", 7))
+        assert b.signatures("bleu") == a.signatures("bleu")
+        assert b.finished("cider") == set(range(230))
+        assert not b.pending("cider", 230).any()
+        assert b.pending("meteor", 3).tolist() == [True] * 3
+        assert leaderboard([a]) == leaderboard([b]) != []
+        assert all(one.paired.mean == 0 for one in compare(a, b).differences)
+
+
+def test_parts_say_what_they_hold_in_the_names_of_the_engines(both: tuple[Path, Path]) -> None:
+    table = pq.read_table(both[1] / "outcomes")
+    assert table.column_names == [
+        "position", "asker", "status", "signature", "numbers", "units", "detail", "unfinished",
+        "error", "reason", "transient",
+    ]  # fmt: skip
+    failed = table.filter(pa.compute.equal(table["status"], "failed")).to_pylist()
+    assert {(row["position"], row["reason"]) for row in failed} == {
+        (place, "the candidate is empty") for place in (0, 101, 202)
+    }
+    subjects = pq.read_table(both[1] / "subjects").to_pydict()
+    assert subjects["position"] == list(range(230))
+    assert json.loads(subjects["row"][5])["id"] == subjects["id"][5] == "row-5"
+
+
+def test_parts_may_lie_elsewhere(tmp_path: Path) -> None:
+    place = f"file://{tmp_path / 'far'}"
+    run = score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts(place))
+    assert {p.name for p in run.path.iterdir()} == {
+        ".lock", "parts.json", "run.json", "scores.parquet", "units.parquet",
+    }  # fmt: skip
+    assert len(list((tmp_path / "far" / "outcomes").iterdir())) == 20
+    assert len(list(run.outcomes("bleu"))) == 20
+    again = score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts())
+    assert again.summary == run.summary
+    with pytest.raises(RunError, match=r"keeps its parts at file://.*/far, not at /nowhere"):
+        score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts("/nowhere"))
+
+
+def test_a_run_grows_and_may_not_change(tmp_path: Path) -> None:
+    items = _items(30)
+    score(items[:10], [WordCount()], out=tmp_path / "run", engine=InParts())
+    score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
+    with Store.read(tmp_path / "run") as store:
+        assert [item for _, item in store.items()] == items
+        assert [item for _, item in store.items([29, 9, 10])] == [items[29], items[9], items[10]]
+        assert list(store.values("word_count"))[-1][0] == 29
+    other = [*items[:20], Item("other", "x y"), *items[21:]]
+    with pytest.raises(RunError, match=r"over other data \(item 'other' differs\)"):
+        score(other, [WordCount()], out=tmp_path / "run", engine=InParts())
+
+
+def test_engines_do_not_go_on_with_each_others_runs(tmp_path: Path) -> None:
+    score(_items(2), [WordCount()], out=tmp_path / "parts", engine=InParts())
+    with pytest.raises(RunError, match="holds a run in parts; go on with it with --engine ray"):
+        score(_items(2), [WordCount()], out=tmp_path / "parts")
+    score(_items(2), [WordCount()], out=tmp_path / "file")
+    with pytest.raises(RunError, match="holds a run in one file; go on with it without --engine"):
+        score(_items(2), [WordCount()], out=tmp_path / "file", engine=InParts())
+
+
+def _tables(folder: Path, start: int) -> ParquetTables:
+    return ParquetTables(Place(str(folder)), start=start)
+
+
+def _found(outcomes: Iterable[tuple[int, ItemScore | ItemFailure]]) -> Encoded:
+    found = Encoded()
+    for position, outcome in outcomes:
+        found.add("m", position, outcome)
+    return found
+
+
+def _score(value: float, *, unfinished: bool = False) -> ItemScore:
+    return ItemScore({"v": value}, signature="m|1", unfinished=unfinished)
+
+
+def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
+    failed, later = ItemFailure("ItemError", "no"), ItemFailure("TransientError", "busy", True)
+    first = [(0, _score(0)), (1, later), (2, failed), (3, _score(3, unfinished=True))]
+    _tables(tmp_path, 1).put(_found([*first, *((p, _score(p)) for p in range(4, 600))]))
+    with_gap = _tables(tmp_path, 1)
+    with_gap.put(_found([(600, later), (602, _score(602))]))
+    assert sorted(with_gap.finished("m", 10**6)) == [0, 2, *range(4, 600), 602]
+    assert with_gap.n_finished("m", 5) == 3
+    # Its first position stands before that of the part that it follows.
+    _tables(tmp_path, 2).put(_found([(1, _score(10)), (3, _score(30)), (600, _score(6000))]))
+
+    found = _tables(tmp_path, 0)
+    numbers = {p: json.loads(text)["v"] for p, text in found.scores("m", ("numbers",), 10**6)}
+    assert numbers == {
+        0: 0, 1: 10, 3: 30, **{p: p for p in range(4, 600)}, 600: 6000, 602: 602
+    }  # fmt: skip
+    assert list(numbers) == sorted(numbers)
+    assert [row[:3] for row in found.failures("m", 10**6)] == [(2, "ItemError", "no")]
+    assert [row[0] for row in found.scores("m", ("numbers",), 10**6, 600)] == [600]
+    assert not list(found.scores("m", ("numbers",), 10**6, 601))
+    assert sorted(found.finished("m", 10**6)) == [0, 1, 2, 3, *range(4, 601), 602]
+    _tables(tmp_path, 3).put(_found([(0, later)]))
+    assert [row[0] for row in _tables(tmp_path, 0).failures("m", 10**6)] == [0, 2]
+
+
+def test_the_same_jobs_of_a_start_are_one_part(tmp_path: Path) -> None:
+    tables = _tables(tmp_path, 1)
+    for value in (1.0, 2.0):
+        tables.put(_found([(5, _score(value)), (4, _score(value))]))
+    (part,) = (tmp_path / "outcomes").iterdir()
+    assert f"outcomes/{part.name}" == tables.part_name([(4, "m"), (5, "m")])
+    assert part.name.startswith("part-000000000004-0001-")
+    assert tables.part_name([(4, "m")]) != tables.part_name([(4, "n")])
+    assert tables.counts(f"outcomes/{part.name}") == (2, 0)
+    assert [row[1] for row in tables.scores("m", ("numbers",), 9)] == ['{"v": 2.0}'] * 2
+
+
+def test_a_part_that_was_not_finished_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(table: pa.Table, where: str, **_: object) -> None:
+        Path(where).write_bytes(b"PAR1")
+        raise OSError("no space left")
+
+    tables = _tables(tmp_path, 1)
+    tables.put(_found([(0, _score(0))]))
+    monkeypatch.setattr(pq, "write_table", cut)
+    with pytest.raises(RunError, match="no space left"):
+        tables.put(_found([(1, _score(1))]))
+    monkeypatch.undo()
+    assert list(_tables(tmp_path, 2).finished("m", 9)) == [0]
+
+
+def test_damage_and_places_that_cannot_be_reached_are_told(tmp_path: Path) -> None:
+    run = score(_items(3), [WordCount()], out=tmp_path / "run", engine=InParts()).path
+    part = sorted((run / "outcomes").iterdir())[0]
+    part.write_bytes(b"PAR1 and junk")
+    with pytest.raises(RunError, match=rf"outcomes/{part.name} .* cannot be used"):
+        list(Run(run).outcomes("word_count"))
+    (run / "parts.json").write_text('{"format": 9}')
+    with pytest.raises(RunError, match=r"parts\.json is no list of parts of format 1"):
+        draw(run)
+    with pytest.raises(RunError, match="at nosuch://x cannot be used"):
+        score(_items(3), [WordCount()], out=tmp_path / "b", engine=InParts("nosuch://x"))
+
+
+def test_subjects_are_read_by_any_machine_that_reaches_them(tmp_path: Path) -> None:
+    items = _items(50)
+    score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
+    worker = Store(Path("elsewhere"), ParquetTables(Place(str(tmp_path / "run")), start=1))
+    assert worker.n_subjects(ITEM) == 50
+    assert [item for _, item in worker.items([3, 49])] == [items[3], items[49]]
