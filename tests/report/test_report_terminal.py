@@ -12,7 +12,9 @@ import pytest
 from rich.console import Console
 
 from beholder.records import Interval, Item, ItemFailure, ItemScore, Unit
-from beholder.report import comparison_table, show, summary_table, to_html
+from beholder.report import show, summary_table, to_html
+from beholder.report.comparison import differences
+from beholder.report.study_tables import TerminalTable
 from beholder.run import manifest
 from beholder.run.compare import Comparison, Difference
 from beholder.stats import PairedDifference
@@ -103,12 +105,13 @@ def test_summary_table_has_means_intervals_failures_and_signatures(tmp_path: Pat
     ]
     run = write_run(tmp_path / "run", items, {"posh": outcomes})
     out = io.StringIO()
-    Console(file=out, width=100).print(summary_table(manifest.read(run)))
-    rows = [line.split() for line in out.getvalue().splitlines()]
+    Console(file=out, width=100).print(TerminalTable(summary_table(manifest.read(run))))
+    lines = out.getvalue().splitlines()
+    at = lines.index("posh  2 scored, 1 failed")
     # two values: bootstrap means are 0.25, 0.5 or 0.75, so the interval is the range
-    assert ["posh", "f1", "0.500", "0.250", "to", "0.750", "2", "1"] in rows
-    assert ["[b]no", "luck", "1"] in rows
-    assert ["posh|v:1|bs:1000|seed:12345"] in rows
+    assert lines[at + 1].split() == ["f1", "0.500", "0.250", "to", "0.750"]
+    assert "posh: 1 failed: [b]no luck" in lines
+    assert "posh|v:1|bs:1000|seed:12345" in lines
 
 
 def test_summary_table_of_an_unfinished_or_failed_run(tmp_path: Path) -> None:
@@ -117,22 +120,23 @@ def test_summary_table_of_an_unfinished_or_failed_run(tmp_path: Path) -> None:
     half = write_run(tmp_path / "half", items, {"vcs": [None]}, status="interrupted")
     none = write_run(tmp_path / "none", items, {"vcs": [ItemFailure("E", "no luck")]})
     for run in (half, none):
-        Console(file=out, width=80).print(summary_table(manifest.read(run)))
-    rows = [line.split() for line in out.getvalue().splitlines()]
-    assert ["vcs", "no", "result:", "run", "interrupted"] in rows
-    assert ["vcs", "none", "0", "1"] in rows
+        Console(file=out, width=80).print(TerminalTable(summary_table(manifest.read(run))))
+    lines = out.getvalue().splitlines()
+    assert "vcs  no result: run interrupted" in lines
+    assert "vcs  0 scored, 1 failed" in lines
+    assert "vcs: 1 failed: no luck" in lines
 
 
 def test_comparison_table_shows_signed_differences() -> None:
     paired = PairedDifference(-0.05, Interval(-0.08, -0.02), 0.0004, 40, 40, "")
-    comparison = Comparison((Difference("vcs", "las", 0.5, 0.45, paired),), 40, 2, 0)
+    comparison = Comparison((Difference("vcs", "las", 0.5, 0.45, paired, 0.002),), 40, 2, 0)
     out = io.StringIO()
-    table = comparison_table(comparison, "runs/[a]", "runs/b")
+    table = TerminalTable(differences(comparison, "runs/[a]", "runs/b"))
     Console(file=out, width=120).print(table)
     text = out.getvalue()
-    row = next(line for line in text.splitlines() if line.startswith(" vcs"))
-    assert row.split() == [
-        "vcs", "las", "0.500", "0.450", "−0.050", "−0.080", "to", "−0.020", "<", "0.001", "40",
+    lines = text.splitlines()
+    assert lines[lines.index("vcs") + 1].split() == [
+        "las", "0.500", "0.450", "−0.050", "−0.080", "to", "−0.020", "<", "0.001", "0.002", "40",
     ]  # fmt: skip
     assert "runs/[a]" in text
     assert "40 items in both runs, 2 only in runs/[a]" in text

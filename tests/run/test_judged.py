@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from beholder.api import Run, configure, score
+from beholder.backends import Answer, Request
+from beholder.backends.scripted import Scripted
 from beholder.metrics import METRICS
 from beholder.records import Item
+from beholder.run.answered import answers, costs
 from beholder.run.compare import compare
 from beholder.run.scores import plan_scores
 from beholder.run.store import Store
@@ -86,3 +89,29 @@ def test_values_that_an_item_does_not_have_count_nowhere(tmp_path: Path) -> None
     with Store.read(tmp_path / "one") as one, Store.read(tmp_path / "two") as two:
         compared = {d.value: d.paired for d in compare(one, two).differences}
     assert {"f1", "precision"} <= set(compared)
+
+
+def test_the_words_of_every_question_are_kept_as_they_were_sent(
+    judge: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[list[list[str]]] = []
+    chat = Scripted.chat
+
+    async def listening(self: Scripted, request: Request) -> Answer:
+        sent.append([[message.role, message.text] for message in request.messages])
+        return await chat(self, request)
+
+    monkeypatch.setattr(Scripted, "chat", listening)
+    _score(judge, tmp_path / "run")
+    with Store.read(tmp_path / "run") as store:
+        (asker,) = store.askers()
+        outcomes = [store.score(asker.name, position) for position in range(3)]
+    kept = [row for outcome in outcomes if outcome for row in outcome.detail["questions"]]
+    assert len(kept) == 3  # a and c ask the same, which was sent once
+    assert sorted({str(row["messages"]) for row in kept}) == sorted(map(str, sent))
+    found = answers(tmp_path / "run", [row["key"] for row in kept])
+    assert {given.said[0] for given in found.values()} == {"4"}
+    assert {given.operation for given in found.values()} == {"presence"}
+    assert [(row.operation, row.n, row.cost) for row in costs(tmp_path / "run")] == [
+        ("presence", 2, None)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -14,12 +15,12 @@ import pytest
 
 from beholder.api import Run, score
 from beholder.benchmarks.leaderboard import leaderboard
-from beholder.errors import RunError
+from beholder.errors import ConfigError, DataError, RunError
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import draw
 from beholder.run.codec import Encoded
 from beholder.run.compare import compare
-from beholder.run.place import Place
+from beholder.run.place import PartsPlace
 from beholder.run.session import OneMachine
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
@@ -135,7 +136,7 @@ def test_engines_do_not_go_on_with_each_others_runs(tmp_path: Path) -> None:
 
 
 def _tables(folder: Path, start: int) -> ParquetTables:
-    return ParquetTables(Place(str(folder)), start=start)
+    return ParquetTables(PartsPlace(str(folder)), start=start)
 
 
 def _found(outcomes: Iterable[tuple[int, ItemScore | ItemFailure]]) -> Encoded:
@@ -151,6 +152,7 @@ def _score(value: float, *, unfinished: bool = False) -> ItemScore:
 
 def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
     failed, later = ItemFailure("ItemError", "no"), ItemFailure("TransientError", "busy", True)
+    first: list[tuple[int, ItemScore | ItemFailure]]
     first = [(0, _score(0)), (1, later), (2, failed), (3, _score(3, unfinished=True))]
     _tables(tmp_path, 1).put(_found([*first, *((p, _score(p)) for p in range(4, 600))]))
     with_gap = _tables(tmp_path, 1)
@@ -211,13 +213,44 @@ def test_damage_and_places_that_cannot_be_reached_are_told(tmp_path: Path) -> No
     (run / "parts.json").write_text('{"format": 9}')
     with pytest.raises(RunError, match=r"parts\.json is no list of parts of format 1"):
         draw(run)
-    with pytest.raises(RunError, match="at nosuch://x cannot be used"):
+    with pytest.raises(ConfigError, match="'nosuch://x' names no place that can be reached"):
         score(_items(3), [WordCount()], out=tmp_path / "b", engine=InParts("nosuch://x"))
+    (tmp_path / "file").write_text("")
+    far = f"file://{tmp_path}/file"
+    with pytest.raises(RunError, match=rf"parts at {far} cannot be used: .* must reach that place"):
+        score(_items(3), [WordCount()], out=tmp_path / "c", engine=InParts(far))
+
+
+def test_no_key_comes_into_a_run(tmp_path: Path) -> None:
+    for url in ("s3://KEY:hidden@bucket/runs", "s3://bucket/runs?secret_key=hidden"):
+        with pytest.raises(ConfigError, match="holds a key; leave it out") as told:
+            score(_items(3), [WordCount()], out=tmp_path / "run", engine=InParts(url))
+        assert "hidden" not in str(told.value)
+        with pytest.raises(ConfigError, match="holds a key"):
+            score(f"{url}.jsonl", [WordCount()], out=tmp_path / "data")
+    assert "hidden" not in "".join(p.read_text() for p in tmp_path.rglob("*.json"))
+
+
+def test_data_are_read_from_a_url(tmp_path: Path) -> None:
+    items = _items(40)
+    captions.write(tmp_path / "rows.jsonl", 40)
+    pq.write_table(pa.Table.from_pylist(captions.rows(40)), tmp_path / "rows.parquet")
+    with gzip.open(tmp_path / "rows.jsonl.gz", "wb") as packed:
+        packed.write((tmp_path / "rows.jsonl").read_bytes())
+    for ending in ("jsonl", "parquet", "jsonl.gz"):
+        url = f"file://{tmp_path}/rows.{ending}"
+        run = score(url, ["bleu"], out=tmp_path / ending)
+        assert [item for item, _ in run.outcomes("bleu")] == items
+        assert run.manifest["data"]["source"] == url
+        with pytest.raises(DataError, match="cannot be read"):
+            score(f"file://{tmp_path}/none.{ending}", ["bleu"], out=tmp_path / "none")
+    with pytest.raises(ConfigError, match=r"'nosuch://a\.jsonl' names no place"):
+        score("nosuch://a.jsonl", ["bleu"], out=tmp_path / "none")
 
 
 def test_subjects_are_read_by_any_machine_that_reaches_them(tmp_path: Path) -> None:
     items = _items(50)
     score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
-    worker = Store(Path("elsewhere"), ParquetTables(Place(str(tmp_path / "run")), start=1))
+    worker = Store(Path("elsewhere"), ParquetTables(PartsPlace(str(tmp_path / "run")), start=1))
     assert worker.n_subjects(ITEM) == 50
     assert [item for _, item in worker.items([3, 49])] == [items[3], items[49]]

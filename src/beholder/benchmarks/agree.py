@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from beholder import files
 from beholder.benchmarks import caparena
 from beholder.benchmarks.load import JudgedSet
 from beholder.benchmarks.measure import (
@@ -35,6 +37,8 @@ from beholder.stats.checks import Floats
 from beholder.stats.significance import holm
 
 SEED = 12345
+FILE_NAME = "agreement.json"
+FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -244,7 +248,43 @@ def agree(
     extra = {}
     if judged.name == "caparena":
         extra = {one.metric.name: _model_level(judged, one, columns) for one in everyone}
-    return Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
+    report = Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
+    write(run.out, report)
+    return report
+
+
+def write(folder: Path, report: Report) -> None:
+    """Keep what was found beside the scores, for the page of the run.
+
+    Besides the figures of ``Report.to_dict`` each measure has its ``data``: ids of the texts,
+    labels, and scores per metric, higher meaning better.
+    """
+    found = {"format": FORMAT, **report.to_dict()}
+    for kept, section in zip(found["measures"], report.sections, strict=True):
+        kept["paired"] = section.data.measure.paired
+        kept["data"] = {
+            "first": list(section.data.first),
+            "second": list(section.data.second),
+            "gold": _numbers(section.data.gold),
+            "scores": [_numbers(scores) for scores in section.scores],
+        }
+    text = json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
+    files.write_text(folder / FILE_NAME, text)
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """What ``write`` kept in a run; None in a run that was not held against people.
+
+    Raises:
+        RunError: The file is damaged.
+    """
+    if not (folder / FILE_NAME).is_file():
+        return None
+    return files.read_json(folder / FILE_NAME, form=FORMAT, kind="agreement", missing="")
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:

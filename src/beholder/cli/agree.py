@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import AsJson, ItemDataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
+from beholder.cli.groups import (
+    AsJson,
+    ItemDataGroup,
+    JudgeGroup,
+    Out,
+    TablesGroup,
+    ToolGroup,
+    WorkGroup,
+)
 from beholder.cli.printing import close, say, say_left_out, tell_result
 from beholder.errors import ConfigError
 
@@ -47,6 +55,21 @@ class JudgmentGroup:
             raise ConfigError(f"resamples={self.resamples}: expected a number from 0")
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class DrawingGroup(TablesGroup):
+    """What is written besides the scores.
+
+    Attributes:
+        tables: Folder to write every table into, as CSV, JSON and LaTeX.
+        no_figures: Draw no figures.
+        no_report: Do not draw report.html.
+    """
+
+    no_figures: bool = False
+    no_report: bool = False
+
+
 def agree(
     source: str,
     /,
@@ -58,7 +81,7 @@ def agree(
     rows: ItemDataGroup = ItemDataGroup(),
     judging: JudgeGroup = JudgeGroup(),
     work: WorkGroup = WorkGroup(),
-    no_figures: bool = False,
+    drawing: DrawingGroup = DrawingGroup(),
     as_json: AsJson = False,
 ) -> int:
     """Hold metrics against human judgments by the set's own protocol; scores are kept.
@@ -69,7 +92,6 @@ def agree(
         source: A known set, a data file with judgments, or (--judges) a run.
         metric: A metric, such as cider or token_f1.recall; repeatable.
         out: Run directory of scores; runs/agree-SET if none is named.
-        no_figures: Draw no figures.
     """
     if judgments.judges:
         return _tell_reliability(source, metric, judgments.label, as_json)
@@ -79,6 +101,7 @@ def agree(
     from beholder.cli.progress import TerminalProgress
     from beholder.report.agreement import agreement_tables
     from beholder.report.agreement_figures import write_agreement_figures
+    from beholder.report.html import write_report
     from beholder.run.scores import ScoreConfig
 
     judged = load(source, judgments.data, rows)
@@ -106,11 +129,14 @@ def agree(
             control_length=judgments.control == "length",
             n_resamples=judgments.resamples,
         )
-    tell_result(report.to_dict(), agreement_tables(report), as_json)
-    if not no_figures:
+    found = agreement_tables(report)
+    tell_result(report.to_dict(), found, as_json)
+    drawing.write(found)
+    if not drawing.no_figures:
         paths = write_agreement_figures(report, config.out / "agreement")
         say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
-    return close(config.out, progress)
+    page = None if drawing.no_report else write_report(config.out, media_root=pictures)
+    return close(config.out, progress, page)
 
 
 def _folder(data: str) -> Path | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import AsJson, Data, DataGroup
+from beholder.cli.groups import AsJson, Data, ItemDataGroup, ServerGroup
 from beholder.cli.printing import say, say_left_out, tell, tell_result
 from beholder.errors import ConfigError
 
@@ -54,23 +54,6 @@ class PeopleGroup:
         return tuple(name.strip() for name in self.annotators.split(","))
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class ServerGroup:
-    """Where the pages are served.
-
-    Attributes:
-        host: Address to listen at; another than this machine's own lets others come, by their
-            links alone.
-        port: Port; a free one if it is 0.
-        name: Name by which browsers of other machines may call this one; repeatable.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8765
-    name: tuple[str, ...] = ()
-
-
 @app.default
 def annotate(
     task: TaskName,
@@ -82,7 +65,7 @@ def annotate(
     prefill: Path | None = None,
     pictures: str | None = None,
     database: Database = None,
-    rows: DataGroup = DataGroup(),
+    rows: ItemDataGroup = ItemDataGroup(),
     server: ServerGroup = ServerGroup(),
     prepare: bool = False,
 ) -> None:

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import RenderableType
+from beholder.cli.groups import AsJson, TablesGroup
+from beholder.cli.printing import say, tell_result
 
-from beholder.cli.groups import AsJson
-from beholder.cli.printing import tell_result
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from beholder.tables import Table
 
 
 def compare(
-    run_a: Path, run_b: Path, /, *, allow_different: bool = False, as_json: AsJson = False
+    run_a: Path,
+    run_b: Path,
+    /,
+    *,
+    allow_different: bool = False,
+    html: Path | None = None,
+    media_root: Path | None = None,
+    tables: TablesGroup = TablesGroup(),
+    as_json: AsJson = False,
 ) -> None:
     """Paired difference of two runs per value: second minus first, with interval and test.
 
@@ -25,26 +36,38 @@ def compare(
         run_a: A run directory.
         run_b: Another, over subjects with the same ids.
         allow_different: Compare although signatures differ.
+        html: File for a page with the differences and the items that moved most.
+        media_root: Folder that image paths are relative to on the page; else that of the data.
     """
-    from beholder.report import comparison_table
+    from beholder.errors import ConfigError
+    from beholder.report.comparison import differences, write_comparison
     from beholder.run import manifest
     from beholder.run.compare import compare as compare_runs
     from beholder.run.compare import shared_askers
     from beholder.run.store import Store
 
     plain: dict[str, Any] = {}
-    tables: list[RenderableType] = []
+    told: list[RenderableType | Table] = []
+    found: list[Table] = []
     with Store.read(run_a) as a, Store.read(run_b) as b:
         narratives = {manifest.kind_of(run) for run in (run_a, run_b)} == {"narratives"}
         if not narratives or shared_askers(a, b):  # runs of different judges may share nothing
             comparison = compare_runs(a, b, allow_different=allow_different)
             plain = asdict(comparison)
-            tables.append(comparison_table(comparison, str(run_a), str(run_b)))
+            found.append(differences(comparison, str(run_a), str(run_b)))
+            if html is not None:
+                write_comparison(a, b, comparison, html, media_root)
+        elif html is not None:
+            raise ConfigError("--html: the runs share no question, so there is no page to draw")
+    told += found
     if narratives:
         from beholder.report.narrate import side_by_side_tables
         from beholder.run.narrate.side_by_side import side_by_side
 
         beside = side_by_side(run_a, run_b)
         plain |= beside
-        tables += side_by_side_tables(beside)
-    tell_result(plain, tables, as_json)
+        told += side_by_side_tables(beside)
+    tell_result(plain, told, as_json)
+    tables.write(found)
+    if html is not None:
+        say(f"page: {html}")

@@ -7,19 +7,20 @@ of its annotations: they are read where the group is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from beholder.cli.cache import cache_file
+from beholder.cli.cache import cache_at
 from beholder.errors import ConfigError
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 
 if TYPE_CHECKING:
     from beholder.run.session import Engine
+    from beholder.tables import Table
 
 
 def _no_option(kind: Any, value: str) -> None:
@@ -81,14 +82,17 @@ class JudgeGroup(JudgeOptions):
 class WorkGroup(WorkOptions):
     """How much a command does at once, what it keeps, and what it may spend."""
 
-    cache: Annotated[
-        Path | None,
-        Parameter(help="Folder of the answers that all runs share, or off; see `beholder cache`."),
-    ] = None
+    cache: Annotated[  # as a shell writes it
+        str | None,
+        Parameter(
+            help="Folder of the answers that all runs share, postgresql://USER@HOST/NAME, or off;"
+            " see `beholder cache`."
+        ),
+    ] = None  # type: ignore[assignment]
 
     def found(self) -> WorkOptions:
-        """The options of the run, with the file of the cache."""
-        return replace(self, cache=cache_file(self.cache))
+        """The options of the run, with the file or database of the cache."""
+        return WorkOptions(self.workers, self.concurrency, cache_at(self.cache), self.max_cost)
 
 
 @Parameter(name="*")
@@ -212,3 +216,57 @@ class StorylineRunGroup:
     judging: VoteJudgeGroup = field(default_factory=VoteJudgeGroup)
     work: WorkGroup = field(default_factory=WorkGroup)
     finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ServerGroup:
+    """Where the pages are served.
+
+    Attributes:
+        host: Address to listen at; another than this machine's own lets others come, by their
+            links alone.
+        port: Port; a free one if it is 0.
+        name: Name by which browsers of other machines may call this one; repeatable.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    name: tuple[str, ...] = ()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ViewerGroup(ServerGroup):
+    """Where the pages of a viewer are served.
+
+    Attributes:
+        host: Address to listen at; another than this machine's own lets others come, who must
+            bring a token.
+        port: Port; a free one if it is 0.
+        token: Token that opens the pages, 16 characters or more; one is made and printed where
+            others can come and none is said.
+    """
+
+    port: int = 0
+    token: str | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TablesGroup:
+    """Where tables go besides the terminal.
+
+    Attributes:
+        tables: Folder to write every table into, as CSV, JSON and LaTeX.
+    """
+
+    tables: Path | None = None
+
+    def write(self, found: Iterable[Table]) -> None:
+        """Write the tables, if a folder was named."""
+        if self.tables is not None:
+            from beholder.cli.printing import say
+            from beholder.report.study_tables import write_tables
+
+            say(f"tables: {self.tables} ({len(write_tables(found, self.tables))} files)")

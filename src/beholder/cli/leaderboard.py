@@ -6,11 +6,13 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
-from beholder.cli.groups import AsJson
+from beholder.cli.groups import AsJson, TablesGroup
 from beholder.cli.printing import tell_result
 
 
-def leaderboard(runs: list[Path], /, *, as_json: AsJson = False) -> None:
+def leaderboard(
+    runs: list[Path], /, *, tables: TablesGroup = TablesGroup(), as_json: AsJson = False
+) -> None:
     """Rank systems by every metric of the runs, with intervals and the ranks the data allow.
 
     Example: `beholder leaderboard runs/model-a runs/model-b`
@@ -24,4 +26,6 @@ def leaderboard(runs: list[Path], /, *, as_json: AsJson = False) -> None:
 
     with ExitStack() as stack:
         boards = rank([stack.enter_context(Store.read(run)) for run in runs])
-    tell_result([asdict(board) for board in boards], leaderboard_tables(boards), as_json)
+    found = leaderboard_tables(boards)
+    tell_result([asdict(board) for board in boards], found, as_json)
+    tables.write(found)

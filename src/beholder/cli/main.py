@@ -36,6 +36,7 @@ from beholder.cli import (
     steps,
     suite,
     translate,
+    view,
 )
 from beholder.cli.printing import say
 from beholder.errors import BeholderError
@@ -64,6 +65,7 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     demo.demo,
     score.score,
     report.report,
+    view.view,
     steps.steps,
     compare.compare,
     agree.agree,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from beholder.cli.progress import TerminalProgress
     from beholder.judges import Tally
     from beholder.run.plan import RunPlan
+    from beholder.tables import Table
 
 _SHOWN = 5
 
@@ -35,18 +36,20 @@ def tell_json(value: object) -> None:
     tell(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def tell_tables(*tables: RenderableType) -> None:
+def tell_tables(*tables: RenderableType | Table) -> None:
     """Print tables on stdout, as wide as the terminal."""
     from rich.console import Console
 
     from beholder.report.safe_console import SafeConsole
+    from beholder.report.study_tables import TerminalTable
+    from beholder.tables import Table
 
     console: Console = SafeConsole()
     for table in tables:
-        console.print(table)
+        console.print(TerminalTable(table) if isinstance(table, Table) else table)
 
 
-def tell_result(plain: object, tables: Iterable[RenderableType], as_json: bool) -> None:
+def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json: bool) -> None:
     """Print a result as JSON or as tables."""
     if as_json:
         tell_json(plain)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -57,10 +59,11 @@ def score(
     )
     if run.finish.dry_run:
         return tell_plan(plan_scores(config), config.out)
-    with TerminalProgress() as progress:
+    # What a cluster says is no result: it goes where progress goes.
+    with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         say_left_out(run_scores(config, progress, engine=engine))
     made = api.Run(config.out)
-    report = None if no_report else write_report(config.out)
+    report = None if no_report else write_report(config.out, media_root=config.folder)
     tell_result(made.manifest, [summary_table(made.manifest)], run.finish.as_json)
     problems = missed(gates, made.summary)
     n_failed = sum(result.n_failed for result in made.summary.values())

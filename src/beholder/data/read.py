@@ -23,10 +23,11 @@ from beholder.data.packed import MAX_ROW_BYTES, PACKED, check_unpacking, opened
 from beholder.data.row import ALIASES, RowError, from_row
 from beholder.data.subtitles import cues, subtitle_row
 from beholder.data.transcripts import from_transcript
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
 from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item
+from beholder.remote import file_system, is_url
 
 T = TypeVar("T")
 
@@ -68,7 +69,8 @@ def read_items(
             results, IIIF manifests (``.json``), ``.vtt`` and ``.srt``; a folder of pictures with
             texts beside them; ``hf:NAME`` or ``hf:NAME@SPLIT`` a data set of the Hugging Face hub
             (extra ``datasets``; the split ``test`` if none is named), without columns that hold
-            pictures or sound.
+            pictures or sound. A URL of a file (``s3://``,
+            ``gs://``, ``file://``) is read through pyarrow.
         taken: Which column holds a field, where references lie, where pictures may lie. The limit
             is the reader's matter.
         textless: A row may lack the candidate, which is then empty.
@@ -227,12 +229,12 @@ def read_rows(source: str | Path, name: str, said: str | None = None) -> Iterato
     packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else None
     kind = suffixes[-1] if suffixes else ""
     if kind == ".parquet" and packed is None:
-        yield from _parquet(path, name)
+        yield from _parquet(source, name)
     elif kind in _TABLES:
-        with opened(path, name, packed) as stream:
+        with opened(source, name, packed) as stream:
             yield from _csv(stream, name, _TABLES[kind], said)
     elif kind in _TEXT_FORMATS:
-        with opened(path, name, packed) as stream:
+        with opened(source, name, packed) as stream:
             yield from _TEXT_FORMATS[kind](stream, name)
     else:
         raise DataError(
@@ -435,20 +437,25 @@ def _number(cell: str) -> float | str:
         return cell
 
 
-def _parquet(path: Path, name: str) -> Iterator[Row]:
+def _parquet(source: str | Path, name: str) -> Iterator[Row]:
     import pyarrow
+    import pyarrow.fs
     import pyarrow.parquet
 
     number = 0
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
+        if is_url(source):
+            files, path = file_system(str(source))
+        else:
+            files, path = pyarrow.fs.LocalFileSystem(), str(source)
+        with pyarrow.parquet.ParquetFile(path, filesystem=files) as file:
             _check_columns(file.schema_arrow.names, name)
-            _check_parquet(file.metadata, path.stat().st_size, name)
+            _check_parquet(file.metadata, files.get_file_info(path).size, name)
             for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
                 for row in _rows_of(batch):
                     number += 1
                     yield number, _too_long(name, number) if row is None else row
-    except DataError:
+    except (DataError, ConfigError):
         raise
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
         # ValueError: a text that is not UTF-8, times in nanoseconds; OverflowError: the year 300000

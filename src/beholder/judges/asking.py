@@ -26,6 +26,7 @@ from beholder.backends.money import Account, Budget
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
 from beholder.judges.fences import sanitise
+from beholder.judges.noting import note_question
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template
 
@@ -152,6 +153,7 @@ class Questioner:
                 answer=Answer((), able.model),
                 cost=None,
             )
+            note_question(blank.key, prompt.messages)
             known = self._answers.get_answer(blank.key)
             if known is not None:
                 return known

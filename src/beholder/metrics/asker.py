@@ -10,7 +10,7 @@ from __future__ import annotations
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import Field, dataclass
+from dataclasses import Field, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
@@ -23,6 +23,7 @@ from beholder.errors import (
     RunError,
     TransientError,
 )
+from beholder.judges.noting import noted_questions, question_rows
 from beholder.metrics.params import params, settle, signature_of, to_spec
 from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore
@@ -102,6 +103,18 @@ class Asker(ABC, Generic[S]):
         """
         return self
 
+    def knowledge(self) -> Mapping[str, Any] | None:
+        """What ``prepare`` found, as JSON values, to be kept in a run.
+
+        None where finding it again costs next to nothing, or where it is made of more than the data
+        and the fields. A run hands it to ``knowing`` when it is started again over the same data.
+        """
+        return None
+
+    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+        """This asker as ``prepare`` gives it, from what ``knowledge`` told."""
+        raise ConfigError(f"{self.registered_name} keeps nothing of what it finds")
+
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
 
@@ -158,7 +171,8 @@ class Asker(ABC, Generic[S]):
 async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
     """Ask one thing of one subject, or say why there is no answer.
 
-    One broken subject does not end a run: whatever goes wrong with it becomes its failure, with the
+    The questions that were put to models are kept with it, in ``detail["questions"]``. One broken
+    subject does not end a run: whatever goes wrong with it becomes its failure, with the
     place in the code when it is a bug; the next start tries it again, as the bug may be mended.
 
     Raises:
@@ -166,6 +180,14 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
         MissingExtraError: Likewise, a package is missing.
         RunError: The run cannot go on, for instance because its budget is spent.
     """
+    with noted_questions() as questions:
+        outcome = await _tried(asker, subject, tools)
+    if not questions:
+        return outcome
+    return replace(outcome, detail={**outcome.detail, "questions": question_rows(questions)})
+
+
+async def _tried(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
     try:
         return await asker.evaluate(subject, tools)
     except (ConfigError, MissingExtraError, RunError):

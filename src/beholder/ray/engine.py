@@ -20,7 +20,7 @@ from beholder.options import check_amount
 from beholder.ray.answers import Desk, at_desk
 from beholder.run.batch import Scorer
 from beholder.run.execute import Work
-from beholder.run.place import Place
+from beholder.run.place import PartsPlace
 from beholder.run.session import CONCURRENCY, Done, Means
 from beholder.run.store import Store
 from beholder.run.tables_parquet import ParquetTables
@@ -126,7 +126,7 @@ class _Plan:
     """What an actor needs to know: what is asked, where subjects and parts are, which start."""
 
     scorer: Scorer
-    parts: Place
+    parts: PartsPlace
     start: int
 
 
@@ -202,6 +202,7 @@ def _connected(address: str | None) -> Iterator[Any]:
     """
     ray = require("ray", extra="ray", purpose="the engine ray")
     logging.getLogger("ray.data").setLevel(logging.WARNING)
+    logging.getLogger("ray.data._internal.progress").setLevel(logging.ERROR)  # we have our own
     if ray.is_initialized():
         if address is not None:
             raise ConfigError(

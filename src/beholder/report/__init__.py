@@ -12,11 +12,10 @@ from beholder.report.graph_lines import graph_text
 from beholder.report.html import write_report
 from beholder.report.narrate import write_study, write_study_figures
 from beholder.report.notebook import to_html
-from beholder.report.tables import comparison_table, summary_table
+from beholder.report.tables import summary_table
 from beholder.report.terminal import show
 
 __all__ = [
-    "comparison_table",
     "draw",
     "draw_figures",
     "graph_svg",

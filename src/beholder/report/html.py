@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from beholder import files
+from beholder.benchmarks import agree
 from beholder.records import Estimate, ItemScore
 from beholder.report import charts
 from beholder.report.frequent import Frequent, frequent
@@ -22,13 +23,15 @@ from beholder.report.load import MetricColumns, RunData, ValueColumn, load
 from beholder.report.numbers import show_number
 from beholder.report.pages import TEMPLATES, content_hash, environment
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
+from beholder.report.people import people
+from beholder.report.study_tables import html
 from beholder.report.tables import show_interval
 from beholder.report.views import VIEWS
 from beholder.run import manifest
 from beholder.run.store import Store
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("base.js", "texts.js", *(f"view_{name}.js" for name in VIEWS), "units.js", "items.js")
+_ITEM = ("base.js", "texts.js", *(f"view_{name}.js" for name in VIEWS), "units.js", "item.js")
 _N_EXTREME = 8
 _SNIPPET = 180
 
@@ -69,12 +72,16 @@ class MetricSection:
     frequent: list[Frequent]
 
 
-def write_report(run_folder: Path, output: Path | None = None) -> Path:
+def write_report(
+    run_folder: Path, output: Path | None = None, media_root: Path | None = None
+) -> Path:
     """Draw a run as one HTML file.
 
     Args:
         run_folder: A run directory.
         output: The file to write; ``report.html`` in the run directory if None.
+        media_root: Folder that paths of pictures are relative to; None for that of the data file,
+            where it is still where it was.
 
     Returns:
         The file.
@@ -85,30 +92,47 @@ def write_report(run_folder: Path, output: Path | None = None) -> Path:
     manifest.check_kind(run_folder, manifest.SCORES)
     target = output or run_folder / "report.html"
     with Store.read(run_folder) as store:
-        page = render(store)
+        page = render(store, media_root=media_root or manifest.data_folder(run_folder))
     files.write_text(target, page)
     return target
 
 
-def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYTES) -> str:
+def render(
+    store: Store,
+    *,
+    max_items: int = MAX_ITEMS,
+    max_bytes: int = MAX_BYTES,
+    media_root: Path | None = None,
+) -> str:
     """The page of a run.
 
     Args:
         store: The run's store.
         max_items: Items to embed at most.
         max_bytes: Size of the embedded items at most; one is always embedded.
+        media_root: Folder that paths of pictures are relative to; None shows none.
     """
     run = load(store)
+    agreement = agree.read(store.folder)
+    told = None if agreement is None else people(store, agreement)
     sources = store.sources(run.n_items)
     source = run.log["data"]["source"]
-    items = item_data(store, run, max_items=max_items, max_bytes=max_bytes)
+    items = item_data(
+        store,
+        run,
+        max_items=max_items,
+        max_bytes=max_bytes,
+        media_root=media_root,
+        first=told.positions if told else (),
+    )
     style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
-    parts = [(_HERE / "scripts" / name).read_text(encoding="utf-8") for name in _SCRIPTS]
-    script = '(() => {\n"use strict";\n' + "\n".join(parts) + "})();\n"
+    script = item_script((_HERE / "scripts" / "items.js").read_text(encoding="utf-8"))
     templates = environment()
     templates.filters.update(number=show_number, interval=show_interval)
     return templates.get_template("page.html.j2").render(
         run=run,
+        people=told,
+        study_table=html,
         source=source,
         title=re.split(r"[\\/]", source)[-1] or source,
         sections=[_section(store, run, metric, sources) for metric in run.metrics],
@@ -118,6 +142,16 @@ def render(store: Store, *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYT
         style_hash=content_hash(style),
         script_hash=content_hash(script),
     )
+
+
+def item_script(rest: str) -> str:
+    """The script that draws an item, and what goes on with it; nothing of it is global.
+
+    Args:
+        rest: Runs after the parts of an item; calls ``itemView``.
+    """
+    parts = [(_HERE / "scripts" / name).read_text(encoding="utf-8") for name in _ITEM]
+    return '(() => {\n"use strict";\n' + "\n".join([*parts, rest]) + "})();\n"
 
 
 def _section(

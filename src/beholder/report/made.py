@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from beholder import files
 from beholder.records import Estimate, Item, ItemFailure
@@ -19,8 +19,10 @@ from beholder.run.rows.askers import category_of
 from beholder.run.rows.engine import MAX_SHOWN
 from beholder.run.rows.making import MadePart, parts_of
 from beholder.run.store import Store
-from beholder.run.subjects import KINDS
+from beholder.run.subjects import KINDS, SubjectKind
 from beholder.run.thumbs import thumb
+
+S = TypeVar("S")
 
 _MAX_FAILURES = 100
 
@@ -135,7 +137,7 @@ def _render(store: Store, log: Mapping[str, Any]) -> str:
 
 
 def _thumb(store: Store, subject: MadeSubject) -> str:
-    return jpeg_uri(thumb(store.folder, subject.position))
+    return jpeg_uri(thumb(store.folder, subject.position).read_bytes())
 
 
 def _subjects(
@@ -143,14 +145,29 @@ def _subjects(
 ) -> Iterator[MadeSubject]:
     kind = KINDS[next(iter(askers.values()))["subject"]]
     for position, subject in store.subjects(kind):
-        yield MadeSubject(
-            position=position,
-            id=kind.id(subject),
-            group=kind.group(subject),
-            text=subject.candidate if isinstance(subject, Item) else "",
-            thumb=thumb(store.folder, position).is_file(),
-            blocks=tuple(_blocks(store, systems, position)),
-        )
+        yield subject_of(store, systems, kind, position, subject)
+
+
+def subject_of(
+    store: Store, systems: Mapping[str, str], kind: SubjectKind[S], position: int, subject: S
+) -> MadeSubject:
+    """One subject with what systems made of it.
+
+    Args:
+        store: The run's store.
+        systems: Name of the asker of each system.
+        kind: What the subject is.
+        position: Its place in the run.
+        subject: The subject.
+    """
+    return MadeSubject(
+        position=position,
+        id=kind.id(subject),
+        group=kind.group(subject),
+        text=subject.candidate if isinstance(subject, Item) else "",
+        thumb=thumb(store.folder, position).is_file(),
+        blocks=tuple(_blocks(store, systems, position)),
+    )
 
 
 def _blocks(store: Store, systems: Mapping[str, str], position: int) -> Iterator[Block]:

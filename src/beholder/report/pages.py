@@ -56,6 +56,6 @@ def svg_uri(data: bytes) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}"
 
 
-def jpeg_uri(path: Path) -> str:
+def jpeg_uri(data: bytes) -> str:
     """A JPEG file as an address."""
-    return f"data:image/jpeg;base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+    return f"data:image/jpeg;base64,{base64.b64encode(data).decode('ascii')}"

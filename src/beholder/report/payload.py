@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from beholder.errors import ItemError
+from beholder.media import encode_jpeg, inside, load_image
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.report.load import RunData
+from beholder.report.load import RunData, ValueColumn
 from beholder.report.marking import Piece, heights, mark
+from beholder.report.pages import jpeg_uri
 from beholder.report.sample import choose
 from beholder.report.tones import by_tone, label, strength, tone
 from beholder.report.views import view_of
@@ -24,6 +28,11 @@ from beholder.visible import visible
 MAX_ITEMS = 200
 MAX_BYTES = 6_000_000
 """Beyond these the page shows a choice of the items and says so."""
+
+MAX_PICTURE_BYTES = 6_000_000
+"""Of all pictures in the page; the items chosen first have theirs."""
+
+_SIDE = 320
 
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -41,25 +50,83 @@ class ItemData:
     positions: Sequence[int]
 
 
-def item_data(store: Store, run: RunData, *, max_items: int, max_bytes: int) -> ItemData:
-    """Choose items and encode them, the most telling first, until the page is full."""
-    lists: list[Sequence[int]] = []
+def item_data(
+    store: Store,
+    run: RunData,
+    *,
+    max_items: int,
+    max_bytes: int,
+    media_root: Path | None = None,
+    first: Sequence[int] = (),
+) -> ItemData:
+    """Choose items and encode them, the most telling first, until the page is full.
+
+    Args:
+        store: The run's store.
+        run: What is known of the run.
+        max_items: Items at most.
+        max_bytes: Size of the items at most, pictures aside; one is always taken.
+        media_root: Folder that paths of pictures are relative to; None shows none.
+        first: Positions that the page links to.
+    """
+    lists: list[Sequence[int]] = [first]
     for metric in run.metrics:
         ranking = metric.ranking()
         ends = (ranking[:max_items], ranking[::-1][:max_items])
         lists += [*(end.tolist() for end in ends), sorted(metric.failures)[:max_items]]
     encoded: dict[int, str] = {}
-    size = 0
+    names = [metric.name for metric in run.metrics]
+    size = picture_size = 0
     for position in choose(run.n_items, lists, max_items):
-        text = _dumps(_item(store, run, position))
-        size += len(text.encode("utf-8"))
+        _, item = next(iter(store.items([position])))
+        room = MAX_PICTURE_BYTES - picture_size
+        found = "" if media_root is None else picture_uri(item, media_root, room)
+        pictures = [found] if found else []
+        text = encode_item(store, names, position, pictures)
+        picture_size += sum(map(len, pictures))
+        size += len(text.encode("utf-8")) - sum(map(len, pictures))
         if encoded and size > max_bytes:
             break
         encoded[position] = text
     positions = sorted(encoded)
-    head = _dumps({"metrics": [_metric(metric.name, metric.values) for metric in run.metrics]})
-    items = ",\n".join(encoded[position] for position in positions)
-    return ItemData(json=f'{head[:-1]},"items":[{items}]}}', positions=positions)
+    metrics = [(metric.name, metric.values) for metric in run.metrics]
+    return ItemData(page_json(metrics, [encoded[at] for at in positions]), positions)
+
+
+def picture_uri(item: Item, root: Path, room: int) -> str:
+    """The first picture of an item, small, as an address; empty where there is none to show.
+
+    Args:
+        item: The item.
+        root: Folder that its paths are relative to.
+        room: Characters that the address may take.
+    """
+    try:
+        found = jpeg_uri(encode_jpeg(load_image(inside(root, item.images[0]), max_side=_SIDE)))
+    except (IndexError, ItemError):  # how many pictures the item has is told beside it
+        return ""
+    return found if len(found) <= room else ""
+
+
+def page_json(metrics: Iterable[tuple[str, Sequence[ValueColumn]]], encoded: Iterable[str]) -> str:
+    """The data of a page: names and values of metrics, and items of ``encode_item``."""
+    head = _dumps({"metrics": [_metric(name, values) for name, values in metrics]})
+    items = ",\n".join(encoded)
+    return f'{head[:-1]},"items":[{items}]}}'
+
+
+def encode_item(
+    store: Store, metrics: Sequence[str], position: int, pictures: Sequence[str] = ()
+) -> str:
+    """All that a page draws of one item, as JSON that is safe inside a script element.
+
+    Args:
+        store: The run's store.
+        metrics: Names of the metrics whose outcomes are drawn.
+        position: The item's place.
+        pictures: Addresses of its pictures.
+    """
+    return _dumps({**_item(store, metrics, position), "pictures": list(pictures)})
 
 
 def script_json(text: str) -> str:
@@ -72,7 +139,7 @@ def _dumps(value: object) -> str:
     return script_json(text)
 
 
-def _metric(name: str, values: Sequence[Any]) -> dict[str, Any]:
+def _metric(name: str, values: Sequence[ValueColumn]) -> dict[str, Any]:
     return {
         "name": name,
         "values": [
@@ -88,15 +155,16 @@ def _metric(name: str, values: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _item(store: Store, run: RunData, position: int) -> dict[str, Any]:
+def _item(store: Store, metrics: Sequence[str], position: int) -> dict[str, Any]:
     _, item = next(iter(store.items([position])))
     return {
         "position": position,
         "id": visible(item.id),
         "group": {visible(k): visible(v) for k, v in item.group.items()},
-        "outcomes": [_outcome(item, store.score(metric.name, position)) for metric in run.metrics],
+        "outcomes": [_outcome(item, store.score(name, position)) for name in metrics],
         "candidate": visible(item.candidate),
         "references": [visible(text) for text in item.references],
+        "n_images": len(item.images),
     }
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich import box
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from beholder.records import Interval
 from beholder.report.numbers import show_number
 from beholder.run import manifest
-from beholder.run.compare import Comparison
+from beholder.tables import Column, Table, interval_cells
 from beholder.visible import visible
 
 
@@ -22,81 +22,39 @@ def summary_table(log: Mapping[str, Any]) -> Table:
     Args:
         log: The content of a run's ``run.json``.
     """
-    table = plain_table("metric", "value")
-    for name in ("mean", "95 % interval", "scored", "failed"):
-        table.add_column(name, justify="right", no_wrap=True)
     results = manifest.results(log)
-    # Names of values stay whole in 80 columns; those of metrics give way and are folded.
-    longest = max((len(v["name"]) for e in log["metrics"] for v in e["values"]), default=0)
-    table.columns[0].max_width = max(10, 32 - longest)
-    table.columns[1].min_width = longest
+    rows: list[dict[str, Any]] = []
+    heads, notes = {}, []
     for entry in log["metrics"]:
-        result = results.get(entry["name"])
+        name = entry["name"]
+        result = results.get(name)
         if result is None:
-            table.add_row(cell(entry["name"]), cell(f"no result: run {log['status']}"))
+            heads[name] = f"no result: run {log['status']}"
+            rows.append({"metric": name, "value": "", "mean": None})
             continue
-        counts = (f"{result.n_scored:,}", f"{result.n_failed:,}")
-        if not result.values:
-            table.add_row(cell(result.metric, "bold"), "", "none", "", *counts)
-        for row, value in enumerate(entry["values"] + entry.get("corpus_values", [])):
-            estimate = result.values.get(value["name"])
-            if estimate is None:
-                continue
-            first = row == 0
-            table.add_row(
-                cell(result.metric, "bold") if first else "",
-                cell(value["name"], "bold" if first else ""),
-                Text(show_number(estimate.mean), style="bold" if first else ""),
-                show_interval(estimate.interval),
-                *(counts if first else ("", "")),
-            )
-        for reason, count in result.failures.items():
-            table.add_row("", cell(reason, "yellow"), "", "", "", f"{count:,}")
-        for caution in result.cautions:
-            table.add_row("", cell(f"caution: {caution}", "yellow"), "", "", "", "")
-        table.add_section()
-    lines = [result.signature for result in results.values()]
+        heads[name] = f"{result.n_scored:,} scored, {result.n_failed:,} failed"
+        found = [
+            {
+                "metric": name,
+                "value": value["name"],
+                "mean": result.values[value["name"]].mean,
+                **interval_cells("mean", result.values[value["name"]].interval),
+            }
+            for value in entry["values"] + entry.get("corpus_values", [])
+            if value["name"] in result.values
+        ]
+        rows += found or [{"metric": name, "value": "", "mean": None}]
+        notes += [f"{name}: {n:,} failed: {reason}" for reason, n in result.failures.items()]
+        notes += [f"{name}: caution: {caution}" for caution in result.cautions]
+    notes += [result.signature for result in results.values()]
     if log.get("judging"):
-        lines.append(f"judges: {log['judging']}")
-    table.caption = Text("\n".join(lines), style="dim", overflow="fold")
-    table.caption_justify = "left"
-    return table
-
-
-def comparison_table(comparison: Comparison, label_a: str, label_b: str) -> Table:
-    """Paired differences, second run minus first.
-
-    Args:
-        comparison: The two runs side by side.
-        label_a: Name of the first run.
-        label_b: Name of the second run.
-    """
-    table = plain_table("metric", "value")
-    for name in (label_a, label_b, "difference", "95 % interval", "p", "n"):
-        table.add_column(cell(name), justify="right", overflow="fold")
-    metric = None
-    for row in comparison.differences:
-        difference = row.paired
-        interval = difference.interval
-        clear = interval is not None and (interval.low > 0 or interval.high < 0)
-        table.add_row(
-            cell(row.metric, "bold") if row.metric != metric else "",
-            cell(row.value),
-            show_number(row.mean_a),
-            show_number(row.mean_b),
-            Text(show_signed(difference.mean), style="bold" if clear else ""),
-            show_interval(interval),
-            show_p(difference.p_value),
-            f"{difference.n:,}",
-        )
-        metric = row.metric
-    counts = f"{comparison.n_common:,} items in both runs"
-    for label, n_only in ((label_a, comparison.n_only_a), (label_b, comparison.n_only_b)):
-        if n_only:
-            counts += f", {n_only:,} only in {visible(label)}"
-    table.caption = Text(f"{counts}; difference is the second minus the first", style="dim")
-    table.caption_justify = "left"
-    return table
+        notes.append(f"judges: {log['judging']}")
+    columns = (
+        Column("metric", "metric", "text"),
+        Column("value", "value", "text"),
+        Column("mean", "mean", interval=True),
+    )
+    return Table("summary", "", columns, tuple(rows), tuple(notes), by="metric", heads=heads)
 
 
 def show_interval(interval: Interval | None) -> str:
@@ -117,9 +75,9 @@ def show_p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def plain_table(*columns: str) -> Table:
+def plain_table(*columns: str) -> RichTable:
     """A table without side lines, with these first columns."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
     return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from beholder import stats
@@ -13,6 +13,7 @@ from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 from beholder.run.summary import SEED
 from beholder.stats import PairedDifference
+from beholder.stats.significance import holm
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Difference:
         mean_a: Mean in the first run, over the items that both scored.
         mean_b: Mean in the second.
         paired: Mean of second minus first with interval and test.
+        p_holm: The test's p, corrected (Holm) over all values that are compared.
     """
 
     metric: str
@@ -32,6 +34,7 @@ class Difference:
     mean_a: float
     mean_b: float
     paired: PairedDifference
+    p_holm: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,21 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
         differences += _differences(name, a, b, subjects[a.kind_of(name).name])
     first = next(iter(subjects.values()))
     return Comparison(
-        differences=tuple(differences),
+        differences=tuple(_corrected(differences)),
         n_common=len(first.common),
         n_only_a=first.n_a - len(first.common),
         n_only_b=first.n_b - len(first.common),
     )
+
+
+def _corrected(differences: list[Difference]) -> list[Difference]:
+    """With p corrected over all of them: many values are tested at once."""
+    corrected = holm([one.paired.p_value for one in differences])
+    return [
+        replace(one, p_holm=p)
+        for one, p in zip(differences, corrected, strict=True)
+        if p is not None
+    ]
 
 
 def shared_askers(a: Store, b: Store) -> list[str]:

@@ -13,12 +13,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -39,6 +41,9 @@ Put: TypeAlias = Callable[[Encoded], None]
 
 BLOCK = 16
 """Subjects a worker takes at once: small enough that a killed run redoes little."""
+
+_OF_JUDGES = ("spacy.lang.en", "thinc.api")
+"""What the built-in judge imports on use."""
 
 WORTH_WORKERS = 400
 """Jobs from which starting worker processes (about a second each) pays."""
@@ -132,7 +137,7 @@ def _in_processes(work: Work, put: Put, workers: int) -> None:
     running: set[Future[Encoded]] = set()
     pool = ProcessPoolExecutor(
         workers,
-        mp_context=multiprocessing.get_context("spawn"),
+        mp_context=_context(work.scorer),
         initializer=_start_worker,
         initargs=(work.scorer, work.store.folder),
     )
@@ -152,6 +157,22 @@ def _in_processes(work: Work, put: Put, workers: int) -> None:
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _context(scorer: Scorer) -> BaseContext:
+    """How workers are started: on Linux as copies of a process that has our modules already.
+
+    A worker is ready after 0.03 s (BLEU) to 0.35 s (PoSh) of processor time instead of 0.5 to 1.5.
+    The process that is copied has run no thread and no model, which do not survive a copy;
+    libraries of other systems do not survive one at all.
+    """
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    ours = [name for name in sys.modules if name.startswith("beholder.")]
+    judged = any(asker.asks_judge() for asker in scorer.askers)
+    context.set_forkserver_preload([*ours, *(_OF_JUDGES if judged else ())])
+    return context
 
 
 class _Worker:

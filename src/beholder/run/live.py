@@ -22,10 +22,10 @@ from typing import Any
 
 from beholder.aio import bounded
 from beholder.errors import ItemError, RunError
-from beholder.judges import AnswerFile, Budget
 from beholder.metrics import Metric, Tools
 from beholder.metrics.asker import Outcome, attempt
 from beholder.records import Item
+from beholder.run.answers import run_answers
 from beholder.run.batch import Scorer
 from beholder.run.execute import end_with_parent
 from beholder.run.session import Means
@@ -103,20 +103,14 @@ class LiveScorer:
         return None
 
     def _open(self) -> Tools:
-        answers = None
-        if self.metric.asks_judge():
-            cache = self._means.work.cache
-            if cache is None:  # what judges said in a long training is nothing to hold in memory
-                folder = self._resources.enter_context(tempfile.TemporaryDirectory())
-                cache = Path(folder) / "answers.sqlite"
-            answers = AnswerFile(cache)
-            self._resources.callback(answers.close)
-        return Tools(
-            options=self._means.judging.for_tools(),
-            answers=answers,
-            budget=Budget(self._means.work.max_cost),
-            folder=self._means.folder,
-        )
+        work = self._means.work
+        answers, budget = None, None
+        if self.metric.asks_judge():  # what is said in a long training is nothing to hold in memory
+            folder = self._resources.enter_context(tempfile.TemporaryDirectory())
+            kept = run_answers(Path(folder), work.cache, work.max_cost)
+            answers, budget = self._resources.enter_context(kept)
+        options = self._means.judging.for_tools()
+        return Tools(None, options, answers, budget, folder=self._means.folder)
 
     async def _in_coroutines(self, items: Sequence[Item]) -> list[Outcome]:
         async def one(place: int) -> Outcome:

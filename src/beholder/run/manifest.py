@@ -95,6 +95,16 @@ def is_run(folder: Path) -> bool:
     return (folder / FILE_NAME).is_file()
 
 
+def data_folder(folder: Path) -> Path | None:
+    """The folder of a run's data file, from where the run was made; None elsewhere.
+
+    Raises:
+        RunError: There is no run log, or it is damaged.
+    """
+    source = Path(str(read(folder)["data"]["source"]))
+    return source.parent if source.is_file() else None
+
+
 def check_kind(folder: Path, *kinds: str) -> None:
     """Refuse a run of another kind; a folder without a run log is any kind's.
 

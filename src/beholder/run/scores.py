@@ -16,6 +16,7 @@ from beholder.metrics import Metric, fitting
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Item
 from beholder.run import manifest
+from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Engine, Means, Progress, Session
 from beholder.run.store import Store
@@ -60,6 +61,12 @@ class ScoreConfig:
         return self.rows.media_root or Path()
 
     @property
+    def input(self) -> Input | None:
+        """The data file; None where the data are none."""
+        path = Path(self.data)
+        return Input(path, self.rows) if path.is_file() else None
+
+    @property
     def means(self) -> Means:
         """With what the run works."""
         return Means(self.judging, self.work, self.folder)
@@ -95,7 +102,9 @@ def run_scores(
         for metric in metrics:
             metric.identities(session.tools)  # a tool that cannot be made stops here
         bad: list[DataError] = []
-        n, digest = session.take(ITEM, read(config, bad, rows))
+        n, digest = session.take_file(
+            ITEM, config.input if rows is None else None, read(config, bad, rows), bad
+        )
         for metric in metrics:
             session.add(metric, ITEM, n)
         settings = {"limit": config.rows.limit, "skip_bad_rows": config.rows.skip_bad_rows}

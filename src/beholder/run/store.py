@@ -210,6 +210,38 @@ class Store:
             raise RunError(f"{self.folder} has asked nothing called {asker!r} that can be read")
         return KINDS[kinds[asker]]
 
+    # What need not be found again
+
+    def input(self, key: str) -> tuple[int, str] | None:
+        """Number and hash of the subjects that an input gave; None where it is not known."""
+        return self.tables.input(key)
+
+    def add_input(self, key: str, n: int, data: str) -> None:
+        """Note that an input gave the first ``n`` subjects, which have the hash ``data``."""
+        self.tables.add_input(key, n, data)
+
+    def knowledge(self, asker: str, data: str, knowing: Callable[[dict[str, Any]], T]) -> T | None:
+        """What is made of what an asker found of a whole data set; None where that is not kept.
+
+        Args:
+            asker: Its signature before it was prepared.
+            data: Hash of the data set.
+            knowing: Takes what it found.
+
+        Raises:
+            RunError: The store is damaged.
+        """
+        found = self.tables.knowledge(asker, data)
+        if found is None:
+            return None
+        return self._read(lambda data: knowing(codec.decode_detail(data)), found, asker, 0)
+
+    def add_knowledge(self, asker: str, data: str, knowledge: Mapping[str, Any]) -> None:
+        """Keep what an asker found of a whole data set, unless it is larger than what is read."""
+        packed = codec.encode_bounded(knowledge)
+        if packed is not None:
+            self.tables.add_knowledge(asker, data, packed)
+
     # Outcomes
 
     def finished(self, asker: str) -> set[int]:

@@ -33,6 +33,11 @@ CREATE TABLE IF NOT EXISTS failures (
     asker TEXT NOT NULL, position INTEGER NOT NULL,
     error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL, detail BLOB NOT NULL,
     PRIMARY KEY (asker, position));
+CREATE TABLE IF NOT EXISTS prepared (
+    asker TEXT NOT NULL, data TEXT NOT NULL, knowledge BLOB NOT NULL,
+    PRIMARY KEY (asker, data)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS inputs (
+    input TEXT PRIMARY KEY, n INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS unfinished ON scores (asker, position) WHERE unfinished;
 CREATE INDEX IF NOT EXISTS transient ON failures (asker, position) WHERE transient;
 CREATE TABLE IF NOT EXISTS vectors (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, StatelessLifespan
 
 from beholder.errors import ConfigError
 from beholder.web.guard import Guard
@@ -15,14 +15,22 @@ from beholder.web.pages import ERRORS, static_routes
 from beholder.web.settings import Settings
 
 
-def make_app(routes: Sequence[BaseRoute], settings: Settings) -> ASGIApp:
+def make_app(
+    routes: Sequence[BaseRoute],
+    settings: Settings,
+    lifespan: StatelessLifespan[Starlette] | None = None,
+) -> ASGIApp:
     """The application that serves routes.
 
     Args:
         routes: Of the pages; style sheets and scripts are added.
         settings: Who may come, how fast, with how much.
+        lifespan: What runs beside it while it serves.
     """
-    return Guard(Starlette(routes=[*routes, *static_routes()], exception_handlers=ERRORS), settings)
+    app = Starlette(
+        routes=[*routes, *static_routes()], exception_handlers=ERRORS, lifespan=lifespan
+    )
+    return Guard(app, settings)
 
 
 def address(settings: Settings, port: int) -> str:
@@ -55,6 +63,7 @@ def serve(app: ASGIApp, settings: Settings, listening: Callable[[str], None]) ->
                 f"cannot listen at {settings.host}:{settings.port} ({error.strerror or error});"
                 " choose another with --host and --port"
             ) from error
+        listener.listen()  # who comes before uvicorn does waits instead of being turned away
         listening(address(settings, listener.getsockname()[1]))
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, server_header=False, proxy_headers=False

@@ -147,7 +147,7 @@ class Guard:
         # No redirect: a cookie that is SameSite=Strict would not come along on one that a link in
         # a letter began.
         page = HTMLResponse(
-            '<!doctype html><html lang="en"><title>beholder</title>'
+            '<!doctype html><html lang="en"><title>beholder</title><link rel="icon" href="data:,">'
             f'<meta http-equiv="refresh" content="0;url={target}"><a href="{target}">Go on</a>'
         )
         page.set_cookie(ACCESS, token, httponly=True, samesite="strict", max_age=90 * 86400)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,23 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from beholder.errors import BeholderError
+from beholder.report.comparison import differences
+from beholder.report.narrate.page import two, whole
 from beholder.report.numbers import show_number
 from beholder.report.pages import TEMPLATES, environment
-from beholder.report.tables import show_interval
+from beholder.report.study_tables import html
+from beholder.report.tables import show_interval, show_signed
+from beholder.web.lists import pair
 
 _HERE = Path(__file__).parent
 _STATUS = {403: "Not allowed", 404: "Not found"}
 TEMPLATE = environment(_HERE / "templates")
-TEMPLATE.filters.update(number=show_number, interval=show_interval)
+TEMPLATE.filters.update(
+    number=show_number, interval=show_interval, signed=show_signed, two=two, whole=whole
+)
+TEMPLATE.globals.update(
+    differences=differences, as_json=json.dumps, pair=pair, tables={"html": html}
+)
 
 
 def page(
@@ -48,15 +58,25 @@ def crash_page(request: Request, error: Exception) -> Response:
 ERRORS = {HTTPException: error_page, BeholderError: error_page, Exception: crash_page}
 
 
-async def _style(_: Request) -> Response:
-    """The style sheet of the static report: one look for both."""
-    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+def _styles(*names: str) -> Response:
+    style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
     return Response(style, media_type="text/css", headers={"cache-control": "max-age=600"})
+
+
+async def _page_css(_: Request) -> Response:
+    """The style sheet of the static report: one look for both."""
+    return _styles("page.css")
+
+
+async def _report_css(_: Request) -> Response:
+    """What rankings, made texts and narratives have beyond it."""
+    return _styles("rank.css", "made.css", "narrate.css")
 
 
 def static_routes() -> list[Route | Mount]:
     """Routes of style sheets and scripts; nothing else lies in that folder."""
     return [
-        Route("/static/page.css", _style),
+        Route("/static/page.css", _page_css),
+        Route("/static/report.css", _report_css),
         Mount("/static", StaticFiles(directory=_HERE / "static")),
     ]

@@ -15,7 +15,7 @@ from beholder.benchmarks.bidirectional.pairs import (
 )
 from beholder.benchmarks.bidirectional.rates import RATE_COLUMNS, RATE_NOTES, rate_cells
 from beholder.benchmarks.bidirectional.scores import difference_cells, with_holm
-from beholder.benchmarks.bidirectional.table import (
+from beholder.tables import (
     DIRECTION,
     SET_COLUMNS,
     SYSTEM,

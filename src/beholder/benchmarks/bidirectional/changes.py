@@ -16,7 +16,7 @@ from beholder.benchmarks.bidirectional.pairs import (
     ordered,
 )
 from beholder.benchmarks.bidirectional.scores import with_holm
-from beholder.benchmarks.bidirectional.table import (
+from beholder.tables import (
     DIRECTION,
     SYSTEM,
     Column,
@@ -85,7 +85,7 @@ def dataset_table(pairs: Sequence[TextPair]) -> Table:
         "Change between data sets of the same pictures",
         (
             DIRECTION,
-            Column("value", "Value", "text"),
+            Column("value", "Value", "measure"),
             Column("language", "Language", "text"),
             SYSTEM,
             Column("from", "From", "text"),

@@ -14,7 +14,7 @@ from beholder.benchmarks.bidirectional.pairs import (
     ordered,
     strata,
 )
-from beholder.benchmarks.bidirectional.table import (
+from beholder.tables import (
     DIRECTION,
     SET_COLUMNS,
     Column,

@@ -13,7 +13,7 @@ from beholder.benchmarks.bidirectional.pairs import (
     ordered,
 )
 from beholder.benchmarks.bidirectional.scores import with_holm
-from beholder.benchmarks.bidirectional.table import (
+from beholder.tables import (
     DIRECTION,
     SYSTEM,
     Column,

@@ -13,7 +13,7 @@ from beholder.benchmarks.bidirectional.pairs import (
     having,
     strata,
 )
-from beholder.benchmarks.bidirectional.table import (
+from beholder.tables import (
     DIRECTION,
     SET_COLUMNS,
     SYSTEM,

@@ -16,7 +16,10 @@ from beholder.benchmarks.bidirectional.pairs import (
     by_system,
     strata,
 )
-from beholder.benchmarks.bidirectional.table import (
+from beholder.records import Interval
+from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.checks import Floats, Ints, cluster_codes
+from beholder.tables import (
     DIRECTION,
     SET_COLUMNS,
     SYSTEM,
@@ -25,9 +28,6 @@ from beholder.benchmarks.bidirectional.table import (
     estimate,
     interval_cells,
 )
-from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Floats, Ints, cluster_codes
 
 PEOPLE = "people"
 OWN = ("f1", "precision", "recall", "dcscore")

@@ -16,7 +16,7 @@ from beholder.benchmarks.bidirectional.pairs import (
     having,
     strata,
 )
-from beholder.benchmarks.bidirectional.table import (
+from beholder.tables import (
     DIRECTION,
     SET_COLUMNS,
     SYSTEM,
@@ -27,7 +27,7 @@ from beholder.benchmarks.bidirectional.table import (
 )
 
 VALUES = ("f1", "precision", "recall", "dcscore")
-_VALUE = Column("value", "Value", "text")
+_VALUE = Column("value", "Value", "measure")
 
 
 def score_table(pairs: Sequence[TextPair], note: str) -> Table:

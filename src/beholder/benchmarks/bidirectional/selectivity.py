@@ -10,7 +10,7 @@ import numpy as np
 from beholder import stats
 from beholder.benchmarks.bidirectional.contents import Content, contents, stem
 from beholder.benchmarks.bidirectional.pairs import TextPair, by_image, strata
-from beholder.benchmarks.bidirectional.table import (
+from beholder.tables import (
     SET_COLUMNS,
     Column,
     Table,

@@ -22,8 +22,8 @@ from beholder.benchmarks.bidirectional.selectivity import (
     subject_table,
 )
 from beholder.benchmarks.bidirectional.settings import StudySettings
-from beholder.benchmarks.bidirectional.table import Omitted, Table
 from beholder.errors import ConfigError
+from beholder.tables import Omitted, Table
 
 
 @dataclass(frozen=True)

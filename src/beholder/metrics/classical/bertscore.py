@@ -202,6 +202,21 @@ class BERTScore(Metric[EncodedTexts]):
             counts.update({int(i) for i in encoder.tokens(text).ids})
         return replace(self, rarity=Rarity(len(distinct), dict(counts)))
 
+    def knowledge(self) -> Mapping[str, Any] | None:
+        """In how many references each token stands."""
+        if self.rarity is None:
+            return None
+        return {
+            "n_references": self.rarity.n_references,
+            "tokens": list(self.rarity.counts),
+            "counts": list(self.rarity.counts.values()),
+        }
+
+    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+        """This metric with the token weights of the run."""
+        counts = zip(knowledge["tokens"], knowledge["counts"], strict=True)
+        return replace(self, rarity=Rarity(knowledge["n_references"], dict(counts)))
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """Encoder, what the token weights were counted on, and the table of baselines."""
         found = super().identities(tools)

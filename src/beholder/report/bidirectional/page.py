@@ -14,12 +14,12 @@ from markupsafe import Markup
 from beholder import files
 from beholder.benchmarks.bidirectional.changes import CHANGING
 from beholder.benchmarks.bidirectional.study import Study
-from beholder.benchmarks.bidirectional.table import Column, Table, write_csv
-from beholder.report.bidirectional.cells import show_cell, show_range
 from beholder.report.bidirectional.figures import figures, n_texts
+from beholder.report.cells import show_cell, show_range
 from beholder.report.figures import save
 from beholder.report.pages import TEMPLATES, content_hash, environment, svg_uri
 from beholder.run import manifest
+from beholder.tables import Column, Table, write_csv
 
 MAX_ROWS = 25
 """Rows of a ranked table in the page, per data set and language; its file has all."""

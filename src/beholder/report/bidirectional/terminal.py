@@ -6,9 +6,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from beholder.benchmarks.bidirectional.study import Study
-from beholder.benchmarks.bidirectional.table import Table
-from beholder.report.bidirectional.cells import show_cell, show_range
+from beholder.report.cells import show_cell, show_range
 from beholder.report.tables import cell, plain_table
+from beholder.tables import Table
 
 _SHORT = {
     "direction": "",
@@ -40,7 +40,7 @@ def _drawn(table: Table, keys: tuple[str, ...]) -> RichTable:
     made.padding = (0, 1, 0, 0)
     made.title, made.title_justify = table.title, "left"
     for column in columns:
-        words = column.kind in ("text", "direction", "mark")
+        words = column.kind in ("text", "direction", "mark", "measure")
         heading = _SHORT.get(column.key, column.heading)
         if words:
             made.add_column(heading, overflow="fold")

@@ -94,7 +94,7 @@ def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> s
     style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
     drawn = strips(study, thumbs)
     templates = environment()
-    templates.filters.update(number=_number, two=_two, pair=_pair, p=_p, whole=_whole)
+    templates.filters.update(number=_number, two=two, pair=_pair, p=_p, whole=whole)
     return templates.get_template("narrate.html.j2").render(
         log=log,
         name=log["data"]["source"],
@@ -167,16 +167,18 @@ def _number(value: float | None) -> str:
     return "–" if value is None else show_number(value)
 
 
-def _two(value: float | None) -> str:
+def two(value: float | None) -> str:
+    """A number with two decimals, or a dash."""
     return "–" if value is None else f"{value:.2f}".replace("-", MINUS)
 
 
-def _whole(value: float | None) -> str:
+def whole(value: float | None) -> str:
+    """A number without decimals, or a dash."""
     return "–" if value is None else f"{value:,.0f}".replace("-", MINUS)
 
 
 def _pair(interval: list[float] | None) -> str:
-    return "–" if interval is None else f"{_two(interval[0])} to {_two(interval[1])}"
+    return "–" if interval is None else f"{two(interval[0])} to {two(interval[1])}"
 
 
 def _p(value: float | None) -> str:

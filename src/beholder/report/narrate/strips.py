@@ -111,7 +111,7 @@ def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
     for number in range(n_frames):
         path = thumb(folder, number)
         if path.is_file():
-            found[number] = jpeg_uri(path)
+            found[number] = jpeg_uri(path.read_bytes())
     return found
 
 

@@ -134,7 +134,7 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
 
 def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
     """All images, those on which scorers and people differ most first."""
-    names = _label_of(ranking)
+    names = label_of(ranking)
     found = [
         _matrix(position, image, names, thumb(folder, position).is_file())
         for position, image in enumerate(ranking["images"])
@@ -142,7 +142,8 @@ def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
     return sorted(found, key=lambda matrix: (_agreement(matrix), matrix.position))
 
 
-def _label_of(ranking: Mapping[str, Any]) -> dict[str, str]:
+def label_of(ranking: Mapping[str, Any]) -> dict[str, str]:
+    """The short label of each scorer, by name."""
     names = (scorer["name"] for scorer in ranking["scorers"])
     return dict(zip(names, labels(ranking), strict=True))
 
@@ -206,7 +207,7 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
     pictures = "".join(
-        f'.i{m.position} {{ background-image: url("{jpeg_uri(thumb(folder, m.position))}"); }}\n'
+        f'.i{m.position} {{ background-image: url("{_uri(folder, m.position)}"); }}\n'
         for m in shown
         if m.thumb
     )
@@ -218,7 +219,7 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         log=log,
         name=log["data"]["source"],
         labels=labels(ranking),
-        label_of=_label_of(ranking),
+        label_of=label_of(ranking),
         scorers=ranking["scorers"],
         tables=tables,
         curves=data_uri(_thresholds(ranking)),
@@ -227,6 +228,10 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         matrices=shown,
         n_more=len(drawn) - len(shown),
     )
+
+
+def _uri(folder: Path, position: int) -> str:
+    return jpeg_uri(thumb(folder, position).read_bytes())
 
 
 def _bar(row: Mapping[str, Any]) -> charts.RangeBar | None:

@@ -38,6 +38,16 @@ function plainText(text) {
   return el("p", { class: "text", dir: "auto" }, text);
 }
 
+// What the texts are about, where there is a picture of it.
+function picturesNode(item) {
+  if (!item.pictures?.length) return null;
+  const pictures = item.pictures.map((address, index) =>
+    el("img", { class: "photo", src: address, alt: `Picture ${item.pictures.length > 1 ? index + 1 : "that the texts describe"}` }));
+  const left = item.n_images - item.pictures.length;
+  const note = left > 0 ? el("figcaption", { class: "muted" }, `and ${left} more`) : null;
+  return el("figure", { class: "photos" }, pictures, note);
+}
+
 function textsNode(item, outcome, numbers, alignedWith) {
   const side = (title, node, note) =>
     el("div", { class: "side" }, el("h4", {}, title, note ? el("span", { class: "muted" }, ` ${note}`) : null), node);
@@ -50,7 +60,8 @@ function textsNode(item, outcome, numbers, alignedWith) {
   });
   if (!references.length) references.push(side("Reference", el("p", { class: "muted" }, "none")));
   const candidate = marked ? textNode(item.candidate, outcome.candidate, outcome, numbers) : plainText(item.candidate);
-  return el("div", { class: "texts" }, el("div", { class: "follow" }, side("Candidate", candidate)), el("div", { class: "stack" }, references));
+  const seen = picturesNode(item);
+  return el("div", { class: seen ? "texts seen" : "texts" }, seen, el("div", { class: "follow" }, side("Candidate", candidate)), el("div", { class: "stack" }, references));
 }
 
 // Text of each unit, taken from its place unless the unit has words of its own.

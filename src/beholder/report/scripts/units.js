@@ -56,7 +56,7 @@ function unitTip(item, outcome, keys, view, numbers) {
 
 function notableList(item, outcome, texts, view, numbers) {
   const groups = outcome.verdicts.filter((verdict) => verdict.notable).map((verdict) => {
-    const entries = outcome.units.map((unit, key) => [unit, key]).filter(([unit]) => unit.verdict === verdict.name && unit.detail?.under === undefined);
+    const entries = outcome.units.map((unit, key) => [unit, key]).filter(([unit]) => unit.verdict === verdict.name && unit.detail?.under === undefined && !unit.detail?.unsure);
     const rows = entries.map(([unit, key]) =>
       el("li", { "data-unit": key, tabindex: 0 },
         el("span", { class: "where" }, unitTitle(item, unit, key, numbers)),
@@ -84,7 +84,7 @@ function unitTable(item, outcome, texts, numbers) {
         el("td", { class: "num" }, number(unit.score)),
         el("td", { dir: "auto" }, texts[key]));
     });
-    details.append(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows))));
+    details.append(el("div", { class: "scroll", tabindex: 0 }, el("table", {}, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows))));
   });
   return details;
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from beholder.benchmarks.bidirectional.table import Column
 from beholder.report.numbers import MINUS, show_number
 from beholder.report.tables import show_p, show_signed
+from beholder.tables import Column
 from beholder.visible import visible
 
 DASH = "\N{EN DASH}"
@@ -19,8 +19,10 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
     if column.kind == "mark":
         return _mark(value, column.key)
     if value is None:
-        return DASH
-    if column.kind == "text":
+        return "" if column.kind == "cell" else DASH
+    if column.kind in ("text", "cell"):
+        return visible(str(value))
+    if column.kind == "measure":
         return _NAMES.get(value, visible(str(value)))
     if column.kind == "direction":
         return str(value).upper()

@@ -1,9 +1,13 @@
-"""Named tables: what a study says, for a page, a terminal or a CSV file."""
+"""Named tables: what a study says, for a terminal, a page, CSV, JSON or LaTeX.
+
+A study gives ``Table``s and writes none of them itself: ``report.study_tables`` draws any, and
+``write_csv`` and ``plain`` keep all digits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -11,7 +15,17 @@ from beholder import files, stats
 from beholder.records import Interval
 
 Kind: TypeAlias = Literal[
-    "text", "direction", "count", "number", "tenths", "signed", "percent", "p", "mark"
+    "text",
+    "direction",
+    "count",
+    "number",
+    "tenths",
+    "signed",
+    "percent",
+    "p",
+    "mark",
+    "cell",
+    "measure",
 ]
 
 
@@ -22,7 +36,8 @@ class Column:
     Attributes:
         key: Name in rows and in the CSV header.
         heading: Words above it.
-        kind: How its values are shown; ``percent`` values are shares of 1.
+        kind: How its values are shown; ``percent`` values are shares of 1, a ``cell`` is a text
+            made of numbers, a ``measure`` the name of a value.
         interval: Whether rows hold ``KEY_low`` and ``KEY_high``, too.
     """
 
@@ -42,6 +57,8 @@ class Table:
         columns: Its columns.
         rows: Values by column key; None where something is not defined.
         notes: What one must know to read it, a sentence each.
+        by: Key of the column whose values head groups of rows; empty for none.
+        heads: What is said beside the head of a group, by its value.
     """
 
     name: str
@@ -49,6 +66,8 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...] = ()
+    by: str = ""
+    heads: Mapping[str, str] = field(default_factory=dict)
 
     def shown_columns(self) -> tuple[Column, ...]:
         """The columns that say something in some row."""
@@ -88,11 +107,29 @@ def interval_cells(key: str, interval: Interval | None) -> dict[str, float | Non
     }
 
 
+def keys(table: Table) -> list[str]:
+    """Keys of all cells of a row, ends of intervals behind their values."""
+    found: list[str] = []
+    for column in table.columns:
+        found.append(column.key)
+        if column.interval:
+            found += [f"{column.key}_low", f"{column.key}_high"]
+    return found
+
+
 def write_csv(table: Table, path: Path) -> None:
     """Write a table with full precision, as ``files.write_csv``; an undefined value is empty."""
-    keys: list[str] = []
-    for column in table.columns:
-        keys.append(column.key)
-        if column.interval:
-            keys += [f"{column.key}_low", f"{column.key}_high"]
-    files.write_csv(path, [keys, *([row.get(key) for key in keys] for row in table.rows)])
+    names = keys(table)
+    files.write_csv(path, [names, *([row.get(name) for name in names] for row in table.rows)])
+
+
+def plain(table: Table) -> dict[str, Any]:
+    """A table as JSON values, with full precision; an undefined value is null."""
+    names = keys(table)
+    return {
+        "name": table.name,
+        "title": table.title,
+        "columns": {column.key: column.heading for column in table.columns},
+        "rows": [{name: row.get(name) for name in names} for row in table.rows],
+        "notes": list(table.notes),
+    }

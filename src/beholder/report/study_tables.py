@@ -1,0 +1,199 @@
+"""Tables of studies as people read them: in a terminal, on a page, in a paper."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
+from rich.text import Text
+
+from beholder import files
+from beholder.report.cells import show_cell, show_range
+from beholder.report.pages import environment
+from beholder.tables import Column, Table, plain, write_csv
+from beholder.visible import visible
+
+_WORDS = ("text", "direction", "mark", "measure")
+_GAP = "  "
+_INTERVAL = "95 % interval"
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
+    "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--", "★": r"$\star$",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TerminalTable:
+    """A table for a console: names are never broken, whatever its width.
+
+    Where the columns do not fit beside each other, they stand in several tables below each other,
+    each with the names of its rows.
+    """
+
+    table: Table
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """Lines that fit the width."""
+        grid = _Grid.of(self.table)
+        if self.table.title:
+            yield Text(visible(self.table.title), style="bold")
+        for part in grid.parts(options.max_width):
+            yield from grid.lines(part)
+            yield Text("")
+        for note in self.table.notes:
+            yield Text(visible(note), style="dim", overflow="fold")
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Cells as text, with the place of each column.
+
+    Attributes:
+        heads: Heading of each printed column.
+        right: Whether it is set to the right.
+        rows: Cells per row.
+        groups: Group of each row, with what is said beside it.
+        n_names: How many columns at the left are the names of rows.
+    """
+
+    heads: Sequence[str]
+    right: Sequence[bool]
+    rows: Sequence[Sequence[str]]
+    groups: Sequence[str]
+    n_names: int
+
+    @classmethod
+    def of(cls, table: Table) -> _Grid:
+        columns = [column for column in table.shown_columns() if column.key != table.by]
+        heads: list[str] = []
+        right: list[bool] = []
+        for column in columns:
+            heads.append(visible(column.heading))
+            right.append(column.kind not in _WORDS)
+            if column.interval:
+                heads.append(_INTERVAL)
+                right.append(True)
+        by = next((column for column in table.columns if column.key == table.by), None)
+        names = 0
+        while names < len(columns) and columns[names].kind == "text":
+            names += 1
+        groups = []
+        for row in table.rows:
+            name = "" if by is None else show_cell(row, by)
+            beside = table.heads.get(str(row.get(table.by)), "")
+            groups.append(f"{name}{_GAP}{visible(beside)}".strip())
+        rows = [list(_cells(row, columns)) for row in table.rows]
+        return cls(heads, right, rows, groups, max(1, names))
+
+    def width(self, column: int) -> int:
+        """Cells of the terminal that a column takes."""
+        return max(map(cell_len, (self.heads[column], *(row[column] for row in self.rows))))
+
+    def parts(self, room: int) -> list[list[int]]:
+        """Columns that fit beside each other, names of rows first in every part."""
+        names = list(range(min(self.n_names, len(self.heads))))
+        taken = sum(self.width(name) + len(_GAP) for name in names)
+        found: list[list[int]] = []
+        part, used = list(names), taken
+        for column in range(len(names), len(self.heads)):
+            wide = self.width(column) + len(_GAP)
+            if used + wide - len(_GAP) > room and len(part) > len(names):
+                found.append(part)
+                part, used = list(names), taken
+            part.append(column)
+            used += wide
+        return [*found, part]
+
+    def lines(self, part: Sequence[int]) -> Iterator[Text]:
+        """Head, rule, rows; a group's name stands above its rows."""
+        widths = [self.width(column) for column in part]
+        yield _line([self.heads[column] for column in part], part, widths, self.right, "bold")
+        yield Text("─" * (sum(widths) + len(_GAP) * (len(widths) - 1)), no_wrap=True)
+        before = ""
+        for group, row in zip(self.groups, self.rows, strict=True):
+            if group != before:
+                yield Text(group, style="bold", no_wrap=True, overflow="ignore")
+                before = group
+            yield _line([row[column] for column in part], part, widths, self.right)
+
+
+def _line(
+    cells: Sequence[str],
+    part: Sequence[int],
+    widths: Sequence[int],
+    right: Sequence[bool],
+    style: str = "",
+) -> Text:
+    padded = []
+    for cell, column, width in zip(cells, part, widths, strict=True):
+        blank = " " * (width - cell_len(cell))
+        padded.append(blank + cell if right[column] else cell + blank)
+    return Text(_GAP.join(padded).rstrip(), style=style, no_wrap=True, overflow="ignore")
+
+
+def _cells(row: object, columns: Iterable[Column]) -> Iterator[str]:
+    for column in columns:
+        yield show_cell(row, column)  # type: ignore[arg-type]
+        if column.interval:
+            yield show_range(row, column) or "\N{EN DASH}"  # type: ignore[arg-type]
+
+
+def html(table: Table) -> Markup:
+    """A table for a page, with its notes; everything escaped."""
+    templates = environment()
+    templates.filters.update(cell=show_cell, range=show_range)
+    drawn = templates.get_template("table.html.j2").render(table=table)
+    return Markup(drawn)  # noqa: S704  # escaped by the template
+
+
+def latex(table: Table) -> str:
+    """A table for a paper: ``booktabs``, a caption with the notes, numbers as on the page."""
+    columns = table.shown_columns()
+    marks = "".join("l" if column.kind in _WORDS else "r" for column in columns)
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_escaped(' '.join((f'{table.title}.', *table.notes)))}}}",
+        rf"\label{{tab:{table.name}}}",
+        rf"\begin{{tabular}}{{{marks}}}",
+        r"\toprule",
+        " & ".join(_escaped(column.heading) for column in columns) + r" \\",
+        r"\midrule",
+    ]
+    for row in table.rows:
+        cells = []
+        for column in columns:
+            interval = show_range(row, column)
+            text = show_cell(row, column)
+            cells.append(_escaped(f"{text} [{interval}]" if interval else text))
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
+    """Write each table as CSV, JSON and LaTeX into a folder, made if need be; gives the files.
+
+    Raises:
+        RunError: The folder or a file cannot be written.
+    """
+    files.make_folder(folder)
+    written = []
+    for table in tables:
+        stem = folder / table.name
+        write_csv(table, stem.with_suffix(".csv"))
+        text = json.dumps(plain(table), ensure_ascii=False, indent=2) + "\n"
+        files.write_text(stem.with_suffix(".json"), text)
+        files.write_text(stem.with_suffix(".tex"), latex(table))
+        written += [stem.with_suffix(ending) for ending in (".csv", ".json", ".tex")]
+    return written
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in visible(text))

@@ -1,0 +1,289 @@
+"""Two runs side by side: what differs in the mean, and which items differ most."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from starlette.exceptions import HTTPException
+
+from beholder.errors import BeholderError, ConfigError
+from beholder.records import Item, ItemFailure, ItemScore
+from beholder.report.load import ValueColumn
+from beholder.report.marking import Piece, heights, mark
+from beholder.report.tones import label, strength, tone
+from beholder.run.compare import Comparison, compare
+from beholder.run.subjects import ITEM
+from beholder.web.items import AskedColumns, RunView, Snapshot
+from beholder.web.lists import PAGE, pair, read_pair
+from beholder.web.subject_pages import first_text
+
+_ORDERS = ("most", "up", "down")
+
+
+@dataclass(frozen=True)
+class PairedPlaces:
+    """The subjects that two runs share, by id.
+
+    Attributes:
+        a: (n,) positions in the first run.
+        b: (n,) positions in the second.
+    """
+
+    a: NDArray[np.int64]
+    b: NDArray[np.int64]
+
+
+@dataclass
+class _Tests:
+    """Differences of the means, from a thread of their own: they may take longer than a page."""
+
+    comparison: Comparison | None = None
+    problem: str = ""
+    thread: threading.Thread | None = None
+
+
+@dataclass
+class Comparisons:
+    """Comparisons of runs, each made once per state of its runs."""
+
+    _pairings: dict[tuple[int, int], tuple[tuple[Snapshot, Snapshot], PairedPlaces]] = field(
+        default_factory=dict
+    )
+    _tests: dict[tuple[int, int], tuple[tuple[Snapshot, Snapshot], _Tests]] = field(
+        default_factory=dict
+    )
+
+    def page(self, a: RunView, b: RunView, query: Mapping[str, str]) -> dict[str, Any]:
+        """What the page of two runs is told.
+
+        Raises:
+            ConfigError: The query asks for what is not there, or the runs share nothing.
+        """
+        now = (a.snapshot, b.snapshot)
+        if not all(snapshot.subjects for snapshot in now):
+            return {"template": "compare_reading.html.j2"}
+        shared = _shared(*now)
+        if not shared:
+            names = [", ".join(one.name for one in snapshot.asked) for snapshot in now]
+            raise ConfigError(f"the runs share no metric: {names[0]} against {names[1]}")
+        first, second, value = _chosen(shared, query)
+        pairing = self._pairing(a, b, first.kind)
+        difference = _difference(first, second, value.name, pairing)
+        order = query.get("sort") or "most"
+        if order not in _ORDERS:
+            raise ConfigError(f"sort: expected {', '.join(_ORDERS)}, got {order!r}")
+        known = np.flatnonzero(np.isfinite(difference))
+        key = {"most": -np.abs(difference), "up": -difference, "down": difference}[order][known]
+        ordered = known[np.argsort(key, kind="stable")]
+        last = max(0, math.ceil(len(ordered) / PAGE) - 1)
+        text = query.get("page", "0")
+        number = min(int(text[:9]), last) if text.isascii() and text.isdigit() else 0
+        places = ordered[number * PAGE : (number + 1) * PAGE].tolist()
+        tests = self._tested(a, b)
+        return {
+            "template": "compare.html.j2",
+            "query": dict(query),
+            "value": value,
+            "asked": first,
+            "by": [
+                (pair(one.name, known.name), f"{one.name} · {known.name}")
+                for one, _ in shared
+                for known in one.values
+            ],
+            "chosen_by": pair(first.name, value.name),
+            "order": order,
+            "rows": _rows(a, b, first, second, value.name, pairing, difference, places),
+            "n_common": len(pairing.a),
+            "n_a": len(now[0].subjects[first.kind].ids),
+            "n_b": len(now[1].subjects[first.kind].ids),
+            "n_higher": int((difference > 0).sum()),
+            "n_lower": int((difference < 0).sum()),
+            "n_equal": int((difference == 0).sum()),
+            "n_known": len(known),
+            "page": number,
+            "n_pages": last + 1,
+            "tests": tests,
+            "linked": first.kind == ITEM.name,
+        }
+
+    def item(self, a: RunView, b: RunView, query: Mapping[str, str]) -> dict[str, Any]:
+        """What the page of one item in two runs is told.
+
+        Raises:
+            HTTPException: One of the runs has no such item.
+            ConfigError: The query asks for what is not there.
+        """
+        now = (a.snapshot, b.snapshot)
+        text = query.get("at", "")
+        subjects = now[0].subjects.get(ITEM.name)
+        if subjects is None or not text.isdigit() or int(text[:12]) >= len(subjects.ids):
+            raise HTTPException(404, f"the first run has no item {text!r}")
+        at_a = int(text)
+        pairing = self._pairing(a, b, ITEM.name)
+        found = np.flatnonzero(pairing.a == at_a)
+        if not len(found):
+            raise HTTPException(404, f"the second run has no item {subjects.ids[at_a]!r}")
+        at_b = int(pairing.b[found[0]])
+        shared = _shared(*now)
+        first, _, _ = _chosen(shared, query)
+        sides = [_side(view, first.name, at) for view, at in ((a, at_a), (b, at_b))]
+        return {
+            "id": subjects.ids[at_a],
+            "at_a": at_a,
+            "at_b": at_b,
+            "item": sides[0]["item"],
+            "same_text": sides[0]["item"].candidate == sides[1]["item"].candidate,
+            "asked": first,
+            "others": [
+                (one.name, pair(one.name, "")) for one, _ in shared if one.kind == ITEM.name
+            ],
+            "sides": sides,
+            "query": dict(query),
+        }
+
+    def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
+        key, now = (id(a), id(b)), (a.snapshot, b.snapshot)
+        kept = self._pairings.get(key)
+        if kept is not None and all(x is y for x, y in zip(kept[0], now, strict=True)):
+            return kept[1]
+        ids_a, ids_b = (snapshot.subjects[kind].ids for snapshot in now)
+        there = {name: place for place, name in enumerate(ids_b)}
+        common = [(place, there[name]) for place, name in enumerate(ids_a) if name in there]
+        if not common:
+            raise ConfigError(
+                f"the runs share no {kind} id; they are paired by id, so that a picture needs the"
+                " same id under both systems"
+            )
+        places = np.array(common, dtype=np.int64)
+        made = PairedPlaces(places[:, 0], places[:, 1])
+        self._pairings[key] = (now, made)
+        return made
+
+    def _tested(self, a: RunView, b: RunView) -> _Tests:
+        key, now = (id(a), id(b)), (a.snapshot, b.snapshot)
+        kept = self._tests.get(key)
+        if kept is not None and all(x is y for x, y in zip(kept[0], now, strict=True)):
+            return kept[1]
+        tests = _Tests()
+
+        def work() -> None:
+            try:
+                with a.store() as first, b.store() as second:
+                    tests.comparison = compare(first, second, allow_different=True)
+            except BeholderError as error:
+                tests.problem = str(error)
+
+        tests.thread = threading.Thread(target=work, daemon=True)
+        tests.thread.start()
+        tests.thread.join(0.1)  # small runs are done at once
+        self._tests[key] = (now, tests)
+        return tests
+
+
+def _shared(a: Snapshot, b: Snapshot) -> list[tuple[AskedColumns, AskedColumns]]:
+    there = {one.name: one for one in b.asked}
+    return [
+        (one, there[one.name])
+        for one in a.asked
+        if one.name in there and one.kind == there[one.name].kind and one.values
+    ]
+
+
+def _chosen(
+    shared: list[tuple[AskedColumns, AskedColumns]], query: Mapping[str, str]
+) -> tuple[AskedColumns, AskedColumns, ValueColumn]:
+    name, value = read_pair(query, "by") or (shared[0][0].name, "")
+    for first, second in shared:
+        found = first.value(value or None)
+        if first.name == name and found is not None:
+            return first, second, found
+    raise ConfigError(f"by: the runs share no {name!r} with a value {value!r}")
+
+
+def _difference(
+    a: AskedColumns, b: AskedColumns, value: str, pairing: PairedPlaces
+) -> NDArray[np.float64]:
+    """(n,) second minus first; NaN where one of them has none."""
+    there = b.numbers.get(value)
+    if there is None:
+        return np.full(len(pairing.a), np.nan)
+    return there[pairing.b] - a.numbers[value][pairing.a]
+
+
+def _rows(
+    a: RunView,
+    b: RunView,
+    first: AskedColumns,
+    second: AskedColumns,
+    value: str,
+    pairing: PairedPlaces,
+    difference: NDArray[np.float64],
+    places: list[int],
+) -> list[dict[str, Any]]:
+    at_a, at_b = (side[places].tolist() for side in (pairing.a, pairing.b))
+    kind = a.snapshot.subjects[first.kind]
+    with a.store() as store_a, b.store() as store_b:
+        texts_a = {at: first_text(one) for at, one in store_a.subjects(kind.kind, at_a)}
+        texts_b = {at: first_text(one) for at, one in store_b.subjects(kind.kind, at_b)}
+    return [
+        {
+            "at_a": one,
+            "at_b": other,
+            "id": kind.ids[one],
+            "difference": float(difference[place]),
+            "score_a": float(first.numbers[value][one]),
+            "score_b": float(second.numbers[value][other]),
+            "text_a": texts_a[one],
+            "text_b": texts_b[other],
+        }
+        for place, one, other in zip(places, at_a, at_b, strict=True)
+    ]
+
+
+def _side(view: RunView, asked: str, position: int) -> dict[str, Any]:
+    """An item in one run: its outcome, and its texts cut where units begin and end."""
+    with view.store() as store:
+        _, item = next(iter(store.items([position])))
+        outcome = store.score(asked, position)
+    return {"item": item, "outcome": _outcome(outcome), "texts": _texts(item, outcome)}
+
+
+def _outcome(outcome: ItemScore | ItemFailure | None) -> dict[str, Any]:
+    if isinstance(outcome, ItemFailure):
+        return {"failure": outcome.message, "values": {}}
+    return {"failure": None, "values": dict(outcome.values) if outcome else {}}
+
+
+def _texts(item: Item, outcome: ItemScore | ItemFailure | None) -> list[dict[str, Any]]:
+    units = outcome.units if isinstance(outcome, ItemScore) else ()
+    candidate = mark(item.candidate, units, "candidate")
+    references = [mark(text, units, "reference", at) for at, text in enumerate(item.references)]
+    height = heights(chain(candidate, *references))
+    titles = ["Candidate"] + [
+        "Reference" if len(references) == 1 else f"Reference {at + 1}"
+        for at in range(len(references))
+    ]
+
+    def drawn(piece: Piece) -> dict[str, Any]:
+        if not piece.units:
+            return {"text": piece.text, "tone": None}
+        unit = units[piece.units[-1]]
+        return {
+            "text": piece.text,
+            "tone": tone(unit.verdict).name,
+            "title": f"{tone(unit.verdict).symbol} {label(unit.verdict)}",
+            "strength": min(4, round(4 * strength(unit))),
+            "height": height.get(piece.units[-1], 0),
+        }
+
+    return [
+        {"title": title, "pieces": [drawn(piece) for piece in pieces]}
+        for title, pieces in zip(titles, [candidate, *references], strict=True)
+    ]

@@ -1,0 +1,462 @@
+"""What the viewer knows of a run: numbers, verdicts and groups of all subjects as columns.
+
+The only place of the viewer that reads a store as a whole. Columns are made once and made again
+when the run goes on; a page reads from the store the few subjects that it shows.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from beholder.errors import BeholderError, RunError
+from beholder.records import ItemScore, MetricResult
+from beholder.report.load import ValueColumn
+from beholder.run import manifest
+from beholder.run.columns import read_columns
+from beholder.run.export import UNITS
+from beholder.run.store import Store
+from beholder.run.store_file import FILE_NAME
+from beholder.run.subjects import KINDS, SubjectKind
+from beholder.run.tables_parquet import PARTS
+from beholder.web.texts import Texts
+
+OPEN, SCORED, FAILED = 0, 1, 2
+"""What became of a subject under an asker."""
+
+_FIRST = ("item", "reviews", "storyline", "picture")
+
+STATES = ("open", "scored", "failed")
+_NO_VERDICT = ""
+
+
+@dataclass(frozen=True)
+class AskedColumns:
+    """What a run asked, with what came out, a place per subject.
+
+    Attributes:
+        name: Canonical name of the asker.
+        kind: Kind of the subjects.
+        signature: How outcomes are made.
+        values: Its values; the first is the headline. Empty where it only makes texts.
+        state: (n,) ``OPEN``, ``SCORED`` or ``FAILED``.
+        numbers: (n,) per value; NaN where a subject has none.
+        verdicts: (n,) per verdict, how many units of it each subject has.
+        result: Means with intervals; None while the run is not complete.
+    """
+
+    name: str
+    kind: str
+    signature: str
+    values: tuple[ValueColumn, ...]
+    state: NDArray[np.int8]
+    numbers: Mapping[str, NDArray[np.float64]]
+    verdicts: Mapping[str, NDArray[np.int32]]
+    result: MetricResult | None
+
+    def value(self, name: str | None) -> ValueColumn | None:
+        """A value by name, or the headline; None where it has none such."""
+        known = {value.name: value for value in self.values}
+        return known.get(name) if name else next(iter(self.values), None)
+
+
+@dataclass(frozen=True)
+class SubjectColumns:
+    """The subjects of one kind.
+
+    Attributes:
+        kind: What they are.
+        ids: Their ids.
+        groups: Per group column, its values and (n,) the place of each subject's value in them, -1
+            where it has none.
+        texts: Their words.
+    """
+
+    kind: SubjectKind[Any]
+    ids: Sequence[str]
+    groups: Mapping[str, tuple[Sequence[str], NDArray[np.int32]]]
+    texts: Texts
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run at one moment.
+
+    Attributes:
+        log: The content of ``run.json``.
+        subjects: Per kind of subject.
+        asked: In the order of the run.
+    """
+
+    log: Mapping[str, Any]
+    subjects: Mapping[str, SubjectColumns]
+    asked: tuple[AskedColumns, ...]
+
+    def of_kind(self, kind: str) -> tuple[AskedColumns, ...]:
+        """What was asked of a kind of subject."""
+        return tuple(one for one in self.asked if one.kind == kind)
+
+    @property
+    def main_kind(self) -> str:
+        """The kind of subject that is listed first: pictures of storylines are their parts."""
+        return min(self.subjects, key=_FIRST.index)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which subjects are listed, and in what order.
+
+    Attributes:
+        kind: Kind of subject.
+        asked: Name of the asker whose values and verdicts count.
+        value: Name of the value that is shown, filtered and sorted by.
+        low: Least value, or None.
+        high: Greatest value, or None.
+        verdict: Only with a unit of this verdict; None for any.
+        state: One of ``STATES``; empty for any.
+        group: Column and value, or None.
+        words: In the texts or the id; empty for any.
+        order: ``position``, ``id``, ``value`` or ``verdict`` (its number of units).
+        down: Whether the greatest come first.
+    """
+
+    kind: str
+    asked: str = ""
+    value: str = ""
+    low: float | None = None
+    high: float | None = None
+    verdict: str | None = None
+    state: str = ""
+    group: tuple[str, str] | None = None
+    words: str = ""
+    order: str = "position"
+    down: bool = False
+
+
+class RunView:
+    """A run that is looked at; follows it while it is made.
+
+    Raises:
+        RunError: The folder holds no run that can be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.kind = manifest.kind_of(folder)
+        self._texts: dict[str, Texts] = {}
+        self._seen: tuple[object, ...] = ()
+        self._refreshing = threading.Lock()
+        self._retired: list[Texts] = []
+        self.problem = ""
+        self.snapshot = Snapshot(manifest.read(folder), {}, ())
+
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """The store, to read the subjects of a page."""
+        with Store.read(self.folder) as store:
+            yield store
+
+    def try_refresh(self) -> None:
+        """As ``refresh``; what goes wrong is told on the pages, and tried again."""
+        try:
+            self.refresh()
+        except BeholderError as error:
+            self.problem = str(error)
+        else:
+            self.problem = ""
+
+    def refresh(self) -> bool:
+        """Read the columns if the run changed since; whether it did.
+
+        Raises:
+            RunError: The run cannot be read.
+        """
+        with self._refreshing:
+            marks = self._marks()
+            if marks == self._seen:
+                return False
+            log = manifest.read(self.folder)
+            with self.store() as store:
+                self.snapshot = self._read(store, log)
+            self._seen = marks
+            return True
+
+    def close(self) -> None:
+        """Give up what was kept beside the run."""
+        for texts in (*self._texts.values(), *self._retired):
+            texts.close()
+
+    def _marks(self) -> tuple[object, ...]:
+        """What changes when the run does."""
+        found: list[object] = []
+        names = (manifest.FILE_NAME, FILE_NAME, f"{FILE_NAME}-wal", PARTS)
+        for name in names:
+            path = self.folder / name
+            if path.exists():
+                found += [path.stat().st_mtime_ns, path.stat().st_size]
+        return tuple(found)
+
+    def _read(self, store: Store, log: Mapping[str, Any]) -> Snapshot:
+        entries = {entry["name"]: entry for entry in log["metrics"]}
+        results = manifest.results(log)
+        askers = [one for one in store.askers() if one.kind in KINDS]
+        subjects = {
+            name: self._subjects(store, KINDS[name])
+            for name in dict.fromkeys([one.kind for one in askers] or list(KINDS))
+            if store.n_subjects(KINDS[name])
+        }
+        whole = log["status"] == "complete"
+        before = {one.name: one for one in self.snapshot.asked}
+        asked = []
+        for one in askers:
+            if one.kind not in subjects:
+                continue
+            described = entries.get(one.name, {}).get("values", ())
+            columns = AskedColumns(
+                name=one.name,
+                kind=one.kind,
+                signature=one.signature,
+                values=tuple(ValueColumn(**value) for value in described),
+                state=np.zeros(len(subjects[one.kind].ids), dtype=np.int8),
+                numbers={},
+                verdicts={},
+                result=results.get(one.name),
+            )
+            columns = _with_outcomes(store, columns)
+            if not whole:
+                found = _counted(store, columns, before.get(one.name))
+                columns = replace(columns, verdicts=found)
+            asked.append(columns)
+        if whole:
+            asked = _with_tabled(self.folder, asked, subjects)
+        return Snapshot(log, subjects, tuple(asked))
+
+    def _subjects(self, store: Store, kind: SubjectKind[Any]) -> SubjectColumns:
+        known = self.snapshot.subjects.get(kind.name)
+        n = store.n_subjects(kind)
+        if known is not None and len(known.ids) == n:
+            return known
+        # A run may only grow, but one that was deleted and made anew has other texts.
+        if kind.name in self._texts:
+            self._retired.append(self._texts[kind.name])  # a page may still look through it
+        texts = self._texts[kind.name] = Texts()
+        ids: list[str] = []
+        columns: dict[str, tuple[dict[str, int], NDArray[np.int32]]] = {}
+
+        def words() -> Iterator[str]:
+            for place, subject in store.subjects(kind):
+                if place >= n:
+                    return
+                ids.append(kind.id(subject))
+                for name, value in kind.group(subject).items():
+                    if name not in columns:
+                        columns[name] = ({}, np.full(n, -1, dtype=np.int32))
+                    codes, column = columns[name]
+                    column[place] = codes.setdefault(value, len(codes))
+                yield "\n".join(_strings(kind.to_row(subject)))
+
+        texts.add(words())
+        groups = {name: (tuple(codes), column) for name, (codes, column) in columns.items()}
+        return SubjectColumns(kind, ids, groups, texts)
+
+
+def find(snapshot: Snapshot, wanted: Wanted) -> NDArray[np.int64]:
+    """Positions of the subjects that are wanted, in order; equal ones in the order of the data."""
+    subjects = snapshot.subjects[wanted.kind]
+    keep = np.ones(len(subjects.ids), dtype=bool)
+    columns = next((one for one in snapshot.asked if one.name == wanted.asked), None)
+    if wanted.group is not None:
+        values, codes = subjects.groups.get(wanted.group[0], ((), np.full(len(keep), -1)))
+        keep &= codes == (values.index(wanted.group[1]) if wanted.group[1] in values else -2)
+    if columns is not None:
+        keep &= _kept_by_outcome(columns, wanted)
+    if wanted.words:
+        having = np.zeros(len(keep), dtype=bool)
+        having[subjects.texts.having(wanted.words)] = True
+        keep &= having
+    positions = np.flatnonzero(keep)
+    key = _key(subjects, columns, wanted)
+    if key is None:
+        return positions[::-1] if wanted.down and wanted.order == "position" else positions
+    if wanted.order == "id":
+        ordered = sorted(positions.tolist(), key=lambda at: subjects.ids[at], reverse=wanted.down)
+        return np.array(ordered, dtype=np.int64)
+    chosen = key[positions]
+    # NaN stays last in both directions.
+    return positions[np.argsort(-chosen if wanted.down else chosen, kind="stable")]
+
+
+def verdict_counts(columns: AskedColumns) -> list[tuple[str, int]]:
+    """Verdicts with the number of subjects that have one."""
+    return [(name, int((counts > 0).sum())) for name, counts in columns.verdicts.items()]
+
+
+def group_counts(subjects: SubjectColumns, name: str) -> list[tuple[str, int]]:
+    """Values of a group column with the number of subjects, the most frequent first."""
+    values, codes = subjects.groups[name]
+    counted = Counter(codes[codes >= 0].tolist())
+    return [(values[code], n) for code, n in counted.most_common()]
+
+
+def _kept_by_outcome(columns: AskedColumns, wanted: Wanted) -> NDArray[np.bool_]:
+    keep = np.ones(len(columns.state), dtype=bool)
+    if wanted.state in STATES:
+        keep &= columns.state == STATES.index(wanted.state)
+    if wanted.verdict is not None:
+        keep &= columns.verdicts.get(wanted.verdict, np.zeros(len(keep), dtype=np.int32)) > 0
+    numbers = columns.numbers.get(wanted.value)
+    if numbers is not None:
+        if wanted.low is not None:
+            keep &= numbers >= wanted.low
+        if wanted.high is not None:
+            keep &= numbers <= wanted.high
+    return keep
+
+
+def _key(
+    subjects: SubjectColumns, columns: AskedColumns | None, wanted: Wanted
+) -> NDArray[np.float64] | None:
+    """What is sorted by; None for the order of the data."""
+    if wanted.order == "id":
+        return np.empty(0)
+    if columns is None or wanted.order == "position":
+        return None
+    if wanted.order == "verdict":
+        found = columns.verdicts.get(wanted.verdict or _NO_VERDICT)
+        return None if found is None else found.astype(np.float64)
+    return columns.numbers.get(wanted.value)
+
+
+def _with_outcomes(store: Store, columns: AskedColumns) -> AskedColumns:
+    n = len(columns.state)
+    found = read_columns(store, columns.name, n)
+    state = columns.state.copy()
+    state[found.positions] = SCORED
+    state[list(found.failures)] = FAILED
+    numbers = {value.name: np.full(n, np.nan) for value in columns.values}
+    for name, scores in found.values.items():
+        if name in numbers:
+            numbers[name][found.positions] = scores
+    return replace(columns, state=state, numbers=numbers)
+
+
+def _counted(
+    store: Store, columns: AskedColumns, before: AskedColumns | None
+) -> dict[str, NDArray[np.int32]]:
+    """Verdicts of a run that is being made: those known stay, the new ones are read."""
+    n = len(columns.state)
+    found: dict[str, NDArray[np.int32]] = {}
+    known = np.zeros(n, dtype=bool)
+    if before is not None and len(before.state) == n:
+        found = {name: counts.copy() for name, counts in before.verdicts.items()}
+        known = before.state == SCORED
+    for position in np.flatnonzero((columns.state == SCORED) & ~known).tolist():
+        outcome = store.score(columns.name, position)
+        units = outcome.units if isinstance(outcome, ItemScore) else ()
+        for verdict, count in Counter(unit.verdict or _NO_VERDICT for unit in units).items():
+            found.setdefault(verdict, np.zeros(n, dtype=np.int32))[position] = count
+    return dict(sorted(found.items()))
+
+
+def _with_tabled(
+    folder: Path, asked: Sequence[AskedColumns], subjects: Mapping[str, SubjectColumns]
+) -> list[AskedColumns]:
+    """Verdicts of a finished run, from its table of units.
+
+    Raises:
+        RunError: The table cannot be read.
+    """
+    try:
+        table = pq.read_table(
+            folder / UNITS,
+            columns=["item", "metric", "verdict"],
+            read_dictionary=["item", "metric", "verdict"],
+        )
+        counted = table.group_by(["metric", "verdict", "item"]).aggregate([([], "count_all")])
+    except FileNotFoundError:
+        return list(asked)  # runs of the first version left no tables
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(
+            f"{folder / UNITS} cannot be read ({error}); run the same command again to write it"
+        ) from error
+    places = {
+        kind: {name: place for place, name in enumerate(columns.ids)}
+        for kind, columns in subjects.items()
+    }
+    found = []
+    for one in asked:
+        own = counted.filter(pc.equal(counted["metric"].cast(pa.string()), one.name))
+        verdicts: dict[str, NDArray[np.int32]] = {}
+        at = places[one.kind]
+        rows = zip(
+            own["item"].cast(pa.string()).to_pylist(),
+            own["verdict"].cast(pa.string()).to_pylist(),
+            own["count_all"].to_pylist(),
+            strict=True,
+        )
+        for item, verdict, count in rows:
+            name = verdict or _NO_VERDICT
+            column = verdicts.setdefault(name, np.zeros(len(one.state), dtype=np.int32))
+            if item not in at:
+                raise RunError(
+                    f"{folder / UNITS} tells of {item!r}, which the run does not hold; run the same"
+                    " command again to write it"
+                )
+            column[at[item]] = count
+        found.append(replace(one, verdicts=dict(sorted(verdicts.items()))))
+    return found
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All texts in a row, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _strings(inner)
+
+
+@dataclass
+class Watcher:
+    """Keeps run views fresh from a thread of its own, never more than a tenth of the time."""
+
+    views: Sequence[RunView]
+    pause: float = 2.0
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Read all runs, and go on reading what changes."""
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop before the next reading."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _work(self) -> None:
+        while True:
+            started = time.monotonic()
+            for view in self.views:
+                if self._stop.is_set():
+                    return
+                view.try_refresh()
+            if self._stop.wait(max(self.pause, 10 * (time.monotonic() - started))):
+                return

@@ -1,0 +1,320 @@
+"""``beholder view``: pages over runs of every kind; reads them and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from beholder.report.html import item_script
+from beholder.run.subjects import ITEM
+from beholder.web.app import make_app
+from beholder.web.comparing import Comparisons
+from beholder.web.items import (
+    OPEN,
+    STATES,
+    AskedColumns,
+    RunView,
+    Snapshot,
+    Watcher,
+    group_counts,
+    verdict_counts,
+)
+from beholder.web.lists import listing, pair, spread, write_wanted
+from beholder.web.overview import Overviews
+from beholder.web.pages import page
+from beholder.web.questions import questions_of
+from beholder.web.seen import RunPictures, images_of
+from beholder.web.settings import Settings
+from beholder.web.subject_pages import first_text, subject_page
+
+_MOST_GROUPS = 200
+"""Values of a group column that can be chosen; others are found by their words."""
+
+
+class Viewer:
+    """The pages of some runs.
+
+    Args:
+        folders: Run directories.
+        media_root: What paths of pictures are relative to; None for the folder of each run's data,
+            where that is still where it was.
+
+    Raises:
+        RunError: A folder holds no run that can be read.
+    """
+
+    def __init__(self, folders: Sequence[Path], media_root: Path | None = None) -> None:
+        self.runs = [RunView(folder) for folder in folders]
+        self.names = spread([folder.resolve().name for folder in folders])
+        self.watcher = Watcher(self.runs)
+        self._pictures = [RunPictures(view, media_root) for view in self.runs]
+        self._overviews = Overviews()
+        self._comparisons = Comparisons()
+
+    def routes(self) -> list[BaseRoute]:
+        """The pages."""
+        run = "/runs/{run:int}"
+        subject = run + "/{kind}/{position:int}"
+        return [
+            Route("/", self.start),
+            Route("/compare", self.compare),
+            Route("/compare/item", self.compare_item),
+            Route("/static/item.js", item_js),
+            Route(run, self.overview),
+            Route(f"{run}/progress", self.progress),
+            Route(f"{run}/items", self.items),
+            Route(f"{run}/thumbs/{{number:int}}", self.frame),
+            Route(subject, self.subject),
+            Route(f"{subject}/asked", self.asked),
+            Route(f"{subject}/pictures/{{number:int}}", self.picture),
+        ]
+
+    def close(self) -> None:
+        """Stop following the runs."""
+        self.watcher.stop()
+        for view in self.runs:
+            view.close()
+
+    # Pages
+
+    def start(self, request: Request) -> Response:
+        """All runs."""
+        rows = [
+            {"number": number, "name": name, "view": view, "snapshot": view.snapshot}
+            for number, (name, view) in enumerate(zip(self.names, self.runs, strict=True))
+        ]
+        return page(request, "runs.html.j2", {"rows": rows, "progress": progress_of})
+
+    def overview(self, request: Request) -> Response:
+        """A run as a whole: means, distributions, failures, cost."""
+        number, view = self._run(request)
+        snapshot = view.snapshot
+        context = self._of_run(number, view)
+        if not snapshot.subjects:
+            return page(request, "reading.html.j2", context)
+        context |= {"found": self._overviews.of(view)}
+        return page(request, "overview.html.j2", context)
+
+    def progress(self, request: Request) -> Response:
+        """How far a run is: the part of its page that is asked for again and again."""
+        number, view = self._run(request)
+        return page(request, "progress.html.j2", self._of_run(number, view))
+
+    def items(self, request: Request) -> Response:
+        """A page of the list of subjects."""
+        number, view = self._run(request)
+        snapshot = view.snapshot
+        context = self._of_run(number, view)
+        if not snapshot.subjects:
+            return page(request, "reading.html.j2", context)
+        query = dict(request.query_params)
+        found = listing(snapshot, query)
+        wanted = found.wanted
+        subjects = snapshot.subjects[wanted.kind]
+        columns = next((one for one in snapshot.asked if one.name == wanted.asked), None)
+        with view.store() as store:
+            rows = [
+                {
+                    "position": position,
+                    "id": subjects.ids[position],
+                    "text": first_text(subject),
+                    "picture": self._pictures[number].has(wanted.kind, position, subject),
+                    **_cells(columns, wanted.value, position),
+                }
+                for position, subject in store.subjects(subjects.kind, found.shown)
+            ]
+        context |= {
+            "found": found,
+            "wanted": wanted,
+            "rows": rows,
+            "query": query,
+            "kinds": list(snapshot.subjects),
+            "n": len(subjects.ids),
+            "columns": columns,
+            "by": [
+                (pair(one.name, value.name), f"{one.name} · {value.name}")
+                for one in snapshot.of_kind(wanted.kind)
+                for value in one.values
+            ],
+            "chosen_by": pair(wanted.asked, wanted.value),
+            "verdicts": verdict_counts(columns) if columns else [],
+            "groups": {
+                name: group_counts(subjects, name)[:_MOST_GROUPS] for name in subjects.groups
+            },
+            "states": STATES,
+            "chosen_group": pair(*wanted.group) if wanted.group else "",
+            "pair": pair,
+            "as_json": json.dumps,
+            "address": write_wanted,
+        }
+        return page(request, "list.html.j2", context)
+
+    def subject(self, request: Request) -> Response:
+        """A subject with what became of it."""
+        number, view, kind, position = self._subject(request)
+        snapshot = view.snapshot
+        query = dict(request.query_params)
+        found = listing(snapshot, {**query, "kind": kind})
+        place, before, after = found.beside(position)
+        with view.store() as store:
+            _, subject = next(iter(store.subjects(snapshot.subjects[kind].kind, [position])))
+            addresses = self._addresses(number, kind, position, subject)
+            template, parts = subject_page(view, store, kind, position, subject, addresses)
+        context = {
+            **self._of_run(number, view),
+            **parts,
+            "kind": kind,
+            "position": position,
+            "id": snapshot.subjects[kind].ids[position],
+            "place": place,
+            "n_found": len(found.positions),
+            "before": before,
+            "after": after,
+            "rest": write_wanted({**query, "kind": kind}, page=None),
+            "chosen": found.wanted.asked,
+        }
+        return page(request, template, context)
+
+    def asked(self, request: Request) -> Response:
+        """What judges were asked of a subject, word by word, and what they said."""
+        number, view, kind, position = self._subject(request)
+        words = request.query_params.get("q", "").strip()
+        questions = questions_of(view, kind, position)
+        shown = [one for one in questions if one.mentions(words)]
+        context = {
+            **self._of_run(number, view),
+            "kind": kind,
+            "position": position,
+            "id": view.snapshot.subjects[kind].ids[position],
+            "words": words,
+            "questions": shown,
+            "n_questions": len(questions),
+            "names": [one.name for one in view.snapshot.of_kind(kind)],
+        }
+        return page(request, "asked.html.j2", context)
+
+    def picture(self, request: Request) -> Response:
+        """A picture of a subject, smaller than it was and encoded anew."""
+        number, view, kind, position = self._subject(request)
+        with view.store() as store:
+            found = view.snapshot.subjects[kind].kind
+            _, subject = next(iter(store.subjects(found, [position])))
+        which, small = request.path_params["number"], request.query_params.get("small") == "1"
+        return self._pictures[number].response(request, kind, position, subject, which, small)
+
+    def frame(self, request: Request) -> Response:
+        """The small picture that a run over narratives keeps of a frame."""
+        number, _ = self._run(request)
+        return self._pictures[number].frame(request, request.path_params["number"])
+
+    def compare(self, request: Request) -> Response:
+        """Two runs side by side: differences, and the items that differ most."""
+        a, b = self._two(request)
+        context = self._comparisons.page(self.runs[a], self.runs[b], request.query_params)
+        context |= {"a": a, "b": b, "names": self.names, "address": write_wanted}
+        return page(request, context.pop("template"), context)
+
+    def compare_item(self, request: Request) -> Response:
+        """One item in two runs."""
+        a, b = self._two(request)
+        context = self._comparisons.item(self.runs[a], self.runs[b], request.query_params)
+        context |= {"a": a, "b": b, "names": self.names, "address": write_wanted}
+        context["pictures"] = self._addresses(a, ITEM.name, context["at_a"], context["item"])
+        return page(request, "compare_item.html.j2", context)
+
+    # Parts
+
+    def _addresses(self, number: int, kind: str, position: int, subject: Any) -> list[str]:
+        seen = self._pictures[number]
+        base = f"/runs/{number}/{kind}/{position}/pictures"
+        return [
+            f"{base}/{which}"
+            for which in range(len(images_of(subject)))
+            if seen.has(kind, position, subject, which)
+        ]
+
+    def _of_run(self, number: int, view: RunView) -> dict[str, Any]:
+        return {
+            "number": number,
+            "name": self.names[number],
+            "view": view,
+            "snapshot": view.snapshot,
+            "log": view.snapshot.log,
+            "progress": progress_of(view.snapshot),
+            "several": len(self.runs) > 1,
+        }
+
+    def _run(self, request: Request) -> tuple[int, RunView]:
+        number = request.path_params["run"]
+        if number >= len(self.runs):
+            raise HTTPException(404, f"there is no run {number}; {len(self.runs)} are shown")
+        return number, self.runs[number]
+
+    def _subject(self, request: Request) -> tuple[int, RunView, str, int]:
+        number, view = self._run(request)
+        kind, position = request.path_params["kind"], request.path_params["position"]
+        subjects = view.snapshot.subjects.get(kind)
+        if subjects is None or position >= len(subjects.ids):
+            raise HTTPException(404, f"the run has no {kind} {position}")
+        return number, view, kind, position
+
+    def _two(self, request: Request) -> tuple[int, int]:
+        numbers = []
+        for name, default in (("a", "0"), ("b", "1")):
+            text = request.query_params.get(name, default)
+            if not (text.isascii() and text.isdigit() and int(text[:6]) < len(self.runs)):
+                raise HTTPException(404, f"there is no run {text!r}; {len(self.runs)} are shown")
+            numbers.append(int(text))
+        return numbers[0], numbers[1]
+
+
+def progress_of(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Per asker how many subjects are finished, scored and failed."""
+    return [
+        {
+            "name": one.name,
+            "n": len(one.state),
+            "done": int((one.state != OPEN).sum()),
+            "failed": int((one.state == STATES.index("failed")).sum()),
+        }
+        for one in snapshot.asked
+    ]
+
+
+def make_viewer(viewer: Viewer, settings: Settings) -> ASGIApp:
+    """The application of a viewer; reads its runs while it serves."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        viewer.watcher.start()
+        try:
+            yield
+        finally:
+            viewer.close()
+
+    return make_app(viewer.routes(), settings, lifespan)
+
+
+async def item_js(_: Request) -> Response:
+    """The script that draws an item, as the static report has it."""
+    rest = (Path(__file__).parent / "scripts" / "one_item.js").read_text(encoding="utf-8")
+    return Response(
+        item_script(rest), media_type="text/javascript", headers={"cache-control": "max-age=600"}
+    )
+
+
+def _cells(columns: AskedColumns | None, value: str, position: int) -> dict[str, Any]:
+    if columns is None:
+        return {"state": "", "score": None}
+    score = float(columns.numbers[value][position]) if value in columns.numbers else None
+    return {"state": STATES[columns.state[position]], "score": score}

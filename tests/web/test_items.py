@@ -1,0 +1,240 @@
+"""What the viewer knows of a run, and how it finds subjects in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from beholder.errors import ConfigError, RunError
+from beholder.records import Item, ItemFailure, ItemScore, Unit
+from beholder.run import manifest
+from beholder.run.store import Store
+from beholder.run.subjects import ITEM
+from beholder.web.items import RunView, Snapshot, Wanted, find, group_counts, verdict_counts
+from beholder.web.lists import PAGE, listing, pair, read_wanted, write_wanted
+from beholder.web.texts import Texts
+from toy.runs import Outcome, write_run
+
+SCORES = [0.5, 0.9, None, 0.1, 0.9]
+"""The third failed."""
+
+
+def _unit(verdict: str | None) -> Unit:
+    return Unit("entity", "x", "candidate", ((0, 1),), 0.5, verdict)
+
+
+def _items() -> list[Item]:
+    return [
+        Item(f"id-{'ecadb'[n]}", f"Text number {n}. ÄPFEL" if n == 3 else f"text {n}",
+             ("a reference",), group={"system": "ab"[n % 2]} if n else {})
+        for n in range(5)
+    ]  # fmt: skip
+
+
+def _outcomes() -> list[Outcome | None]:
+    return [
+        ItemFailure("E", "no luck")
+        if score is None
+        else ItemScore(
+            {"f1": score, "recall": 1 - score},
+            tuple(_unit(v) for v in ["match"] * (n + 1) + ["mistake"] * (n % 3) + [None]),
+        )
+        for n, score in enumerate(SCORES)
+    ]
+
+
+@pytest.fixture(params=["complete", "running"])
+def view(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RunView]:
+    """A run of five items; its verdicts are read from its table, or from its store."""
+    folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()}, status=request.param)
+    if request.param == "complete":
+        _export(folder)
+    found = RunView(folder)
+    found.refresh()
+    yield found
+    found.close()
+
+
+def _export(folder: Path) -> None:
+    from beholder.metrics import metric
+    from beholder.run.asked import Asked
+    from beholder.run.export import export
+
+    class Named(Asked):
+        name = "posh"
+
+    with Store.open(folder) as store:
+        export(store, [Named(metric("length"), ITEM, 5, "", 5)])
+
+
+def _find(view: RunView, **wanted: object) -> list[int]:
+    parts = {"kind": "item", "asked": "posh", "value": "f1", **wanted}
+    return list(find(view.snapshot, Wanted(**parts)).tolist())  # type: ignore[arg-type]
+
+
+def test_filters_take_ranges_states_groups_verdicts_and_words(view: RunView) -> None:
+    assert _find(view) == [0, 1, 2, 3, 4]
+    assert _find(view, low=0.5) == [0, 1, 4]
+    assert _find(view, high=0.5) == [0, 3]
+    assert _find(view, low=0.5, high=0.5) == [0]
+    assert _find(view, state="failed") == [2]
+    assert _find(view, state="open") == []
+    assert _find(view, group=("system", "a")) == [2, 4]
+    assert _find(view, group=("system", "zzz")) == []
+    assert _find(view, group=("nothing", "a")) == []
+    assert _find(view, verdict="mistake") == [1, 4]
+    assert _find(view, verdict="") == [0, 1, 3, 4]  # units without a verdict
+    assert _find(view, verdict="omission") == []
+    assert _find(view, words="äpfel") == [3]
+    assert _find(view, words="TEXT NUMBER 3. äpf") == [3]
+    assert _find(view, words="id-d") == [3]
+    assert _find(view, words="number 3\ntext") == []  # never from one text into the next
+    assert _find(view, words="text", group=("system", "b"), low=0.5) == [1]
+
+
+def test_lists_are_sorted_and_what_has_no_value_comes_last(view: RunView) -> None:
+    assert _find(view, order="value") == [3, 0, 1, 4, 2]
+    assert _find(view, order="value", down=True) == [1, 4, 0, 3, 2]
+    assert _find(view, order="value", value="recall") == [1, 4, 0, 3, 2]
+    assert _find(view, order="position", down=True) == [4, 3, 2, 1, 0]
+    assert _find(view, order="id") == [2, 4, 1, 3, 0]
+    assert _find(view, order="id", down=True) == [0, 3, 1, 4, 2]
+    assert _find(view, order="verdict", verdict="match", down=True) == [4, 3, 1, 0]
+
+
+def test_counts_of_verdicts_and_groups(view: RunView) -> None:
+    assert verdict_counts(view.snapshot.asked[0]) == [("", 4), ("match", 4), ("mistake", 2)]
+    assert group_counts(view.snapshot.subjects["item"], "system") == [("b", 2), ("a", 2)]
+    assert view.snapshot.asked[0].verdicts["match"].tolist() == [1, 2, 0, 4, 5]
+
+
+def test_a_table_of_units_of_other_items_is_not_believed(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()})
+    _export(folder)
+    other = write_run(tmp_path / "other", [Item("else", "x", ("y",))], {"posh": [None]})
+    (folder / "units.parquet").rename(other / "units.parquet")
+    view = RunView(other)
+    with pytest.raises(RunError, match="tells of"):
+        view.refresh()
+    view.try_refresh()
+    assert "tells of" in view.problem
+    view.close()
+
+
+def test_a_run_that_goes_on_is_read_again_and_only_then(tmp_path: Path) -> None:
+    items = _items()
+    done = _outcomes()
+    folder = write_run(tmp_path / "run", items, {"posh": [done[0], None]}, status="running")
+    view = RunView(folder)
+    assert view.refresh()
+    assert not view.refresh()
+    before = view.snapshot
+    assert before.asked[0].state.tolist() == [1, 0, 0, 0, 0]
+    with Store.open(folder) as store:
+        for position in (1, 2):
+            outcome = done[position]
+            assert outcome is not None
+            store.put("posh", position, outcome)
+        assert view.refresh()  # while it is written
+        assert view.snapshot.asked[0].state.tolist() == [1, 1, 2, 0, 0]
+        assert view.snapshot.asked[0].verdicts["mistake"].tolist() == [0, 1, 0, 0, 0]
+        assert view.snapshot.subjects["item"] is before.subjects["item"]
+    view.close()
+
+
+def test_nothing_is_written_into_a_run(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()})
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    view = RunView(folder)
+    view.refresh()
+    view.close()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"no run\.json"):
+        RunView(tmp_path)
+
+
+def test_words_are_found_across_pieces_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("beholder.web.texts._PIECE", 64)
+    texts = Texts()
+    rng = np.random.default_rng(5)
+    words = ["ab", "bc", "über", "日本", "\x00", "Straße"]
+    told = ["".join(rng.choice(words, size=rng.integers(0, 60))) for _ in range(200)]
+    texts.add(told[:120])
+    texts.add(told[120:])
+    assert len(texts) == 200
+    for sought in ("abbc", "ÜBER日", "STRASSE", "日本日本日本", "zz", "本ab"):
+        expected = [n for n, text in enumerate(told) if sought.casefold() in text.casefold()]
+        assert texts.having(sought).tolist() == expected, sought
+    texts.close()
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Iterator[Snapshot]:
+    items = [Item(str(n), "x", ("y",)) for n in range(PAGE + 1)]
+    scores = [ItemScore({"f1": n / 100}) for n in range(PAGE + 1)]
+    view = RunView(write_run(tmp_path / "many", items, {"posh": scores}, status="running"))
+    view.refresh()
+    yield view.snapshot
+    view.close()
+
+
+def test_pages_of_a_list_and_the_way_through_it(snapshot: Snapshot) -> None:
+    first = listing(snapshot, {})
+    assert (len(first.shown), first.n_pages) == (PAGE, 2)
+    assert listing(snapshot, {"page": "1"}).shown == [PAGE]
+    assert listing(snapshot, {"page": "99"}).shown == [PAGE]
+    assert first.beside(0) == (0, None, 1)
+    assert first.beside(PAGE) == (PAGE, PAGE - 1, None)
+    assert listing(snapshot, {"high": "0.1"}).beside(PAGE) == (None, None, None)
+    assert listing(snapshot, {"q": "nowhere"}).n_pages == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"low": "abc"}, "low: expected a number"),
+        ({"high": "nan"}, "high: expected a number"),
+        ({"low": "1e999"}, "low: expected a number"),
+        ({"page": "-1"}, "page: expected a number"),
+        ({"page": "²"}, "page: expected a number"),
+        ({"sort": "x"}, "sort: expected position"),
+        ({"state": "x"}, "state: expected open"),
+        ({"kind": "x"}, "kind: the run has no 'x'"),
+        ({"by": pair("vcs", "")}, "asked nothing called 'vcs'"),
+        ({"by": pair("posh", "recall")}, "has no value 'recall'"),
+        ({"by": "[1]"}, "by: expected two texts"),
+        ({"by": "{"}, "by: expected JSON"),
+        ({"by": "[" * 100_000}, "by: expected JSON"),
+        ({"group": '["a"]'}, "group: expected two texts"),
+        ({"verdict": "3"}, "verdict: expected a text"),
+    ],
+)
+def test_a_query_that_makes_no_sense_is_refused_in_words(
+    snapshot: Snapshot, query: dict[str, str], words: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        listing(snapshot, query)
+    assert words in str(refused.value)
+
+
+def test_a_query_is_changed_in_parts() -> None:
+    assert write_wanted({"q": "a b", "page": "3", "low": ""}, page=None) == "q=a+b"
+    assert write_wanted({"q": "ä"}, page=2) == "q=%C3%A4&page=2"
+
+
+def test_the_headline_is_what_is_shown_unless_told(snapshot: Snapshot) -> None:
+    wanted = read_wanted(snapshot, {"by": pair("posh", ""), "q": "  x "})
+    assert (wanted.asked, wanted.value, wanted.words) == ("posh", "f1", "x")
+
+
+def test_a_log_of_another_form_is_told_not_shown(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()})
+    (folder / manifest.FILE_NAME).write_text("{")
+    with pytest.raises(RunError):
+        RunView(folder)

@@ -1,0 +1,268 @@
+"""Pages over runs, asked for as a browser would."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp
+
+from beholder.records import Item, ItemFailure, ItemScore
+from beholder.run import answered
+from beholder.run.store import Store
+from beholder.web import Settings
+from beholder.web.lists import PAGE, pair
+from beholder.web.viewer import Viewer, make_viewer
+from toy.runs import lemon_run, lemons, sentence_score, write_run
+
+Open = Callable[..., TestClient]
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    """Opens runs, read already, and gives a client of their viewer."""
+    with ExitStack() as stack:
+
+        def make(*folders: Path, **more: Any) -> TestClient:
+            viewer = Viewer(folders, **more)
+            for view in viewer.runs:
+                view.refresh()
+            app = make_viewer(viewer, Settings(rate=1e6, burst=10_000))
+            client = TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000))
+            return stack.enter_context(client)
+
+        yield make
+
+
+def links(page: str) -> list[str]:
+    return [html.unescape(found) for found in re.findall(r'(?:href|src)="([^"#]+)"', page)]
+
+
+def listed(page: str) -> list[str]:
+    return [
+        html.unescape(found) for found in re.findall(r"<bdi>([^<]*)</bdi></a><p class=.snip", page)
+    ]
+
+
+def test_every_page_that_is_linked_opens(opened: Open, tmp_path: Path) -> None:
+    client = opened(lemon_run(tmp_path / "a"), lemon_run(tmp_path / "b"))
+    seen: set[str] = set()
+    todo = ["/"]
+    while todo:
+        address = todo.pop()
+        if address in seen or address.startswith(("data:", "http")):
+            continue
+        seen.add(address)
+        answer = client.get(address)
+        assert answer.status_code == 200, (address, answer.text)
+        base = address.partition("?")[0]
+        todo += [base + to if to.startswith("?") else to for to in links(answer.text)]
+    assert {"/runs/0", "/runs/1/items", "/runs/0/item/5/asked", "/static/item.js"} <= {
+        address.partition("?")[0] for address in seen
+    }
+    assert any(address.startswith("/compare/item") for address in seen)
+
+
+def test_the_list_is_filtered_sorted_and_paged_at_the_server(opened: Open, tmp_path: Path) -> None:
+    client = opened(lemon_run(tmp_path / "run", 2 * PAGE + 20))
+    first = client.get("/runs/0/items").text
+    assert len(listed(first)) == PAGE
+    assert "page 1 of 3" in first
+    assert len(listed(client.get("/runs/0/items?page=2").text)) == 20
+    worst = client.get("/runs/0/items?sort=value&down=1").text
+    assert listed(worst)[:2] == ["table-119", "table-118"]
+    found = client.get("/runs/0/items?q=day+number+77").text
+    assert listed(found) == ["table-77"]
+    none = client.get("/runs/0/items?q=zebra").text
+    assert "Nothing matches" in none
+    assert client.get("/runs/0/items?low=x").status_code == 400
+
+
+def test_a_page_reads_the_subjects_it_shows_and_no_others(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = opened(lemon_run(tmp_path / "run", 3 * PAGE))
+    read: list[str] = []
+    whole = Store.subjects
+    score = Store.score
+
+    def subjects(self: Store, kind: Any, positions: Any = None) -> Any:
+        read.extend(["subject"] * (10**6 if positions is None else len(positions)))
+        return whole(self, kind, positions)
+
+    def scored(self: Store, asker: str, position: int) -> Any:
+        read.append("score")
+        return score(self, asker, position)
+
+    def refused(*_: Any) -> Any:
+        raise AssertionError("a page read a whole column")
+
+    monkeypatch.setattr(Store, "subjects", subjects)
+    monkeypatch.setattr(Store, "score", scored)
+    for name in ("values", "units", "details", "failures"):
+        monkeypatch.setattr(Store, name, refused)
+    for address in ("/runs/0/items", "/runs/0/items?sort=value&q=lemons&low=0.1&page=1"):
+        read.clear()
+        assert client.get(address).status_code == 200
+        assert read == ["subject"] * PAGE
+    read.clear()
+    assert client.get("/runs/0").status_code == 200
+    assert read == []
+    assert client.get("/runs/0/item/7?sort=value").status_code == 200
+    assert sorted(read) == ["score", "subject", "subject"]
+
+
+def test_the_way_to_the_next_item_follows_the_list(opened: Open, tmp_path: Path) -> None:
+    client = opened(lemon_run(tmp_path / "run"))
+    page = client.get("/runs/0/item/3?sort=value&down=1").text
+    assert re.findall(r'rel="(\w+)" href="/runs/0/item/(\d)\?', page) == [
+        ("prev", "4"),
+        ("next", "2"),
+    ]
+    assert "3 of 6" in page
+    filtered = client.get("/runs/0/item/3?group=" + pair("system", "b")).text
+    assert re.findall(r'rel="(\w+)" href="/runs/0/item/(\d)\?', filtered) == [
+        ("prev", "1"),
+        ("next", "5"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/runs/1", "/runs/99999999999999999999", "/runs/0/item/6", "/runs/0/nothing/0",
+     "/runs/0/item/0/pictures/9", "/compare?a=0&b=7", "/compare?a=x", "/compare/item?a=0&b=0&at=99",
+     "/runs/0/item/0/pictures/0", "/runs/0/thumbs/3", "/nowhere"],
+)  # fmt: skip
+def test_what_is_not_there_is_said(opened: Open, tmp_path: Path, address: str) -> None:
+    answer = opened(lemon_run(tmp_path / "run")).get(address)
+    assert answer.status_code == 404
+    assert "<h1>Not found</h1>" in answer.text
+
+
+def test_pictures_come_from_the_folder_of_the_data_alone(opened: Open, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    Image.new("RGB", (300, 200), "red").save(data / "in.png")
+    Image.new("RGB", (300, 200), "red").save(tmp_path / "out.png")
+    (data / "link.png").symlink_to(tmp_path / "out.png")
+    names = ("in.png", "../out.png", str(tmp_path / "out.png"), "link.png", "none.png")
+    items = [Item(str(n), "text", ("r",), (name,)) for n, name in enumerate(names)]
+    run = write_run(tmp_path / "run", items, {"posh": [ItemScore({"f1": 0.5})] * len(items)})
+    client = opened(run, media_root=data)
+    shown = client.get("/runs/0/item/0/pictures/0?small=1")
+    assert shown.status_code == 200
+    assert shown.headers["content-type"] == "image/jpeg"
+    assert shown.content[:3] == b"\xff\xd8\xff"
+    for position in range(1, len(names)):
+        assert client.get(f"/runs/0/item/{position}/pictures/0").status_code == 404
+    assert 'src="/runs/0/item/0/pictures/0' in client.get("/runs/0/items").text
+    assert "/runs/0/item/0/pictures/0" in client.get("/runs/0/item/0").text
+
+
+def test_two_runs_show_their_differences_and_the_items_that_differ_most(
+    opened: Open, tmp_path: Path
+) -> None:
+    items = lemons(4)
+    first = [
+        sentence_score(item, score) for item, score in zip(items, (0.5, 0.5, 0.5, 0.5), strict=True)
+    ]
+    second = [
+        sentence_score(item, score) for item, score in zip(items, (0.6, 0.1, 0.5, 0.9), strict=True)
+    ]
+    a = write_run(tmp_path / "a", items, {"vcs": first})
+    b = write_run(tmp_path / "b", [*items[::-1], Item("only-b", "x", ("y",))],
+                  {"vcs": [*second[::-1], ItemFailure("E", "no")]})  # fmt: skip
+    client = opened(a, b)
+    page = client.get("/compare?a=0&b=1").text
+    order = re.findall(r"<td class=.num.><b>(\S+)</b></td>.*?<bdi>(table-\d)</bdi>", page)
+    assert order[:2] in (
+        [("+0.400", "table-3"), ("−0.400", "table-1")],
+        [("−0.400", "table-1"), ("+0.400", "table-3")],
+    )
+    assert order[2:] == [("+0.100", "table-0"), ("0.000", "table-2")]
+    assert "the second is higher in 2, lower in 1, the same in 1 of 4" in page
+    assert "<b>1</b> only in the second" in page
+    up = client.get("/compare?a=0&b=1&sort=up").text
+    assert re.findall(r"<bdi>(table-\d)</bdi>", up) == ["table-3", "table-0", "table-2", "table-1"]
+    for _ in range(100):
+        page = client.get("/compare?a=0&b=1").text
+        if "Being tested" not in page:
+            break
+    else:
+        pytest.fail("the tests never came")
+    assert "+0.025" in page  # (0.1 - 0.4 + 0 + 0.4) / 4
+    assert "p (Holm)" in page
+    beside = client.get("/compare/item?a=0&b=1&at=3").text
+    assert "table-3" in beside
+    assert "0.500" in beside
+    assert "0.900" in beside
+    assert 'href="/runs/1/item/0"' in beside  # the same item stands first in the second run
+
+
+def test_runs_that_share_nothing_are_told_apart_in_words(opened: Open, tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", lemons(1), {"vcs": [ItemScore({"vcs": 0.5})]})
+    b = write_run(tmp_path / "b", lemons(1), {"posh": [ItemScore({"f1": 0.5})]})
+    c = write_run(tmp_path / "c", [Item("z", "x", ("y",))], {"vcs": [ItemScore({"vcs": 0.5})]})
+    client = opened(a, b, c)
+    answer = client.get("/compare?a=0&b=1")
+    assert (answer.status_code, "share no metric" in answer.text) == (400, True)
+    answer = client.get("/compare?a=0&b=2")
+    assert (answer.status_code, "share no item id" in answer.text) == (400, True)
+
+
+def test_a_running_run_tells_how_far_it_is(opened: Open, tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", lemons(3), {"vcs": [ItemScore({"vcs": 0.5}), ItemFailure("E", "x"), None]},
+                    status="running")  # fmt: skip
+    client = opened(run)
+    page = client.get("/runs/0").text
+    assert 'hx-get="/runs/0/progress"' in page
+    part = client.get("/runs/0/progress").text
+    assert "2 of 3" in part
+    assert "1 failed" in part
+    done = opened(lemon_run(tmp_path / "done")).get("/runs/0").text
+    assert "hx-trigger" not in done
+
+
+def test_a_run_that_is_being_read_says_so(opened: Open, tmp_path: Path) -> None:
+    app: ASGIApp = make_viewer(Viewer([lemon_run(tmp_path / "run")]), Settings())
+    client = TestClient(app, base_url="http://127.0.0.1")  # nobody has started reading
+    for address in ("/runs/0", "/runs/0/items", "/compare?a=0&b=0"):
+        page = client.get(address)
+        assert page.status_code == 200
+        assert "opens by itself" in page.text
+
+
+def test_equal_names_of_runs_are_told_apart(opened: Open, tmp_path: Path) -> None:
+    page = (
+        opened(lemon_run(tmp_path / "x" / "run"), lemon_run(tmp_path / "y" / "run")).get("/").text
+    )
+    assert "<bdi>run</bdi>" in page
+    assert "<bdi>run (2)</bdi>" in page
+
+
+def test_a_run_without_judges_has_no_questions_and_no_cost(opened: Open, tmp_path: Path) -> None:
+    run = lemon_run(tmp_path / "run")
+    client = opened(run)
+    assert "0 of 0 questions" in client.get("/runs/0/item/0/asked").text
+    assert "What judges cost" not in client.get("/runs/0").text
+    assert answered.costs(run) == []
+    assert answered.answers(run, ["key"]) == {}
+
+
+def test_a_crash_is_told_without_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    viewer = Viewer([lemon_run(tmp_path / "run")])
+    monkeypatch.setattr(Viewer, "_of_run", lambda *_: 1 / 0)
+    client = TestClient(
+        make_viewer(viewer, Settings()), base_url="http://127.0.0.1", raise_server_exceptions=False
+    )
+    answer = client.get("/runs/0")
+    assert answer.status_code == 500
+    assert "division" not in answer.text
+    assert "This is a bug" in answer.text
