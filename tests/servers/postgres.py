@@ -1,54 +1,118 @@
-"""A PostgreSQL server of this test session alone, in a temporary folder."""
+"""A real PostgreSQL server, on a socket in a folder of its own; its databases are thrown away."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
+OWNER = "beholder"
 
 
-def _programs() -> Path | None:
-    """The folder of ``initdb`` and ``pg_ctl``, which Debian keeps out of the path."""
+def programs() -> Path | None:
+    """The folder of ``initdb`` and ``pg_ctl``, which Debian keeps out of PATH; None without."""
     found = shutil.which("initdb")
     if found:
-        return Path(found).parent
-    return max(Path("/usr/lib/postgresql").glob("*/bin"), default=None)
+        return Path(found).resolve().parent
+    installed = Path("/usr/lib/postgresql").glob("*/bin/initdb")
+    return max((path.parent for path in installed), key=_version, default=None)
+
+
+def _version(programs: Path) -> int:
+    return int(programs.parent.name)
+
+
+@dataclass
+class Server:
+    """A server that is running.
+
+    Attributes:
+        programs: Where its programs lie.
+        folder: Its socket, beside its data.
+        password: Of the user ``OWNER``, who may do everything.
+    """
+
+    programs: Path
+    folder: Path
+    password: str = field(repr=False)
+    _n_made: int = 0
+
+    def new_url(self) -> str:
+        """The address of a new, empty database."""
+        self._n_made += 1
+        name = f"d{self._n_made}"
+        subprocess.run(
+            [self.programs / "createdb", "-h", self.folder, "-U", OWNER, name],
+            env={**os.environ, "PGPASSWORD": self.password},
+            check=True,
+        )
+        return f"postgresql://{OWNER}:{self.password}@/{name}?host={self.folder}"
+
+    def control(self, *arguments: str) -> None:
+        """Call ``pg_ctl``, such as ``stop -m immediate``; waits until it is done."""
+        _run_as_nobody(
+            self.folder,
+            [self.programs / "pg_ctl", "-D", self.folder / "data", "-w", *arguments],
+        )
+
+    def start(self) -> None:
+        """Start the server; nothing but its socket listens."""
+        options = f"-k {self.folder} -c listen_addresses= -c fsync=off"
+        self.control("start", "-l", str(self.folder / "log"), "-o", options)
 
 
 @contextmanager
-def postgres() -> Iterator[str]:
-    """The URL of a running server; skips where none is installed."""
-    programs = _programs()
-    if programs is None:
-        pytest.skip("needs PostgreSQL: apt-get install postgresql")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folder = Path(tempfile.mkdtemp(prefix="beholder-pg-"))
-    as_owner = []
-    if os.geteuid() == 0:  # the server refuses to run as root
-        shutil.chown(folder, "postgres")
-        as_owner = ["runuser", "-u", "postgres", "--"]
+def running(programs: Path) -> Iterator[Server]:
+    """A server that runs meanwhile.
 
-    def run(program: str, *arguments: str) -> None:
-        command = [*as_owner, str(programs / program), *arguments]
-        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, timeout=120)
-
-    data = str(folder / "data")
+    Args:
+        programs: The folder of its programs.
+    """
+    # Not below pytest's folder: the path of a socket has room for 100 characters.
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    server = Server(programs, folder, secrets.token_hex(8))
     try:
-        run("initdb", "-D", data, "-U", "beholder", "-A", "trust", "--no-sync")
-        options = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off"
-        run("pg_ctl", "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
+        given = folder / "password"
+        given.write_text(server.password)
+        if os.geteuid() == 0:
+            for path in (folder, given):
+                shutil.chown(path, _unprivileged())
+        options = f"-U {OWNER} -A scram-sha-256 -E UTF8 --no-sync --pwfile={given}".split()
+        _run_as_nobody(folder, [programs / "initdb", "-D", folder / "data", *options])
+        server.start()
         try:
-            yield f"postgresql://beholder@127.0.0.1:{port}/postgres"
+            yield server
         finally:
-            run("pg_ctl", "-D", data, "-m", "immediate", "stop")
+            server.control("stop", "-m", "immediate")
     finally:
         shutil.rmtree(folder)
+
+
+def _unprivileged() -> str:
+    """A user who is not root, as whom the server insists to run."""
+    import pwd  # not on Windows
+
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _run_as_nobody(folder: Path, command: list[str | Path]) -> None:
+    as_root = os.geteuid() == 0
+    said = folder / "said"  # no pipe: the server that is started would keep it open
+    with said.open("ab") as out:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            user=_unprivileged() if as_root else None,
+            extra_groups=[] if as_root else None,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    assert done.returncode == 0, said.read_text(errors="replace")[-2000:]

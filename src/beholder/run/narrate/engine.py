@@ -162,7 +162,8 @@ def _ask(
         found.seen = choose(found.table("captions"), config.hybrid.share, config.hybrid.rule)
     for way in (way for way in config.ways if way.by == "sight"):
         ask(way.name, positions=None if "sight" in config.parts else found.seen)
-    ask("transitions", **({} if config.people else {"captions": captions}))
+    read: dict[str, Any] = {} if config.people else {"captions": captions}
+    ask("transitions", **read)
     for name in judged(config):
         asker = asked[name].asker if name in asked else None
         if isinstance(asker, JudgeAsker) and session.answers is not None:
