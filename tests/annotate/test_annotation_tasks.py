@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("sqlalchemy")
-
 from annotating import finish, study_of
 from beholder.annotate.agreement import of_kinds, of_numbers
 from beholder.annotate.standing import agreement_of
