@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -132,6 +133,15 @@ def test_engine_starts_at_the_first_question_and_once(engine: type[Engine]) -> N
     own = {"backend": "guidance"}
     asyncio.run(VLLM("m", structured_outputs_config=own).chat(ask("a")[0]))
     assert engine.started[1]["structured_outputs_config"] == own
+
+
+def test_the_engine_logs_where_no_results_are_printed(
+    engine: type[Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_LOGGING_STREAM", "set back when the test ends")
+    monkeypatch.delenv("VLLM_LOGGING_STREAM")
+    asyncio.run(VLLM("m").chat(ask("a")[0]))
+    assert os.environ["VLLM_LOGGING_STREAM"] == "ext://sys.stderr"
 
 
 def test_older_engines_know_no_option_for_white_space(engine: type[Engine]) -> None:
