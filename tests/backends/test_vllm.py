@@ -12,9 +12,14 @@ from typing import Any
 
 import pytest
 
+from beholder.aio import to_its_end
 from beholder.backends import Image, Message, Request, Sampling
 from beholder.backends.vllm import VLLM
 from beholder.errors import ConfigError, ItemError, MissingExtraError
+from beholder.judges import LLMJudge
+from beholder.judges.answers import InMemory
+from beholder.judges.operations import Rewrite
+from toy.clock import run_in_fake_time
 
 
 @dataclass
@@ -32,13 +37,14 @@ class Engine:
 
     started: list[dict[str, Any]] = []
     calls: list[tuple[list[Any], Any, dict[str, Any]]] = []
+    room = 50
 
     def __init__(self, **options: Any) -> None:
         Engine.started.append(options)
 
     def chat(self, conversations: list[Any], sampling_params: Any, **options: Any) -> list[Any]:
         Engine.calls.append((conversations, sampling_params, options))
-        if any(len(str(turns).split()) > 50 for turns in conversations):
+        if any(len(str(turns).split()) > self.room for turns in conversations):
             raise ValueError("The decoder prompt is longer than the maximum model length of 50.")
         return [self.output(turns) for turns in conversations]
 
@@ -284,6 +290,42 @@ def test_what_is_finished_is_told_at_once_and_the_rest_ends_when_nobody_waits(
     assert arrived == ["d", "c"]
     assert stepping[0].aborted == ["1"], "the third step ended b"
     assert stepping[0].running == {}
+
+
+def test_an_interrupt_waits_for_no_answer_that_costs_nothing(
+    stepping: list[SteppingEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = VLLM("m")
+    judge = LLMJudge(backend, answers=InMemory())
+    monkeypatch.setattr(Engine, "room", 1000)
+    closed = threading.Event()
+
+    start = 0.0
+
+    async def interrupted() -> None:
+        await backend.chat(ask("x")[0])
+        loop, me = asyncio.get_running_loop(), asyncio.current_task()
+
+        def interrupt() -> None:
+            nonlocal start
+            start = loop.time()
+            me.cancel()  # type: ignore[union-attr]
+
+        def before_step() -> None:
+            loop.call_soon_threadsafe(interrupt)
+            closed.wait(60)
+
+        stepping[0].before_step = before_step
+        await judge.ask(Rewrite("a thing"))
+
+    async def waited() -> float:
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.ensure_future(to_its_end(interrupted()))
+        return asyncio.get_running_loop().time() - start
+
+    assert run_in_fake_time(waited()) < 1
+    closed.set()
+    backend._batcher._thread.shutdown(wait=True)
 
 
 def test_perplexity_counts_the_texts_tokens_alone(engine: type[Engine]) -> None:
