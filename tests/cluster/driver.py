@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 
 from beholder.ray import RayEngine, score
+from beholder.run.session import Quiet
 
 
 def _tell(*numbers: int) -> None:
@@ -17,7 +18,7 @@ def _tell(*numbers: int) -> None:
     sys.stdout.flush()
 
 
-class Telling:
+class Telling(Quiet):
     """Progress as lines: what was finished before, then scores and failures of each block."""
 
     def start(self, total: int, reused: int) -> None:

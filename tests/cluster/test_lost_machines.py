@@ -19,7 +19,7 @@ from beholder.ray.engine import BLOCK
 from beholder.run.store import Store
 from toy import captions
 
-N = 6_000
+N = 20_000
 METRICS = ("vcs_short", "bleu", "cider")
 
 MOST_MEMORY = 700 * 2**20

@@ -18,15 +18,17 @@ from beholder.benchmarks.leaderboard import leaderboard
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import draw
+from beholder.run.answered import costs
 from beholder.run.codec import Encoded
 from beholder.run.compare import compare
 from beholder.run.place import PartsPlace
+from beholder.run.scores import ScoreConfig, plan_scores
 from beholder.run.session import OneMachine
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.run.tables_parquet import ParquetTables
 from toy import captions
-from toy.metric import WordCount
+from toy.metric import Asked, WordCount
 
 METRICS = ("vcs_short", "bleu", "cider")
 
@@ -124,6 +126,27 @@ def test_a_run_grows_and_may_not_change(tmp_path: Path) -> None:
     other = [*items[:20], Item("other", "x y"), *items[21:]]
     with pytest.raises(RunError, match=r"over other data \(item 'other' differs\)"):
         score(other, [WordCount()], out=tmp_path / "run", engine=InParts())
+
+
+def test_a_dry_run_counts_what_parts_hold(tmp_path: Path) -> None:
+    items = [*_items(5)[1:], Item("later", "LATER")]
+    score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
+    config = ScoreConfig(str(tmp_path / "run"), (WordCount(),), tmp_path / "run")
+    assert plan_scores(config).askers[0].n_done == 4
+    assert plan_scores(config).n_items == 5
+
+
+def test_answers_of_a_run_in_parts_are_found_beside_them(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text(json.dumps({"contains": "", "answer": "4"}) + "\n")
+    run = score(
+        [Item("a", "dog runs", ("A dog.",))],
+        [Asked(f"scripted:{rules}")],
+        out=tmp_path / "run",
+        engine=InParts(),
+    )
+    assert [(row.operation, row.n) for row in costs(run.path)] == [("presence", 1)]
+    assert next(iter(run.summary.values())).n_scored == 1
 
 
 def test_engines_do_not_go_on_with_each_others_runs(tmp_path: Path) -> None:

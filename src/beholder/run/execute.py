@@ -202,9 +202,14 @@ _worker: _Worker | None = None
 
 def _start_worker(scorer: Scorer, folder: Path) -> None:
     global _worker  # one worker process serves one run
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what Ctrl-C means
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    end_with_parent()
     _worker = _Worker(scorer, folder)
+
+
+def end_with_parent() -> None:
+    """Have this worker process end when its parent does, and leave Ctrl-C to the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
 def _die_with_parent() -> None:

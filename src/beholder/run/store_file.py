@@ -17,6 +17,8 @@ from beholder.errors import RunError
 
 FORMAT = 2
 FILE_NAME = "store.sqlite"
+PARTS_NAME = "parts.json"
+"""Stands in the folder of a run in parts, whose store holds answers of judges alone."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS subjects (
@@ -96,7 +98,7 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
     connection = _connect_to_read(folder)
     try:
         version = _version(connection, folder)
-        if version == 0:
+        if version == 0 and not (folder / PARTS_NAME).is_file():
             raise RunError(
                 f"{folder} holds answers of judges but no outcomes; run the same command again"
                 " to finish it"

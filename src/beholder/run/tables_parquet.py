@@ -33,9 +33,9 @@ from beholder.errors import RunError
 from beholder.run.batch import FAILED, OUTCOMES, SCORED
 from beholder.run.codec import Encoded
 from beholder.run.place import PartsPlace
+from beholder.run.store_file import PARTS_NAME
 from beholder.run.tables import MOST, StoredAsker, SubjectRow
 
-FILE_NAME = "parts.json"
 FORMAT = 1
 SUBJECTS, PARTS, PREPARED = "subjects", "outcomes", "prepared"
 
@@ -126,7 +126,7 @@ class ParquetTables:
         Raises:
             RunError: The run keeps its parts elsewhere, or they cannot be reached.
         """
-        new = not (folder / FILE_NAME).is_file()
+        new = not (folder / PARTS_NAME).is_file()
         known = place if new else _said(folder)["place"]
         if place not in (None, known):
             raise RunError(
@@ -368,13 +368,13 @@ def _subject_part(kind: str, first: int) -> str:
 
 
 def _said(folder: Path) -> dict[str, Any]:
-    missing = f"{folder} is no run in parts: it has no {FILE_NAME}"
-    return files.read_json(folder / FILE_NAME, form=FORMAT, kind="list of parts", missing=missing)
+    missing = f"{folder} is no run in parts: it has no {PARTS_NAME}"
+    return files.read_json(folder / PARTS_NAME, form=FORMAT, kind="list of parts", missing=missing)
 
 
 def _say(folder: Path, content: Mapping[str, Any]) -> None:
     text = json.dumps(content, ensure_ascii=False, indent=2, default=str) + "\n"
-    files.write_text(folder / FILE_NAME, text)
+    files.write_text(folder / PARTS_NAME, text)
 
 
 def _stays(what: str) -> RunError:
