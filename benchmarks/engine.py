@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -94,7 +94,7 @@ class Clock:
     """Processor seconds of this process by what it does."""
 
     def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
 
     @contextmanager
     def over(self, name: str) -> Iterator[None]:
@@ -135,8 +135,8 @@ def real(metrics: Sequence[Metric[Any]], items: Sequence[Item]) -> tuple[Encoded
         half = len(tasks) // 2
         scorer(tasks[:half])
         before = time.process_time()
-        for start in range(half, len(tasks), execute.BLOCK):
-            known.scores.extend(scorer(tasks[start : start + execute.BLOCK]).scores)
+        for start in range(half, len(tasks), execute.SMALLEST):
+            known.scores.extend(scorer(tasks[start : start + execute.SMALLEST]).scores)
         seconds[one.name] = (time.process_time() - before) / (len(tasks) - half)
     return known, seconds
 
@@ -147,8 +147,8 @@ def run_once(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[str
     metrics = [metric(name) for name in names]
     items = [row for row in islice(read_items(data), N_REAL[data.stem]) if isinstance(row, Item)]
     known, seconds = real(metrics, items)
-    session.Scorer = partial(Replayed, known)  # type: ignore[misc]
-    execute.ProcessPoolExecutor = partial(_few, PROCESSES)  # type: ignore[misc]
+    setattr(session, "Scorer", partial(Replayed, known))  # noqa: B010
+    setattr(execute, "ProcessPoolExecutor", partial(_few, PROCESSES))  # noqa: B010
     clock.around(Store, "sync", "read")
     clock.around(session.Session, "_prepared", "prepare")
     clock.around(session, "execute", "write")
@@ -171,22 +171,26 @@ def run_once(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[str
     }
 
 
-def per_outcome(data: Path, folder: Path, name: str, n: int) -> dict[str, Any]:
-    """The main process's seconds per outcome of one metric, by workers."""
+def per_outcome(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[str, Any]:
+    """The main process's seconds per outcome of each metric, by workers."""
     items = [row for row in islice(read_items(data), N_REAL[data.stem]) if isinstance(row, Item)]
-    known, seconds = real([metric(name)], items)
-    execute.ProcessPoolExecutor = partial(_few, PROCESSES)  # type: ignore[misc]
-    session.Scorer = partial(Replayed, known)  # type: ignore[misc]
-    found = {}
-    for workers in WORKERS:
-        clock = Clock()
-        inner, session.execute = session.execute, session.execute
-        clock.around(session, "execute", "write")
-        config = configure(str(data), [name], out=folder / str(workers), limit=n, workers=workers)
-        run_scores(config, Quiet())
-        session.execute = inner
-        found[str(workers)] = clock.seconds["write"] / n
-    return {"worker": seconds[metric(name).name], "main": found}
+    setattr(execute, "ProcessPoolExecutor", partial(_few, PROCESSES))  # noqa: B010
+    found: dict[str, Any] = {}
+    with Store.open(folder) as store:
+        store.sync(ITEM, (row for row in islice(read_items(data), n) if isinstance(row, Item)))
+        for name in names:
+            one = metric(name)
+            known, seconds = real([one], items)
+            main = {}
+            for workers in WORKERS:
+                store.keep_only(one.name, [])
+                scorer = Replayed(known, [one.prepare(items)], ITEM)
+                work = execute.Work(scorer, store.pending(one.name, n)[None], store, Tools())
+                before = time.process_time()
+                execute.execute(work, store.put_block, workers=workers, concurrency=1)
+                main[str(workers)] = (time.process_time() - before) / n
+            found[name] = {"worker": seconds[one.name], "main": main}
+    return found
 
 
 def _few(processes: int, workers: int, **options: Any) -> ProcessPoolExecutor:
@@ -203,15 +207,12 @@ def apart(what: str, *arguments: object) -> dict[str, Any]:
 
 def tell_outcomes(data: Path, folder: Path, names: Sequence[str], n: int) -> None:
     """Print a row per metric."""
-    for name in names:
-        found = apart("outcome", data, folder / name, name, n)
+    for name, found in apart("outcome", data, folder, ",".join(names), n).items():
         worker, main = found["worker"], found["main"]
         share = main["64"] / (worker + main["64"])
         cells = " | ".join(f"{1e6 * main[str(workers)]:,.0f}" for workers in WORKERS)
-        row = (
-            f"| {name} | {1e3 * worker:.2f} | {cells} | {share:.1%} | {worker / main['64']:,.0f} |"
-        )
-        print(row, flush=True)
+        busy = worker / main["64"]
+        print(f"| {name} | {1e3 * worker:.2f} | {cells} | {share:.1%} | {busy:,.0f} |", flush=True)
 
 
 def tell_run(data: Path, folder: Path, names: Sequence[str], n: int) -> None:
@@ -232,26 +233,25 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--one", nargs=5)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--outcomes", type=int, default=4_000)
+    parser.add_argument("--outcomes", type=int, default=200_000)
     args = parser.parse_args()
     if args.one is not None:
         what, data, folder, names, n = args.one
         do = {"run": run_once, "outcome": per_outcome}[what]
-        asked: Any = names.split(",") if what == "run" else names
-        print(json.dumps(do(Path(data), Path(folder), asked, int(n))))
+        print(json.dumps(do(Path(data), Path(folder), names.split(","), int(n))))
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         short, long = folder / "short.jsonl", folder / "long.jsonl"
         for path, rows in (
-            (short, million.rows(args.data, max(args.sizes), 1)),
+            (short, million.rows(args.data, max(*args.sizes, args.outcomes), 1)),
             (long, long_rows(args.data, 1_000)),
         ):
             path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         print("| metric | worker, ms | main, us at 2 | at 8 | at 64 | share | busy at |")
         print("|---|---|---|---|---|---|---|")
-        tell_outcomes(short, folder, SHORT, args.outcomes)
-        tell_outcomes(long, folder, LONG, 1_000)
+        tell_outcomes(short, folder / "short", SHORT, args.outcomes)
+        tell_outcomes(long, folder / "long", LONG, 1_000)
         print(
             "| rows | read | prepare | write | export | summary | page | again | again, share"
             " | store, bytes | scores, bytes | page, MB | memory, MB |"

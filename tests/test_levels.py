@@ -21,9 +21,9 @@ LEVELS = [
         "backends embed language",
         "judges",
         "metrics narratives",
-        "run benchmarks annotate",
+        "run benchmarks annotate rewards",
         "report",
-        "api ray",
+        "api ray harness",
         "web",
         "cli __main__",
     )

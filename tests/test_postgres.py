@@ -130,6 +130,24 @@ def test_a_connection_that_breaks_in_the_middle_of_work(
     assert count(table) == 2, "the first round left nothing behind"
 
 
+def test_errors_of_the_net_that_the_driver_lets_through(table: Database) -> None:
+    rounds: list[int] = []
+    table._pause = lambda _: None
+
+    def work(connection: object) -> int:
+        rounds.append(len(rounds))
+        if len(rounds) in broken:
+            raise ConnectionResetError(104, "Connection reset by peer")
+        return 7
+
+    broken = [1, 2]
+    assert table.do(work) == 7
+    assert rounds == [0, 1, 2]
+    broken = list(range(99))
+    with pytest.raises(RunError, match=r"cannot be reached: .*Connection reset by peer"):
+        table.do(work)
+
+
 def test_a_server_that_stays_away_is_told_in_words(tmp_path: Path) -> None:
     pytest.importorskip("pg8000", reason="needs the extra postgres")
     pauses: list[float] = []

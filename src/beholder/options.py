@@ -28,6 +28,8 @@ class Options(TypedDict, total=False):
     limit: int | None
     skip_bad_rows: bool
     media_root: str | Path | None
+    map: Mapping[str, str]
+    references_from: str | Path | None
     base_url: str | None
     temperature: float | None
     prompts: str | Path | None
@@ -55,7 +57,7 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
         )
     given: dict[str, Any] = dict(options)
     extra = given.pop("judge_options", {})
-    for name in ("media_root", "prompts"):
+    for name in ("media_root", "references_from", "prompts"):
         if given.get(name) is not None:
             given[name] = Path(given[name])
     if isinstance(given.get("cache"), str):
@@ -77,6 +79,8 @@ class DataOptions:
         limit: Only the first so many rows, from 1.
         skip_bad_rows: Leave out rows that are wrong, and count them.
         media_root: Folder that image paths may reach; by default that of the data.
+        map: Which column holds a field: candidate, references, images, id ...
+        references_from: Data whose texts are the references, found by id (or COCO's image_id).
 
     Raises:
         ConfigError: The limit is below 1.
@@ -85,6 +89,8 @@ class DataOptions:
     limit: int | None = None
     skip_bad_rows: bool = False
     media_root: Path | None = None
+    map: Mapping[str, str] = field(default_factory=dict)
+    references_from: Path | None = None
 
     def __post_init__(self) -> None:
         check_count("limit", self.limit, "leave it out to take all rows")

@@ -166,12 +166,14 @@ class Database:
             try:
                 with self._engine.begin() as connection:
                     return work(connection)
-            except self._sa.exc.DBAPIError as error:
+            # The driver lets some errors of the net through as they are.
+            except (self._sa.exc.DBAPIError, OSError) as error:
                 if not _is_lost(error) or pause is None:
                     raise RunError(
                         f"the database {self.name} {_said(error)}; what was kept before is kept,"
                         " so start the same command again when that is mended"
                     ) from None
+            self._engine.dispose()  # what else lies in the pool is lost, too
             self._pause(pause)
         raise AssertionError("the last round returns or raises")
 
@@ -194,7 +196,7 @@ def _told(error: Any) -> dict[str, str]:
 
     Where it ends the connection after its words, the driver may put an error of its own above them.
     """
-    each = error.orig
+    each = getattr(error, "orig", error)
     while each is not None:
         if each.args and isinstance(each.args[0], dict):
             return each.args[0]
@@ -209,5 +211,5 @@ def _is_lost(error: Any) -> bool:
 
 
 def _said(error: Any) -> str:
-    said = _told(error).get("M") or error.orig.args[0]
+    said = _told(error).get("M") or getattr(error, "orig", error)
     return f"cannot be reached: {said}" if _is_lost(error) else f"refuses: {said}"

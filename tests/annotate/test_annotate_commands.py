@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ pytest.importorskip("sqlalchemy")
 from annotated_data import DATA_OF
 from annotating import finish
 from beholder.annotate.study import AnnotationStudy
+from beholder.annotate.tasks import TASKS
+from beholder.cli.main import app
 from beholder.metrics import METRICS, Metric, Tools, ValueInfo
 from beholder.records import Item, ItemScore, Unit
 from beholder.text.tokenize import words
@@ -299,3 +302,20 @@ def test_other_tasks_take_no_proposals(cli: Cli, flagger: None, tmp_path: Path) 
     made = cli("annotate", "pairs", "items.jsonl", "-o", "study", "--prefill", "run", "--prepare")
     assert made.code == 2
     assert "marks and facts can" in made.err
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "annotate.md"
+COMMANDS = [line for line in DOCS.read_text().splitlines() if line.startswith("beholder annotate")]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_of_the_page_are_understood(line: str) -> None:
+    _, bound, ignored = app.parse_args(shlex.split(line)[1:])
+    assert bound.arguments
+    assert not ignored
+
+
+def test_the_page_shows_every_task_and_command() -> None:
+    assert {task for task in TASKS if f"annotate-{task}.png" in DOCS.read_text()} == set(TASKS)
+    shown = {line.split()[2] for line in COMMANDS}
+    assert {"serve", "agreement", "export", "import"} <= shown

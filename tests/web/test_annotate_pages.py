@@ -191,3 +191,17 @@ def test_who_is_brought_in_later_gets_in(tmp_path: Path, enter: Enter, client: C
     assert cleo.get("/", params={"token": study.annotators()["cleo"]}).status_code == 200
     assert cleo.get("/units/2").status_code == 200
     assert cleo.get("/units/3").status_code == 404
+
+
+def test_a_whole_class_comes_from_one_address_at_once(tmp_path: Path, client: Client) -> None:
+    study = study_of(tmp_path, "ratings", [f"p{n}" for n in range(60)])
+    app = app_of(study)
+    for token in study.annotators().values():
+        assert client(app).get("/", params={"token": token}).status_code == 200
+    guesses = [client(app).get("/", params={"token": "x" * 32}).status_code for _ in range(30)]
+    assert guesses[0] == 403
+    assert guesses[-1] == 429
+    # who guesses is not let in any more even when right
+    token = study.annotators()["p0"]
+    assert client(app).get("/", params={"token": token}).status_code == 429
+    study.close()

@@ -38,10 +38,35 @@ AsJson: TypeAlias = Annotated[
 ]
 
 
+def _field_and_column(given: str) -> tuple[str, str]:
+    name, equals, column = given.partition("=")
+    if not equals:
+        raise ConfigError(f"--map {given}: expected FIELD=COLUMN, such as candidate=text")
+    return name.strip(), column.strip()
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class DataGroup(DataOptions):
-    """Which rows of the data a command takes."""
+    """Which rows of the data a command takes that reads no items."""
+
+    map: Annotated[Mapping[str, str], Parameter(parse=False)] = field(default_factory=dict)
+    references_from: Annotated[Path | None, Parameter(parse=False)] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ItemDataGroup(DataOptions):
+    """Which rows of the data a command takes, and where their fields lie."""
+
+    map: Annotated[
+        tuple[str, ...],
+        Parameter(help="Which column holds a field, as candidate=text; repeatable."),
+    ] = ()  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "map", dict(_field_and_column(one) for one in self.map))
 
 
 @Parameter(name="*")
@@ -143,6 +168,17 @@ class RunGroup:
     """What every command takes that makes a run."""
 
     rows: DataGroup = field(default_factory=DataGroup)
+    judging: JudgeGroup = field(default_factory=JudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ItemRunGroup:
+    """What every command takes that makes a run over items."""
+
+    rows: ItemDataGroup = field(default_factory=ItemDataGroup)
     judging: JudgeGroup = field(default_factory=JudgeGroup)
     work: WorkGroup = field(default_factory=WorkGroup)
     finish: FinishGroup = field(default_factory=FinishGroup)

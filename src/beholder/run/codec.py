@@ -13,6 +13,7 @@ import numpy as np
 from beholder.records import ItemFailure, ItemScore, Unit
 
 _ARRAY = "__array__"
+_MARK = b'"__array__"'
 _FIELDS = tuple(one.name for one in fields(Unit))
 
 _LEVEL = 6
@@ -115,7 +116,7 @@ def _unpack(data: bytes) -> Any:
     text = reader.decompress(data, MAX_BYTES)
     if reader.unconsumed_tail:
         raise ValueError(f"what is kept of one subject is larger than {MAX_BYTES >> 20} MiB")
-    return json.loads(text, object_hook=_decode_array)
+    return json.loads(text, object_hook=_decode_array if _MARK in text else None)
 
 
 def _encode_array(value: object) -> Any:

@@ -39,8 +39,12 @@ from beholder.threads import one_blas_thread
 Put: TypeAlias = Callable[[Encoded], None]
 """Keeps what became of some jobs."""
 
-BLOCK = 16
-"""Subjects a worker takes at once: small enough that a killed run redoes little."""
+BLOCKS_A_WORKER = 32
+"""Blocks into which a run is cut for each worker, each worker having two at once: a killed run
+redoes at most a sixteenth."""
+
+SMALLEST, LARGEST = 16, 256
+"""Subjects of a block: to hand over a smaller one costs more than it is worth."""
 
 _OF_JUDGES = ("spacy.lang.en", "thinc.api")
 """What the built-in judge imports on use."""
@@ -69,7 +73,12 @@ class Work:
         """Whether all tools may be made anew in every process."""
         return all(self.tools.are_per_process(one.tool_specs()) for one in self.scorer.askers)
 
-    def blocks(self, size: int = BLOCK) -> Iterator[_Positions]:
+    def size_for(self, workers: int) -> int:
+        """Subjects of a block, where so many work."""
+        n = int(self.open.any(axis=0).sum())
+        return min(max(n // (BLOCKS_A_WORKER * workers), SMALLEST), LARGEST)
+
+    def blocks(self, size: int = SMALLEST) -> Iterator[_Positions]:
         """Positions with something to do, in order, each with what is open there."""
         positions = np.flatnonzero(self.open.any(axis=0))
         for start in range(0, len(positions), size):
@@ -133,7 +142,7 @@ async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
 
 
 def _in_processes(work: Work, put: Put, workers: int) -> None:
-    blocks = work.blocks()
+    blocks = work.blocks(work.size_for(workers))
     running: set[Future[Encoded]] = set()
     pool = ProcessPoolExecutor(
         workers,
@@ -192,9 +201,14 @@ _worker: _Worker | None = None
 
 def _start_worker(scorer: Scorer, folder: Path) -> None:
     global _worker  # one worker process serves one run
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what Ctrl-C means
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    end_with_parent()
     _worker = _Worker(scorer, folder)
+
+
+def end_with_parent() -> None:
+    """Have this worker process end when its parent does, and leave Ctrl-C to the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
 def _die_with_parent() -> None:

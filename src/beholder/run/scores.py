@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from beholder.data import read_items
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
-from beholder.metrics import Metric
+from beholder.metrics import Metric, fitting
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Item
 from beholder.run import manifest
@@ -49,11 +50,14 @@ class ScoreConfig:
     def folder(self) -> Path:
         """What the items' pictures are relative to.
 
-        The folder of the data file; for items given otherwise ``media_root``, else the current
-        directory.
+        The folder of the data file, or of pictures; for items given otherwise ``media_root``, else
+        the current directory.
         """
-        if Path(self.data).is_file():
-            return Path(self.data).parent
+        path = Path(self.data)
+        if path.is_file():
+            return path.parent
+        if path.is_dir() and not manifest.is_run(path):
+            return path
         return self.rows.media_root or Path()
 
     @property
@@ -110,6 +114,23 @@ def run_scores(
     return bad
 
 
+def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, str]:
+    """The metric for a data set where none is named, and why.
+
+    Raises:
+        ConfigError: None fits without more.
+        DataError: The data cannot be read.
+    """
+    if data == "-":
+        return fitting.HEADLINE, "standard input is read once"
+    with _source(data, rows) as source:
+        good = (one for one in source if isinstance(one, Item))
+        head = list(islice(good, fitting.LOOKED_AT))
+    if not head:
+        return fitting.HEADLINE, "no row can be used"
+    return fitting.fitting(head, judge=judge)
+
+
 def plan_scores(config: ScoreConfig) -> RunPlan:
     """Read all input and say what the run would do; nothing is scored or written.
 
@@ -138,18 +159,18 @@ def read(
     Raises:
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    with _source(config) if rows is None else _given(rows) as source:
+    with _source(config.data, config.rows) if rows is None else _given(rows) as source:
         yield from good_rows(source, config.rows, bad, name=config.data)
 
 
 @contextmanager
-def _source(config: ScoreConfig) -> Iterator[Iterable[Item | DataError]]:
-    if Path(config.data).is_dir():
-        manifest.check_kind(Path(config.data), KIND)
-        with Store.read(Path(config.data)) as other:
+def _source(data: str, rows: DataOptions) -> Iterator[Iterable[Item | DataError]]:
+    if manifest.is_run(Path(data)):
+        manifest.check_kind(Path(data), KIND)
+        with Store.read(Path(data)) as other:
             yield (item for _, item in other.items())
     else:
-        yield read_items(config.data, media_root=config.rows.media_root)
+        yield read_items(data, rows)
 
 
 @contextmanager

@@ -190,6 +190,14 @@ def test_how_many(target: AnalysedText, other: float, best: int, stated: float, 
     )
 
 
+@pytest.mark.parametrize(("first", "lone"), [("two", True), ("one", False)])
+def test_an_amount_among_several_of_a_name_is_sure_where_both_are_counted(
+    first: str, lone: bool
+) -> None:
+    given = pairs([[0.9, 0.9]], [0])
+    assert gathering(DOGS, herd(first, "one"), given)._amount(AMOUNT).lone is lone
+
+
 def test_how_many_of_nothing() -> None:
     found = gathering(DOGS, herd("two", "two"), pairs([[0.0, 0.0]], [-1]))._amount(AMOUNT)
     assert found == Evidence("amount", counterpart=False)

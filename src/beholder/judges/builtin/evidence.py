@@ -44,7 +44,8 @@ class Evidence:
         excluded: Whether the target says of the counterpart what excludes the unit.
         elsewhere: Whether the target says it, and of another thing only.
         lone: Whether the counterpart is the only thing of the target that is called so, and the
-            unit's entity, or the entity that has it, the only one of its text.
+            unit's entity, or the entity that has it, the only one of its text. An amount: or both
+            texts write a number above one.
         exchanged: Whether the target says it of a thing that is another one's counterpart.
         told: What the target says in its place, for people to read.
         where: Characters of what the target says.

@@ -12,7 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.amounts import amount, amount_value, amounts_value, told_amount
+from beholder.judges.builtin.amounts import (
+    amount,
+    amount_value,
+    amounts_value,
+    both_counted,
+    told_amount,
+)
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
@@ -158,7 +164,7 @@ class _Gathering:
             named=float(pairs.similarity[index, other]),
             stated=fit,
             excluded=excluded,
-            lone=self._lone(index, other),
+            lone=self._lone(index, other) or both_counted(self._source.graph.entities[index], twin),
             told=told_amount(twin) if excluded else "",
             where=(twin.mentions[0].span,),
         )

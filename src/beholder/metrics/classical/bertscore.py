@@ -185,6 +185,10 @@ class BERTScore(Metric[EncodedTexts]):
         """All fields, with the layer that the encoder sets."""
         return super().config() | {"layer": self.compared}
 
+    def needs_corpus(self) -> bool:
+        """Where tokens are weighted by how rare they are."""
+        return self.idf
+
     def prepare(self, items: Iterable[Item]) -> Self:
         """Count in how many references each token stands, if ``idf`` asks for it."""
         if not self.idf:

@@ -123,6 +123,10 @@ class FrequencyMetric(WordMetric):
     table_identity: str | None = field(default=None, repr=False, compare=False)
     one_text: bool = field(default=False, repr=False, compare=False)
 
+    def needs_corpus(self) -> bool:
+        """Where words are counted in the references at hand."""
+        return self.df == "run"
+
     def prepare(self, items: Iterable[Item]) -> Self:
         """Count the document frequencies of the run, or read the table.
 
