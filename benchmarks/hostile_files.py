@@ -31,6 +31,7 @@ from typing import Any, TypeAlias
 
 from beholder.data import read_frames, read_items, read_reviews, read_storylines
 from beholder.errors import BeholderError
+from beholder.options import DataOptions
 from beholder.run.rows.inputs import read_pictured
 
 Mutation: TypeAlias = Callable[[random.Random, bytearray], bytearray]
@@ -42,7 +43,7 @@ SECONDS = 20.0
 """Processor time that one file may take in one reader."""
 
 READERS: dict[str, Callable[[Path], Iterator[object]]] = {
-    "items": lambda path: read_items(path, media_root=Path("/")),
+    "items": lambda path: read_items(path, DataOptions(media_root=Path("/"))),
     "pictured": lambda path: read_pictured(str(path)),
     "frames": read_frames,
     "storylines": read_storylines,

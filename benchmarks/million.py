@@ -3,7 +3,8 @@
 Rows are made of the captions of a folder of judged sets: the references of a picture, and a caption
 of any picture as the candidate. Printed: rows, processor seconds of all processes, the largest
 memory any of them had, the size of what is left, and how long the page takes to open in a headless
-Chromium. Run: ``python -m benchmarks.million --data FOLDER --out FOLDER [--rows 1000000]``.
+Chromium. Run: ``python -m benchmarks.million --data FOLDER --out FOLDER [--rows 1000000]``;
+started again it goes on where it was.
 """
 
 from __future__ import annotations
@@ -92,6 +93,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--limit", type=int, help="score only the first so many; raise it later")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -101,6 +103,7 @@ def main() -> None:
             file.writelines(json.dumps(row) + "\n" for row in rows(args.data, args.rows, args.seed))
     command = [sys.executable, "-m", "beholder", "score", str(data), "-o", str(run)]
     asked = [part for name in METRICS for part in ("-m", name)]
+    asked += ["--limit", str(args.limit)] if args.limit else []
     peaks: dict[int, int] = {}
     with subprocess.Popen([*command, *asked]) as process:
         while process.poll() is None:

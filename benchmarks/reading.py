@@ -5,11 +5,11 @@
     python -m benchmarks.reading shares --sample SAMPLE --marks MARKS [--first MARKS]
 
 ``draw`` takes pairs of human and model texts of one picture, and units as people see them: what is
-folded under an absent thing is not drawn. The sample holds the texts, so it is written where it is
-told to and never belongs in the repository. ``show`` prints it; with ``--again`` in another order
-for the second reading. A line of a file of marks is the number of a unit and its mark. ``shares``
-prints the share of each mark with 95 % intervals over resampled pairs, and with ``--first`` how
-often two readings agree.
+folded under an absent thing, or not sure, is not drawn. The sample holds the texts, so it is
+written where it is told to and never belongs in the repository. ``show`` prints it; with
+``--again`` in another order for the second reading. A line of a file of marks is the number of a
+unit and its mark. ``shares`` prints the share of each mark with 95 % intervals over resampled
+pairs, and with ``--first`` how often two readings agree.
 """
 
 from __future__ import annotations
@@ -94,11 +94,11 @@ def draw(texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int) -> 
         if not isinstance(score, ItemScore):
             raise RuntimeError(f"{name}: {score.message}")
         units = list(_worded(score, candidate, reference))
-        seen = [(u, said) for u, said in units if "under" not in u.detail]
+        seen = [(u, said) for u, said in units if u.detail.keys().isdisjoint(("under", "unsure"))]
         of = {
             "mistake": [p for p in seen if p[0].verdict in ("unstated", "contradicted")],
             "omission": [p for p in seen if p[0].verdict == "omission"],
-            "match": [p for p in units if p[0].verdict == "match"],
+            "match": [p for p in seen if p[0].verdict == "match"],
             "contradiction": [p for p in seen if p[0].verdict == "contradicted"],
         }
         taken: list[Unit] = []

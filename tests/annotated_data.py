@@ -73,7 +73,7 @@ def storylines(folder: Path) -> Path:
         for k in range(3):
             file = f"{name}{k}.png"
             picture(folder / file, COLOURS[(n + k) % len(COLOURS)], f"{name} {k + 1}")
-            frames.append({"id": f"{name}{k}", "image": file, "date": f"1928-03-0{k + 1}"})
+            frames.append({"id": f"{name}{k}", "image": file, "date": f"{1928 + n}-03-0{k + 1}"})
         rows.append({"id": name, "source": source, "frames": frames})
     return write_rows(folder / "storylines.jsonl", rows)
 

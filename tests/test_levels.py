@@ -15,14 +15,15 @@ SRC = Path(__file__).parents[1] / "src" / "beholder"
 LEVELS = [
     level.split()
     for level in (
-        "_version errors visible dates optional aio threads files spec registry options records",
+        "_version errors visible dates optional postgres aio threads files remote spec registry"
+        " options records",
         "stats tables text media data plots",
         "backends embed language",
         "judges",
         "metrics narratives",
-        "run benchmarks annotate",
+        "run benchmarks annotate rewards",
         "report",
-        "api ray",
+        "api ray harness",
         "web",
         "cli __main__",
     )

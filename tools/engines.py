@@ -134,8 +134,6 @@ class Engines:
                 sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", self.model,
                 "--served-model-name", "smollm2", "--dtype", "float32", "--max-model-len", ROOM,
                 "--enforce-eager", "--max-num-seqs", "32", "--enable-prompt-tokens-details",
-                "--structured-outputs-config.backend", "xgrammar",
-                "--structured-outputs-config.disable_any_whitespace", "true",
             ],
             "transformers-server": [
                 Path(sys.executable).parent / "transformers", "serve", "--device", "cpu",

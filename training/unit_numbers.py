@@ -84,10 +84,12 @@ START = {
 }  # fmt: skip
 """What was set by hand."""
 LEFT = (
-    "points", "quoted", "anywhere", "entity_anywhere", "relation_anywhere", "passing", "doubtful",
+    "points", "quoted", "anywhere", "entity_anywhere", "relation_anywhere", "passing", "sure_named",
+    "sure_said", "sure_related",
 )  # fmt: skip
-"""What is not fitted: the scale itself, and what like words elsewhere are worth. Silver texts say
-things in their own words or in synonyms, and the fit would give other wordings nothing."""
+"""What is not fitted: the scale itself, what is shown, and what like words elsewhere are worth.
+Silver texts say things in their own words or in synonyms, and the fit would give other wordings
+nothing."""
 FITTED = tuple(field.name for field in fields(Numbers) if field.name not in LEFT)
 
 Floats = npt.NDArray[np.float64]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from beholder.errors import ConfigError
+from beholder.postgres import Address, is_address
 
 T = TypeVar("T")
 
@@ -27,6 +28,8 @@ class Options(TypedDict, total=False):
     limit: int | None
     skip_bad_rows: bool
     media_root: str | Path | None
+    map: Mapping[str, str]
+    references_from: str | Path | None
     base_url: str | None
     temperature: float | None
     prompts: str | Path | None
@@ -34,7 +37,7 @@ class Options(TypedDict, total=False):
     judge_options: Mapping[str, object]
     workers: int | None
     concurrency: int | None
-    cache: str | Path | None
+    cache: str | Path | Address | None
     max_cost: float | None
 
 
@@ -54,9 +57,11 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
         )
     given: dict[str, Any] = dict(options)
     extra = given.pop("judge_options", {})
-    for name in ("media_root", "prompts", "cache"):
+    for name in ("media_root", "references_from", "prompts"):
         if given.get(name) is not None:
             given[name] = Path(given[name])
+    if isinstance(given.get("cache"), str):
+        given["cache"] = cache_place(given["cache"])
 
     def of(group: type[T]) -> T:
         names = [one.name for one in fields(group)]  # type: ignore[arg-type]
@@ -74,6 +79,8 @@ class DataOptions:
         limit: Only the first so many rows, from 1.
         skip_bad_rows: Leave out rows that are wrong, and count them.
         media_root: Folder that image paths may reach; by default that of the data.
+        map: Which column holds a field: candidate, references, images, id ...
+        references_from: Data whose texts are the references, found by id (or COCO's image_id).
 
     Raises:
         ConfigError: The limit is below 1.
@@ -82,6 +89,8 @@ class DataOptions:
     limit: int | None = None
     skip_bad_rows: bool = False
     media_root: Path | None = None
+    map: Mapping[str, str] = field(default_factory=dict)
+    references_from: Path | None = None
 
     def __post_init__(self) -> None:
         check_count("limit", self.limit, "leave it out to take all rows")
@@ -142,7 +151,7 @@ class WorkOptions:
             depend on it.
         concurrency: How many subjects wait for judges at once, from 1; by default that of the kind
             of run.
-        cache: File of the answers that all runs share; None for no cache.
+        cache: File or database of the answers that all runs share; None for no cache.
         max_cost: Stop before judges have cost more US dollars, all starts of the run together.
 
     Raises:
@@ -151,13 +160,22 @@ class WorkOptions:
 
     workers: int | None = None
     concurrency: int | None = None
-    cache: Path | None = None
+    cache: Path | Address | None = None
     max_cost: float | None = None
 
     def __post_init__(self) -> None:
         check_count("workers", self.workers, "leave it out to let the data decide")
         check_count("concurrency", self.concurrency, "leave it out for the usual number")
         check_amount("max_cost", self.max_cost, "leave it out for no limit")
+
+
+def cache_place(text: str) -> Path | Address:
+    """A path or the address of a database, whichever a text names.
+
+    Raises:
+        ConfigError: It is an address that cannot be read; the message repeats nothing of it.
+    """
+    return Address.read(text) if is_address(text) else Path(text)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,11 @@ def test_schema_as_servers_take_it() -> None:
     name = tool["tool_choice"]["function"]["name"]
     assert tool["tools"][0]["function"]["name"] == name
     assert tool["tools"][0]["function"]["parameters"] == SCHEMA
+    tag = to_body("m", asked, Dialect(model="m", structure="tag"))["response_format"]
+    assert tag == {
+        "type": "structural_tag",
+        "format": {"type": "json_schema", "json_schema": SCHEMA, "max_whitespace_cnt": 1},
+    }
     plain = to_body("m", asked, Dialect(model="m", structure="object"))
     assert plain["response_format"] == {"type": "json_object", "schema": SCHEMA}
     guided = to_body("m", asked, Dialect(model="m", structure="guided"))
@@ -374,7 +379,9 @@ def test_what_a_server_lacks_is_told_with_what_is_done_instead() -> None:
 WANTED = '{"k7": [417, 417], "note": "-"}'
 
 
-def structured(answers: dict[str, str | Exception]) -> tuple[Dialect, list[str]]:
+def structured(
+    answers: dict[str, str | Exception], fingerprint: str | None = None
+) -> tuple[Dialect, list[str]]:
     """What is found out where a way gives an answer; all others are refused."""
     tried = []
 
@@ -388,7 +395,7 @@ def structured(answers: dict[str, str | Exception]) -> tuple[Dialect, list[str]]
         given = answers.get(way, Refused("no"))
         if isinstance(given, Exception):
             raise given
-        return said(message={"content": given})
+        return {**said(message={"content": given}), "system_fingerprint": fingerprint}
 
     return asyncio.run(probe_structure(Dialect(model="m"), ask(answer, []))), tried
 
@@ -412,6 +419,27 @@ def test_structure_is_the_first_way_that_gives_what_nobody_guesses(
     answers: dict[str, str | Exception], structure: str
 ) -> None:
     assert structured(answers)[0] == Dialect(model="m", structure=structure)  # type: ignore[arg-type]
+
+
+VLLM = "vllm-0.32.0-d8299775"
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "given", "structure", "n_tried"),
+    [
+        (VLLM, WANTED, "tag", 2),
+        (VLLM, '{"k7": [416, 417], "note": ""}', "schema", 2),
+        (VLLM, Refused("unknown type structural_tag"), "schema", 2),
+        ("fp_a7d06e42a7", WANTED, "schema", 1),
+        (None, WANTED, "schema", 1),
+    ],
+)
+def test_vllm_is_asked_to_bound_white_space(
+    fingerprint: str | None, given: str | Exception, structure: str, n_tried: int
+) -> None:
+    found, tried = structured({"json_schema": WANTED, "structural_tag": given}, fingerprint)
+    assert found == Dialect(model="m", structure=structure)  # type: ignore[arg-type]
+    assert tried == ["json_schema", "structural_tag"][:n_tried]
 
 
 def test_bounds_are_left_out_only_where_they_are_refused() -> None:

@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[2]
 OPTIONS = {
     "demo": "--out -o",
     "score": (
-        "--allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
-        "--fail-under --json --judge --limit --max-cost --media-root --metric --no-report "
-        "--out --prompts --skip-bad-rows --temperature --workers -m -o"
+        "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
+        "--engine --fail-under --json --judge --limit --max-cost --media-root --metric --no-report "
+        "--out --parts --prompts --skip-bad-rows --temperature --workers -m -o"
     ),
     "report": "--figures --out -o",
     "compare": "--allow-different --json",
@@ -77,6 +77,7 @@ OPTIONS = {
     "cache stats": "--cache",
     "cache export": "--cache --run",
     "cache prune": "--cache --days",
+    "cache verify": "--cache",
     "narrate extract": (
         "--alternatives --column --cover --days --embedder --images --jsd --like --method "
         "--min-difference --near-duplicate --out --replications --scale --seed "
@@ -153,7 +154,7 @@ def test_groups_of_options_reach_the_command(command: str) -> None:
     run = bound.arguments["run"]
     assert (run.rows.limit, run.rows.skip_bad_rows) == (3, False)
     assert (run.judging.base_url, run.judging.extra) == ("u", {})
-    assert (run.work.cache, run.work.max_cost, run.work.workers) == (Path("c"), 1.5, None)
+    assert (run.work.cache, run.work.max_cost, run.work.workers) == ("c", 1.5, None)
     assert (run.finish.as_json, run.finish.dry_run, run.finish.allow_failed) == (True, True, 0)
     assert run.work.found().cache == Path("c/answers.sqlite")
 

@@ -80,6 +80,7 @@ def score(out: str) -> tuple[str, ...]:
 LOOKS = (
     ("cache", "stats", "--cache", "cache"),
     ("cache", "export", "answers.jsonl", "--cache", "cache"),
+    ("cache", "verify", "--cache", "cache"),
     ("cache", "prune", "--days", "1", "--cache", "cache"),
 )
 

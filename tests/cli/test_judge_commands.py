@@ -9,7 +9,8 @@ import pytest
 
 from beholder.backends import Answer, Sample, Usage
 from beholder.cli.cache import cache_file
-from beholder.judges.answers import AnswerFile, Record
+from beholder.judges.answer_file import AnswerFile
+from beholder.judges.answers import Record
 from toy.command import Cli, runner
 
 

@@ -168,7 +168,8 @@ def test_jsonl_reports_each_bad_row_with_its_place(tmp_path: Path) -> None:
     )
     assert _messages(path) == [
         f"{path}:2: is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
-        f"{path}:4: candidate: is missing (also read: caption, generation, prediction, hypothesis)",
+        f"{path}:4: candidate: is missing (also read: caption, generation, prediction, hypothesis);"
+        " there are: id; name its column with --map candidate=COLUMN",
         f"{path}:5: references: expected a list of texts, got 1",
         f"{path}:6: id: '1' is taken by row 1; ids must differ",
     ]
@@ -240,7 +241,7 @@ def test_a_cut_off_gz_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["d.jso", "d", "d.txt", "d.parquet.gz"])
 def test_an_unknown_ending_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("{}")
-    with pytest.raises(DataError, match=r"expected \.jsonl, \.json, \.csv or \.tsv"):
+    with pytest.raises(DataError, match=r"expected \.jsonl, \.json, \.csv, \.tsv, \.vtt or \.srt"):
         list(read_items(tmp_path / name))
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from beholder.backends import Answer, Image, Message, Request, Sample, Sampling, Usage
 from beholder.errors import RunError
-from beholder.judges.answers import AnswerFile, Answers, InMemory, Record, noted_keys
+from beholder.judges.answer_file import AnswerFile
+from beholder.judges.answers import Answers, InMemory, Record, noted_keys
 from beholder.judges.operations import Rewrite
 from beholder.metrics import Tools
 from beholder.records import Item
@@ -88,7 +89,8 @@ def test_many_processes_write_one_cache_at_once(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from beholder.backends import Answer, Sample
-from beholder.judges.answers import AnswerFile, Record
+from beholder.judges.answer_file import AnswerFile
+from beholder.judges.answers import Record
 file = AnswerFile(Path(sys.argv[1]))
 for i in range(200):
     answer = Answer((Sample(str(i), "stop"),), "m")

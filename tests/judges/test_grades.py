@@ -104,7 +104,8 @@ def test_a_grade_by_rule_lies_between_the_two_whole_grades_beside_it(
     assert grade.probabilities == pytest.approx(probabilities)
     assert sum(grade.probabilities) == pytest.approx(1.0)
     assert (grade.value, grade.mass, grade.read) == (value, 1.0, "rules")
-    assert (grade.contradiction, grade.where) == ("blue", ((3, 7),))
+    assert (grade.contradiction, grade.where, grade.sure) == ("blue", ((3, 7),), True)
+    assert rule_grade(value, sure=False).sure is False
 
 
 def test_the_mean_of_grades_has_the_mean_of_their_probabilities_and_the_least_mass() -> None:
@@ -115,3 +116,5 @@ def test_the_mean_of_grades_has_the_mean_of_their_probabilities_and_the_least_ma
     assert mean.value == pytest.approx(10 / 3)
     assert mean.probabilities == pytest.approx((0, 1 / 2, 0, 1 / 6, 1 / 3))
     assert mean.mass == pytest.approx(0.5)
+    assert mean.sure is True
+    assert mean_grade([two, rule_grade(2.0, sure=False)]).sure is False

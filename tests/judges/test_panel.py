@@ -15,7 +15,8 @@ from beholder import judges
 from beholder.backends import Image, Request, Scripted
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.judges import Answers, Draw, LLMJudge, Panel
-from beholder.judges.answers import AnswerFile, InMemory
+from beholder.judges.answer_file import AnswerFile
+from beholder.judges.answers import InMemory
 from beholder.judges.operations import (
     OPERATIONS,
     AlignWords,

@@ -25,7 +25,21 @@ def asked(text: str, kind: str) -> list[str]:
         ("The freshness of the salad is clear.", ["salad"]),
         ("A dog is seen from a low-angle perspective.", ["dog"]),
         ("The focal point is a dog.", ["dog"]),
+        (
+            "A rough pot has cracks, adding character and texture to its overall design.",
+            ["pot", "crack"],
+        ),
+        ("The form of the pot is reminiscent of an elephant's trunk.", ["form", "pot"]),
+        ("A groove, akin to a scar, is on the face.", ["groove", "face"]),
+        ("The wall exhibits signs of weathering.", ["wall", "weathering"]),
+        ("The piece is crafted from oak.", ["oak"]),
+        ("A dog runs on a sunny day.", ["dog"]),
+        ("A car is covered in a dusting of snow.", ["car", "snow"]),
         # what names something after all
+        ("A man adds salt to a bowl.", ["man", "salt", "bowl"]),
+        ("An elephant lifts its trunk.", ["elephant", "trunk"]),
+        ("A wall shows a sign of the hotel.", ["wall", "hotel"]),
+        ("A man paints signs of the hotel.", ["man", "sign", "hotel"]),
         ("A splash of water hits a dog.", ["splash", "water", "dog"]),
         ("A horse wears a harness.", ["horse", "harness"]),
         ("A tree stands against a yellow backdrop.", ["tree", "backdrop"]),
@@ -65,6 +79,7 @@ def test_a_look_is_said_of_what_has_it(text: str, owner: str, qualities: list[st
         ("A beautiful red car stands here.", "attribute", "beautiful", "red"),
         ("The lamp enhances the table. A vase is on a rug.", "relation", "enhances", "on"),
         ("A patch of dirt lies beside two cars.", "attribute", "patch", "two"),
+        ("The house has differing red walls.", "attribute", "differing", "red"),
     ],
 )
 def test_what_says_nothing_by_itself_is_not_asked(
@@ -96,3 +111,8 @@ def test_the_published_graph_keeps_such_words() -> None:
     text = "The red leaves add a touch of elegance to the scene."
     graph = scene_graph(parse(text), rules="reference")
     assert {"touch", "elegance"} <= {entity.head for entity in graph.entities}
+
+
+def test_where_a_thing_is_takes_a_verb_that_tells_more_than_an_effect() -> None:
+    assert asked("A black chair adds to the left.", "attribute") == ["black", "to the left"]
+    assert asked("A black dog runs to the left.", "attribute") == ["black", "runs to the left"]

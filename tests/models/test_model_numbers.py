@@ -142,6 +142,23 @@ def test_questions_about_one_text_find_it_in_the_servers_cache(
     )
 
 
+def test_guided_json_of_a_vllm_server_holds_little_white_space(engines: Engines) -> None:
+    need(engines, "vllm-server")
+    backend = judges.judge(engines.spec("vllm-server")).backend  # type: ignore[attr-defined]
+    numbers = {"type": "array", "items": {"type": "integer"}, "minItems": 9, "maxItems": 9}
+    schema = {"type": "object", "properties": {"n": numbers}, "required": ["n"]}
+    request = Request((Message("user", ("Count to nine.",)),), Sampling(max_tokens=200), schema)
+
+    async def ask() -> tuple[str | None, str]:
+        able = await backend.capabilities(schema=True)
+        return able.structure, (await backend.chat(request)).text
+
+    structure, text = asyncio.run(ask())
+    assert structure == "tag"
+    assert len(json.loads(text)["n"]) == 9
+    assert re.search(r"\s\s", text) is None
+
+
 def test_pictures_reach_a_model_behind_a_server(engines: Engines) -> None:
     need(engines, "transformers-server")
     spec = engines.spec("transformers-server", engines.weights / "llava")

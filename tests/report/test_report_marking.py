@@ -70,3 +70,9 @@ def test_control_characters_become_pictures_of_the_same_length() -> None:
     assert visible("a\x1b[2Jb\x00\x7f\x9b") == "a\u241b[2Jb\u2400\u2421\ufffd"
     assert visible("one\r\ntwo\tthree\rfour") == "one \ntwo\tthree\u240dfour"
     assert visible("שלום नमस्ते 👩‍👩‍👧") == "שלום नमस्ते 👩‍👩‍👧"
+
+
+def test_what_is_not_sure_is_not_marked() -> None:
+    sure = Unit("entity", "cat", "candidate", ((0, 3),), 0.0, "unstated")
+    unsure = Unit("entity", "red", "candidate", ((4, 7),), 0.0, "unstated", None, {"unsure": True})
+    assert mark("cat red", [sure, unsure], "candidate") == [Piece("cat", (0,)), Piece(" red")]

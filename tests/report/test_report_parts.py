@@ -111,3 +111,9 @@ def test_mistakes_come_before_omissions_and_good_units_are_not_notable() -> None
     units = [Unit("entity", str(v), "candidate", (), None, v) for v in verdicts]
     assert [unit.verdict for unit in notable(units)] == ["mistake", "omission", "out_of_order"]
     assert tone("some new word").name == "other"
+
+
+def test_what_is_under_another_unit_or_not_sure_is_no_finding() -> None:
+    details = [{}, {"under": "dog"}, {"unsure": True}]
+    units = [Unit("entity", "cat", "candidate", (), None, "mistake", None, d) for d in details]
+    assert notable(units) == units[:1]

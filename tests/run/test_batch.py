@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import pickle
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pytest
 
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.run import codec
 from beholder.run.batch import OUTCOMES, ROWS, Scorer
+from beholder.run.execute import Work, _context
+from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from toy.metric import WordCount
 
@@ -70,3 +77,28 @@ def test_tools_are_made_once() -> None:
     scorer.table(scorer.rows(enumerate(ITEMS)))
     scorer.table(scorer.rows(enumerate(ITEMS)))
     assert made == [1]
+
+
+@pytest.mark.parametrize(
+    ("n", "workers", "size"), [(100, 2, 16), (10_000, 2, 156), (10_000, 64, 16), (10**6, 2, 256)]
+)
+def test_blocks_grow_with_the_run_and_hold_what_is_open(
+    tmp_path: Path, n: int, workers: int, size: int
+) -> None:
+    open_ = np.zeros((2, n + 5), dtype=np.bool_)
+    open_[0, :n] = True
+    open_[1, 3] = True
+    with Store.open(tmp_path) as store:
+        work = Work(Scorer(COUNTS, ITEM), open_, store, Tools())
+        found = list(work.blocks(work.size_for(workers)))
+    assert len(found[0].positions) == size
+    assert np.concatenate([one.positions for one in found]).tolist() == list(range(n))
+    assert found[0].open[:, :4].tolist() == [[True] * 4, [False, False, False, True]]
+    assert not any(one.open[1].any() for one in found[1:])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are copies on Linux alone")
+def test_workers_have_our_modules_when_they_start() -> None:
+    context = _context(Scorer(COUNTS, ITEM))
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        assert pool.submit(eval, "'beholder.run.batch' in __import__('sys').modules").result()

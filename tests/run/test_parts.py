@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -14,18 +15,20 @@ import pytest
 
 from beholder.api import Run, score
 from beholder.benchmarks.leaderboard import leaderboard
-from beholder.errors import RunError
+from beholder.errors import ConfigError, DataError, RunError
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import draw
+from beholder.run.answered import costs
 from beholder.run.codec import Encoded
 from beholder.run.compare import compare
-from beholder.run.place import Place
+from beholder.run.place import PartsPlace
+from beholder.run.scores import ScoreConfig, plan_scores
 from beholder.run.session import OneMachine
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.run.tables_parquet import ParquetTables
 from toy import captions
-from toy.metric import WordCount
+from toy.metric import Asked, WordCount
 
 METRICS = ("vcs_short", "bleu", "cider")
 
@@ -125,6 +128,27 @@ def test_a_run_grows_and_may_not_change(tmp_path: Path) -> None:
         score(other, [WordCount()], out=tmp_path / "run", engine=InParts())
 
 
+def test_a_dry_run_counts_what_parts_hold(tmp_path: Path) -> None:
+    items = [*_items(5)[1:], Item("later", "LATER")]
+    score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
+    config = ScoreConfig(str(tmp_path / "run"), (WordCount(),), tmp_path / "run")
+    assert plan_scores(config).askers[0].n_done == 4
+    assert plan_scores(config).n_items == 5
+
+
+def test_answers_of_a_run_in_parts_are_found_beside_them(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text(json.dumps({"contains": "", "answer": "4"}) + "\n")
+    run = score(
+        [Item("a", "dog runs", ("A dog.",))],
+        [Asked(f"scripted:{rules}")],
+        out=tmp_path / "run",
+        engine=InParts(),
+    )
+    assert [(row.operation, row.n) for row in costs(run.path)] == [("presence", 1)]
+    assert next(iter(run.summary.values())).n_scored == 1
+
+
 def test_engines_do_not_go_on_with_each_others_runs(tmp_path: Path) -> None:
     score(_items(2), [WordCount()], out=tmp_path / "parts", engine=InParts())
     with pytest.raises(RunError, match="holds a run in parts; go on with it with --engine ray"):
@@ -135,7 +159,7 @@ def test_engines_do_not_go_on_with_each_others_runs(tmp_path: Path) -> None:
 
 
 def _tables(folder: Path, start: int) -> ParquetTables:
-    return ParquetTables(Place(str(folder)), start=start)
+    return ParquetTables(PartsPlace(str(folder)), start=start)
 
 
 def _found(outcomes: Iterable[tuple[int, ItemScore | ItemFailure]]) -> Encoded:
@@ -151,6 +175,7 @@ def _score(value: float, *, unfinished: bool = False) -> ItemScore:
 
 def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
     failed, later = ItemFailure("ItemError", "no"), ItemFailure("TransientError", "busy", True)
+    first: list[tuple[int, ItemScore | ItemFailure]]
     first = [(0, _score(0)), (1, later), (2, failed), (3, _score(3, unfinished=True))]
     _tables(tmp_path, 1).put(_found([*first, *((p, _score(p)) for p in range(4, 600))]))
     with_gap = _tables(tmp_path, 1)
@@ -211,13 +236,44 @@ def test_damage_and_places_that_cannot_be_reached_are_told(tmp_path: Path) -> No
     (run / "parts.json").write_text('{"format": 9}')
     with pytest.raises(RunError, match=r"parts\.json is no list of parts of format 1"):
         draw(run)
-    with pytest.raises(RunError, match="at nosuch://x cannot be used"):
+    with pytest.raises(ConfigError, match="'nosuch://x' names no place that can be reached"):
         score(_items(3), [WordCount()], out=tmp_path / "b", engine=InParts("nosuch://x"))
+    (tmp_path / "file").write_text("")
+    far = f"file://{tmp_path}/file"
+    with pytest.raises(RunError, match=rf"parts at {far} cannot be used: .* must reach that place"):
+        score(_items(3), [WordCount()], out=tmp_path / "c", engine=InParts(far))
+
+
+def test_no_key_comes_into_a_run(tmp_path: Path) -> None:
+    for url in ("s3://KEY:hidden@bucket/runs", "s3://bucket/runs?secret_key=hidden"):
+        with pytest.raises(ConfigError, match="holds a key; leave it out") as told:
+            score(_items(3), [WordCount()], out=tmp_path / "run", engine=InParts(url))
+        assert "hidden" not in str(told.value)
+        with pytest.raises(ConfigError, match="holds a key"):
+            score(f"{url}.jsonl", [WordCount()], out=tmp_path / "data")
+    assert "hidden" not in "".join(p.read_text() for p in tmp_path.rglob("*.json"))
+
+
+def test_data_are_read_from_a_url(tmp_path: Path) -> None:
+    items = _items(40)
+    captions.write(tmp_path / "rows.jsonl", 40)
+    pq.write_table(pa.Table.from_pylist(captions.rows(40)), tmp_path / "rows.parquet")
+    with gzip.open(tmp_path / "rows.jsonl.gz", "wb") as packed:
+        packed.write((tmp_path / "rows.jsonl").read_bytes())
+    for ending in ("jsonl", "parquet", "jsonl.gz"):
+        url = f"file://{tmp_path}/rows.{ending}"
+        run = score(url, ["bleu"], out=tmp_path / ending)
+        assert [item for item, _ in run.outcomes("bleu")] == items
+        assert run.manifest["data"]["source"] == url
+        with pytest.raises(DataError, match="cannot be read"):
+            score(f"file://{tmp_path}/none.{ending}", ["bleu"], out=tmp_path / "none")
+    with pytest.raises(ConfigError, match=r"'nosuch://a\.jsonl' names no place"):
+        score("nosuch://a.jsonl", ["bleu"], out=tmp_path / "none")
 
 
 def test_subjects_are_read_by_any_machine_that_reaches_them(tmp_path: Path) -> None:
     items = _items(50)
     score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
-    worker = Store(Path("elsewhere"), ParquetTables(Place(str(tmp_path / "run")), start=1))
+    worker = Store(Path("elsewhere"), ParquetTables(PartsPlace(str(tmp_path / "run")), start=1))
     assert worker.n_subjects(ITEM) == 50
     assert [item for _, item in worker.items([3, 49])] == [items[3], items[49]]

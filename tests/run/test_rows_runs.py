@@ -38,7 +38,7 @@ for _name, _backend in (("story", Storyteller), ("reader", Reader), ("reviewer",
 CATEGORIES = {"nature": "plants and land", "trade": "shops"}
 
 
-class Heard:
+class Heard(Quiet):
     """Progress that remembers."""
 
     def __init__(self) -> None:

@@ -17,10 +17,12 @@ from beholder.errors import ConfigError, RunError
 from beholder.judges import AnswerFile
 from beholder.records import Item, ItemFailure, ItemScore, Reviews
 from beholder.report import draw, draw_figures
+from beholder.run.codec import Encoded
 from beholder.run.compare import compare
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import ITEM, REVIEWS
+from beholder.run.tables_sqlite import SqliteTables
 from toy.metric import WordCount
 
 OLD = Path(__file__).parent / "format_1"
@@ -257,3 +259,41 @@ def test_outcomes_of_subjects_that_are_asked_no_more_are_forgotten(tmp_path: Pat
         store.keep_only("m", [2, 3])
         assert store.finished("m") == {2}
         assert store.finished("other") == {0, 1, 2}
+
+
+def test_a_block_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    block = Encoded()
+    block.add("m", 0, ItemScore({"v": 1.0}))
+    block.add("m", 1, ItemFailure("ItemError", "no"))
+    with Store.open(tmp_path) as store:
+        store.sync(ITEM, [Item("a", "x"), Item("b", "y")])
+        store.add_asker("m", ITEM, {}, "m|v:1")
+        store.put("m", 1, ItemScore({"v": 2.0}))
+        broken = Encoded([*block.scores, ("m", 1)], block.failures)  # type: ignore[list-item]
+        with pytest.raises(sqlite3.ProgrammingError):
+            store.put_block(broken)
+        assert store.finished("m") == {1}
+        store.put_block(block)
+        assert [values for _, values in store.values("m")] == [{"v": 1.0}]
+        assert [position for position, _ in store.failures("m")] == [1]
+
+
+def test_what_is_finished_is_read_from_indices(tmp_path: Path) -> None:
+    seen: list[str] = []
+    with Store.open(tmp_path) as store:
+        store.sync(ITEM, [Item("a", "x")])
+        store.add_asker("m", ITEM, {}, "m|v:1")
+        store.put("m", 0, ItemScore({"v": 1.0}))
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        connection.set_trace_callback(seen.append)
+        assert SqliteTables(tmp_path, connection).n_finished("m", 1) == 1
+        connection.set_trace_callback(None)
+        plans = [connection.execute(f"EXPLAIN QUERY PLAN {one}").fetchall() for one in seen]
+    searches = [step[-1] for plan in plans for step in plan if "SUBQUERY" not in step[-1]]
+    # Rows themselves are touched only where something is not whole yet.
+    assert [step.split(" (")[0] for step in searches] == [
+        "SEARCH scores USING COVERING INDEX sqlite_autoindex_scores_1",
+        "SEARCH scores USING INDEX unfinished",
+        "SEARCH failures USING COVERING INDEX sqlite_autoindex_failures_1",
+        "SEARCH failures USING INDEX transient",
+    ]

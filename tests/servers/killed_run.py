@@ -7,16 +7,19 @@ from pathlib import Path
 
 from beholder import judges
 from beholder.judges.operations import Rewrite
+from beholder.postgres import Address
+from beholder.run.answers import open_cache
 
 N_QUESTIONS = 300
 CONCURRENCY = 8
 
 
-def run(url: str, path: str) -> None:
-    """The whole run."""
+def run(url: str, path: str, database: str | None = None) -> None:
+    """The whole run, with a cache in a database where one is given."""
     file = judges.AnswerFile(Path(path))
+    cache = None if database is None else open_cache(Address.read(database))
     judge = judges.judge(
-        "openai:m", base_url=url, answers=judges.Answers(file), concurrency=CONCURRENCY
+        "openai:m", base_url=url, answers=judges.Answers(file, cache), concurrency=CONCURRENCY
     )
 
     async def ask_all() -> None:
@@ -24,3 +27,5 @@ def run(url: str, path: str) -> None:
 
     asyncio.run(ask_all())
     file.close()
+    if cache is not None:
+        cache.close()

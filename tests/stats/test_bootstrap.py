@@ -9,7 +9,7 @@ import pytest
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats import mean_interval, paired_difference
-from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.bootstrap import cluster_bootstrap, sum_replicates
 
 
 def test_mean_and_interval_of_two_values_are_the_enumerated_bootstrap() -> None:
@@ -201,3 +201,42 @@ def test_nine_in_ten_resamples_must_have_a_value(defined: int, has_interval: boo
     codes = np.array([0, 1])
     found = cluster_bootstrap(statistic, codes, n_resamples=100, level=0.95, seed=1)
     assert (found is not None) == has_interval
+
+
+def _sums(n: int) -> Any:
+    """Counts of three kinds: related, unrelated, and rare."""
+    rng = np.random.default_rng(3)
+    words = rng.integers(5, 20, n).astype(float)
+    return np.stack([rng.binomial(words.astype(int), 0.4), words, rng.random(n) < 0.002], axis=1)
+
+
+@pytest.mark.parametrize("by", ["first", "noise"])
+def test_sums_in_blocks_have_the_mean_and_covariance_of_the_plain_bootstrap(by: str) -> None:
+    # Drawing n of n rows with replacement: mean = sum, covariance = n * covariance of the rows.
+    # Blocks put together by chance have nearly one mean: all spread is then within them.
+    n, draws = 20_000, 6_000
+    sums = _sums(n)
+    key = sums[:, 0] if by == "first" else np.random.default_rng(9).random(n)
+    found = sum_replicates(sums, lambda: key, n_resamples=draws, rng=np.random.default_rng(1))
+    expected = n * np.cov(sums.T, bias=True)
+    deviation = np.sqrt(np.diag(expected))
+    assert found.shape == (draws, 3)
+    assert np.abs(found.mean(axis=0) - sums.sum(axis=0)) == pytest.approx(
+        0, abs=4 * deviation.max() / math.sqrt(draws)
+    )
+    scaled = np.outer(deviation, deviation)
+    assert np.cov(found.T) / scaled == pytest.approx(expected / scaled, abs=5 / math.sqrt(draws))
+
+
+def test_few_sums_are_resampled_one_by_one() -> None:
+    sums = np.array([[1.0, 10.0], [2.0, 20.0]])
+    found = sum_replicates(sums, np.zeros, n_resamples=200, rng=np.random.default_rng(1))  # type: ignore[arg-type]
+    assert {tuple(row) for row in found.tolist()} == {(2.0, 20.0), (3.0, 30.0), (4.0, 40.0)}
+
+
+def test_sums_stay_within_what_rows_can_add_up_to() -> None:
+    sums = np.zeros((5_000, 2))
+    sums[0] = 1.0
+    found = sum_replicates(sums, lambda: sums[:, 0], n_resamples=300, rng=np.random.default_rng(1))
+    assert found.min() == 0
+    assert np.all(found[:, 0] == found[:, 1])  # the one row is a block of its own

@@ -56,7 +56,8 @@ def command(*arguments: str, at: int = 0, folder: Path) -> Ended:
 
 def _main() -> None:
     from beholder.cli import main
-    from beholder.judges.answers import AnswerFile, Record
+    from beholder.judges.answer_file import AnswerFile
+    from beholder.judges.answers import Record
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # some runners ignore it
     put = AnswerFile.put_answer

@@ -101,6 +101,22 @@ class Watched:
 
 
 @pytest.fixture
+def watch(chromium: Any) -> Iterator[Callable[[], Watched]]:
+    """Pages of different people: each call gives one in a browser of its own."""
+    contexts = []
+
+    def fresh() -> Watched:
+        context = chromium.new_context(viewport={"width": 1200, "height": 900})
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        return Watched(context.new_page())
+
+    yield fresh
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
 def page(chromium: Any) -> Iterator[Watched]:
     """A fresh page, wide as a desk's screen."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})

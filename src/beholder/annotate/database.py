@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beholder.errors import ConfigError, RunError
+from beholder.errors import RunError
 from beholder.optional import require
+from beholder.postgres import Address, engine
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine, MetaData
@@ -93,18 +93,19 @@ def engine_of(folder: Path, database: str | None) -> Engine:
         MissingExtraError: A package is not installed.
     """
     sa = sql()
-    url = sa.make_url(f"sqlite:///{folder / FILE_NAME}") if database is None else _url(database)
     made: Engine
-    if url.drivername == "sqlite":
-        made = sa.create_engine(url, connect_args={"timeout": _WAIT_MS / 1000})
+    if database is None:
+        where = str(folder / FILE_NAME)
+        made = sa.create_engine(f"sqlite:///{where}", connect_args={"timeout": _WAIT_MS / 1000})
         sa.event.listen(made, "connect", _settle_sqlite)
     else:
-        require("pg8000", extra="postgres", purpose="a study in PostgreSQL")
-        made = sa.create_engine(url, pool_size=20, max_overflow=10, pool_pre_ping=True)
+        address = Address.read(database)
+        where = str(address)
+        made = engine(address, pool_size=20, max_overflow=10, pool_pre_ping=True)
     try:
         tables().create_all(made)
     except sa.exc.SQLAlchemyError as error:
-        where = url.render_as_string(hide_password=True)
+        made.dispose()
         raise RunError(
             f"{where} cannot be used: {getattr(error, 'orig', None) or error}; look whether it"
             " runs, and whether name and password are right"
@@ -113,24 +114,8 @@ def engine_of(folder: Path, database: str | None) -> Engine:
 
 
 def without_password(database: str) -> str:
-    """A database's URL as it may stand in a file."""
-    return str(sql().make_url(database).set(password=None).render_as_string())
-
-
-def _url(database: str) -> Any:
-    sa = sql()
-    try:
-        url = sa.make_url(database)
-    except sa.exc.ArgumentError as error:
-        raise ConfigError("--database is no URL; expected postgresql://USER@HOST/NAME") from error
-    if url.get_backend_name() != "postgresql":
-        raise ConfigError(
-            f"--database {url.render_as_string(hide_password=True)}: expected"
-            " postgresql://USER@HOST/NAME; without the option a study is a SQLite file"
-        )
-    return url.set(
-        drivername="postgresql+pg8000", password=url.password or os.environ.get("PGPASSWORD")
-    )
+    """A database's address as it may stand in a file."""
+    return str(Address.read(database))
 
 
 def _settle_sqlite(connection: Any, _: Any) -> None:

@@ -17,6 +17,19 @@ MAX_NAME = 100
 """Characters of an annotator's name."""
 
 
+def check_name(name: str) -> None:
+    """Refuse what cannot be an annotator's name.
+
+    Raises:
+        ConfigError: Names it.
+    """
+    if not name.strip() or not name.isprintable() or len(name) > MAX_NAME:
+        raise ConfigError(
+            f"annotator {name[:MAX_NAME]!r}: expected a name of 1 to {MAX_NAME} printable"
+            " characters"
+        )
+
+
 @dataclass(frozen=True)
 class AnnotationDesign:
     """Who judges.
@@ -40,10 +53,7 @@ class AnnotationDesign:
         if not self.annotators:
             raise ConfigError("a study needs an annotator")
         for name in self.annotators:
-            if not name.strip() or not name.isprintable() or len(name) > MAX_NAME:
-                raise ConfigError(
-                    f"annotator {name!r}: expected a name of 1 to {MAX_NAME} printable characters"
-                )
+            check_name(name)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from beholder.annotate.dealing import check_name
 from beholder.annotate.records import DONE, REMARK, Act, AnnotationUnit, State
 from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks.base import one_value, region
@@ -112,8 +113,9 @@ def _read(study: AnnotationStudy, path: Path) -> Iterator[_Given]:
                 )
             unit = study.unit(positions[unit_id])
             try:
+                check_name(annotator)
                 state = _state(study, unit, told)
-            except ItemError as error:
+            except (ConfigError, ItemError) as error:
                 raise DataError(str(path), str(error), line=line, field=unit_id) from error
             yield _Given(line, positions[unit_id], annotator, state)
 
@@ -122,7 +124,7 @@ def _judgments(row: object, path: Path, line: int) -> Iterator[tuple[str, str, A
     """Unit, annotator and what is told of each judgment in a row of either form."""
     if isinstance(row, Mapping) and isinstance(row.get("judgment"), Mapping):
         unit, annotator = row.get("unit"), row.get("annotator")
-        if not isinstance(unit, str) or not isinstance(annotator, str) or not annotator.strip():
+        if not isinstance(unit, str) or not isinstance(annotator, str):
             raise DataError(str(path), "needs the texts 'unit' and 'annotator'", line=line)
         yield unit, annotator, row["judgment"]
         return

@@ -40,7 +40,7 @@ def rows_of(
     elif task.data == "reviews":
         found = read_reviews(data, media_root=root)
     else:
-        found = read_items(data, media_root=root)
+        found = read_items(data, options)
     return list(good_rows(found, options, bad, name=data)), bad
 
 

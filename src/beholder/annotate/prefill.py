@@ -55,6 +55,8 @@ def prefilled(task: Task, units: Sequence[AnnotationUnit], run: Path) -> list[An
         ConfigError: The task takes no proposals, or the run has none for these data.
         RunError: The folder holds no run of scores.
     """
+    if not task.takes_proposals:
+        raise ConfigError(f"{task.name} cannot be filled in by a run; marks and facts can")
     for told in outcomes(run):
         made = [_with(task, unit, told.get(str(unit.row.get("id")))) for unit in units]
         if any(unit.prefill for unit in made):

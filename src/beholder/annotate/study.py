@@ -68,6 +68,7 @@ class AnnotationStudy:
         self._tables = tables().tables
         found = self._one("beholder_studies", "id")
         if found is None:
+            self.close()
             raise RunError(
                 f"{folder} belongs to a study that its database does not hold; name the right one"
                 " with --database URL"
@@ -112,6 +113,7 @@ class AnnotationStudy:
         if (folder / ABOUT).is_file():
             study = cls.open(folder, database)
             if study.digest != digest:
+                study.close()
                 raise RunError(
                     f"{folder} holds a study of {study.task.name!r} on other data, by other"
                     " annotators or of another design; choose another folder with -o, or leave out"
@@ -146,7 +148,7 @@ class AnnotationStudy:
                     {
                         "study": study_id,
                         "position": position,
-                        "id": unit.id,
+                        "id": json.dumps(unit.id),  # PostgreSQL keeps no text with a NUL
                         "body": json.dumps(unit.to_row(), ensure_ascii=False),
                     }
                     for position, unit in enumerate(units)
@@ -309,7 +311,7 @@ class AnnotationStudy:
         rows = self._rows(
             sql().select(table.c.id, table.c.position).where(table.c.study == self.id)
         )
-        return {row.id: row.position for row in rows}
+        return {json.loads(row.id): row.position for row in rows}
 
     def admit(self, annotator: str, positions: Sequence[int]) -> None:
         """Let an annotator judge further units; who is unknown gets a link of his own."""

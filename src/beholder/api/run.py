@@ -14,6 +14,34 @@ from beholder.run import manifest
 from beholder.run.store import Store
 
 
+class Summary(dict[str, MetricResult]):
+    """Result per metric; a table in a terminal (``print``) and in a notebook.
+
+    Args:
+        log: The content of ``run.json``.
+        results: What it says of each metric.
+    """
+
+    def __init__(self, log: Mapping[str, Any], results: Mapping[str, MetricResult]) -> None:
+        super().__init__(results)
+        self._log = log
+
+    def __str__(self) -> str:
+        from beholder.report.plain import as_text
+
+        return as_text(self._tables())
+
+    def _repr_html_(self) -> str:
+        from beholder.report.plain import as_html
+
+        return as_html(self._tables())
+
+    def _tables(self) -> list[Any]:
+        from beholder.report import summary_table
+
+        return [summary_table(self._log)]
+
+
 @dataclass(frozen=True)
 class Run:
     """A run on disk, of any kind.
@@ -35,10 +63,18 @@ class Run:
         """The content of ``run.json``."""
         return manifest.read(self.path)
 
+    def __str__(self) -> str:
+        """The summary as a table, as ``beholder score`` prints it."""
+        return str(self.summary)
+
+    def _repr_html_(self) -> str:
+        return self.summary._repr_html_()
+
     @property
-    def summary(self) -> dict[str, MetricResult]:
-        """Result per metric, by canonical name."""
-        return manifest.results(self.manifest)
+    def summary(self) -> Summary:
+        """Result per metric, by canonical name; prints as a table."""
+        found = self.manifest
+        return Summary(found, manifest.results(found))
 
     @property
     def kind(self) -> str:

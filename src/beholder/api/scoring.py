@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api.run import Run
-from beholder.data import from_row, records
-from beholder.errors import DataError
-from beholder.metrics import Metric, metric
+from beholder.data.read import items_of
+from beholder.metrics import Metric, fitting, metric
 from beholder.options import Options, grouped
 from beholder.records import Item
-from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.scores import ScoreConfig, fitting_metric, run_scores
 from beholder.run.session import Engine, Progress, Quiet, default_out
 
 
 def score(
     data: str | Path | Iterable[Item | Mapping[str, Any]],
-    metrics: Sequence[str | Metric[Any]] = ("headline",),
+    metrics: Sequence[str | Metric[Any]] | None = None,
     *,
     judge: str | None = None,
     embedder: str | None = None,
@@ -30,9 +30,11 @@ def score(
     """Score a data set, or go on with a run that was interrupted.
 
     Args:
-        data: A data file, a run directory (its items are scored again), or items or rows.
+        data: A data file, a folder of pictures with texts beside them, a run directory (its items
+            are scored again), items or rows, or a table of pandas, pyarrow or datasets.
         metrics: Metrics, or their text forms such as ``"vcs(lct=1)"``;
-            ``"headline"`` is ``"accord"``.
+            ``"headline"`` is ``"accord"``. None takes the one that fits the first items
+            (``beholder.metrics.fitting``).
         judge: Judge for the metrics that ask one and do not name one: ``openai:MODEL``,
             ``hf:MODEL``, ``panel(openai:a, openai:b)``.
         embedder: Embedder for the metrics that do not name one: ``static``, ``minilm``,
@@ -54,16 +56,21 @@ def score(
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         RunError: The run directory is busy or holds another run.
     """
-    named = isinstance(data, str | Path)
+    named = str(data) if isinstance(data, str | Path) else None
+    given = None if named is not None else _rows(data)
+    if metrics is None:
+        head = [] if given is None else list(islice(given, fitting.LOOKED_AT))
+        metrics = [_fitting(named, head, judge, options)]
+        given = None if given is None else chain(head, given)
     config = configure(
-        str(data) if named else None,
+        named,
         metrics,
         judge=judge,
         embedder=embedder,
         out=out,
         **options,
     )
-    rows = None if isinstance(data, str | Path) else _from_python(data)
+    rows = None if given is None else items_of(given, config.rows, "items")
     bad_rows = run_scores(config, progress or Quiet(), rows, engine)
     return Run(config.out, bad_rows=tuple(bad_rows))
 
@@ -94,8 +101,29 @@ def configure(
     )
 
 
-def _from_python(rows: Iterable[Item | Mapping[str, Any]]) -> Iterator[Item | DataError]:
-    def build(row: object, number: str) -> Item:
-        return row if isinstance(row, Item) else from_row(row, default_id=number)
+def _fitting(
+    data: str | None, head: Sequence[tuple[int, Any]], judge: str | None, options: Options
+) -> str:
+    rows, _, _ = grouped(options)
+    if data is not None:
+        return fitting_metric(data, rows, judge=judge is not None)[0]
+    items = [one for one in items_of(head, rows, "items") if isinstance(one, Item)]
+    return fitting.fitting(items, judge=judge is not None)[0] if items else fitting.HEADLINE
 
-    return records(enumerate(rows, start=1), build, name="items")
+
+def _rows(data: Any) -> Iterator[tuple[int, Any]]:
+    """Rows of what may be a table of pandas or pyarrow, with their numbers."""
+    if hasattr(data, "to_batches"):  # pyarrow
+        found: Iterable[Any] = (row for batch in data.to_batches() for row in batch.to_pylist())
+    elif hasattr(data, "itertuples"):  # pandas: a cell that is not there is no number
+        found = map(_filled, data.to_dict("records"))
+    else:
+        found = data
+    yield from enumerate(found, start=1)
+
+
+def _filled(row: Mapping[Any, Any]) -> dict[Any, Any]:
+    cells = {
+        name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()
+    }
+    return {name: value for name, value in cells.items() if value is not None and value == value}

@@ -14,9 +14,10 @@ from beholder.backends.money import Account, Price, Usage
 from beholder.errors import ConfigError
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
-Structure: TypeAlias = Literal["schema", "object", "guided", "tool", "text"]
-"""How an answer is held to a JSON schema: as ``response_format`` of the kind ``json_schema`` or
-``json_object``, as ``guided_json``, by a forced tool call, or by the words of the prompt alone."""
+Structure: TypeAlias = Literal["schema", "tag", "object", "guided", "tool", "text"]
+"""How an answer is held to a JSON schema: as ``response_format`` of the kind ``json_schema``,
+``structural_tag`` (with little white space) or ``json_object``, as ``guided_json``, by a forced
+tool call, or by the words of the prompt alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,21 +172,40 @@ async def probe_structure(dialect: Dialect, ask: Ask) -> Dialect:
         tried = replace(dialect, structure=structure, bounds=bounds)
         try:
             found = await ask(request, tried)
-            answer = json.loads(found.samples[0].text)
         except Refused as refusal:
             refused, broke = True, broke or refusal.broke
             continue
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(answer, dict) and _is_answer(answer.get(_FIELD)):
-            return tried
+        if _keeps_to_schema(found):
+            return await _without_blanks(tried, found, request, ask)
     if broke:
         await _must_work(dialect, ask)
     return replace(dialect, structure="text")
 
 
-def _is_answer(given: object) -> bool:
+def _keeps_to_schema(found: Completion) -> bool:
+    try:
+        answer = json.loads(found.samples[0].text)
+    except (ValueError, RecursionError):
+        return False
+    given = answer.get(_FIELD) if isinstance(answer, dict) else None
     return isinstance(given, list) and set(map(str, given)) == {str(_NUMBER)}
+
+
+async def _without_blanks(
+    dialect: Dialect, found: Completion, request: Request, ask: Ask
+) -> Dialect:
+    """The dialect with bounded white space, where a request can say so.
+
+    Small models lose themselves in blanks. vLLM's schemas let in any number, if the server was not
+    started otherwise; its structural tags let in one.
+    """
+    if dialect.structure != "schema" or not (found.fingerprint or "").startswith("vllm"):
+        return dialect
+    tag = replace(dialect, structure="tag")
+    try:
+        return tag if _keeps_to_schema(await ask(request, tag)) else dialect
+    except Refused:  # an older version
+        return dialect
 
 
 async def probe_images(dialect: Dialect, ask: Ask) -> bool:

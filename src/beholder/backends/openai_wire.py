@@ -123,6 +123,9 @@ def _add_schema(body: dict[str, Any], schema: Mapping[str, Any], dialect: Dialec
     if dialect.structure == "schema":
         wanted = {"name": TOOL, "strict": True, "schema": told}
         body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+    elif dialect.structure == "tag":
+        wanted = {"type": "json_schema", "json_schema": told, "max_whitespace_cnt": 1}
+        body["response_format"] = {"type": "structural_tag", "format": wanted}
     elif dialect.structure == "object":
         body["response_format"] = {"type": "json_object", "schema": told}
     elif dialect.structure == "guided":

@@ -113,7 +113,7 @@ def _known_items(known: HumanSet, data: str) -> Iterator[Item]:
 
 def _from_file(path: Path, name: str | None, taken: DataOptions) -> JudgedSet:
     bad: list[DataError] = []
-    read = read_items(path, media_root=taken.media_root)
+    read = read_items(path, taken)
     items = list(good_rows(read, taken, bad, name=str(path)))
     if not any(item.judgments for item in items):
         raise DataError(str(path), "has no row with judgments to agree with")

@@ -39,7 +39,7 @@ class SuiteConfig:
         """The good rows of the data, and those that are left out."""
         rows = self.scores.rows
         bad: list[DataError] = []
-        found = read_items(self.scores.data, media_root=rows.media_root)
+        found = read_items(self.scores.data, rows)
         return list(good_rows(found, rows, bad, name=self.scores.data)), bad
 
     def score(self, items: Sequence[Item], progress: Progress) -> None:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from beholder.cli.groups import (
     AsJson,
-    DataGroup,
+    ItemDataGroup,
     JudgeGroup,
     Out,
     TablesGroup,
@@ -78,7 +78,7 @@ def agree(
     judgments: JudgmentGroup = JudgmentGroup(),
     out: Out = None,
     tools: ToolGroup = ToolGroup(),
-    rows: DataGroup = DataGroup(),
+    rows: ItemDataGroup = ItemDataGroup(),
     judging: JudgeGroup = JudgeGroup(),
     work: WorkGroup = WorkGroup(),
     drawing: DrawingGroup = DrawingGroup(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import AsJson, Data, DataGroup, ServerGroup
+from beholder.cli.groups import AsJson, Data, ItemDataGroup, ServerGroup
 from beholder.cli.printing import say, say_left_out, tell, tell_result
 from beholder.errors import ConfigError
 
@@ -65,7 +65,7 @@ def annotate(
     prefill: Path | None = None,
     pictures: str | None = None,
     database: Database = None,
-    rows: DataGroup = DataGroup(),
+    rows: ItemDataGroup = ItemDataGroup(),
     server: ServerGroup = ServerGroup(),
     prepare: bool = False,
 ) -> None:

@@ -13,12 +13,17 @@ from beholder.cli.printing import tell, tell_tables
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
-    from beholder.judges import AnswerFile
+    from beholder.judges.answers import AnswerCache
+    from beholder.postgres import Address
 
 app = App(name="cache", help="The answers of judges that all runs share.", help_format="markdown")
 Place: TypeAlias = Annotated[
     str | None,
-    Parameter(name="--cache", help="Folder of the cache; BEHOLDER_CACHE if it is not named."),
+    Parameter(
+        name="--cache",
+        help="Folder of the cache, or postgresql://USER@HOST/NAME; BEHOLDER_CACHE if it is not"
+        " named.",
+    ),
 ]
 
 
@@ -44,7 +49,7 @@ def stats(*, place: Place = None) -> None:
             f"{row['cost']:.4f}",
         )
     tell_tables(table)
-    tell(f"{file.path}: {file.path.stat().st_size / 1e6:.1f} MB")
+    tell(f"{file.name}: {file.size() / 1e6:.1f} MB")
     file.close()
 
 
@@ -64,7 +69,7 @@ def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> Non
 
     if run is not None and not (run / FILE_NAME).is_file():
         raise ConfigError(f"{run} is not a run directory: it has no {FILE_NAME}")
-    file = _opened(place) if run is None else AnswerFile(run / FILE_NAME)
+    file: AnswerCache = _opened(place) if run is None else AnswerFile(run / FILE_NAME)
     tell(f"{export_answers(file, out)} answers written to {out}")
     file.close()
 
@@ -79,18 +84,36 @@ def prune(*, days: float, place: Place = None) -> None:
         days: Remove answers that are older than so many days.
     """
     file = _opened(place)
-    tell(f"{file.prune(older_than=days * 86400)} answers removed from {file.path}")
+    tell(f"{file.prune(older_than=days * 86400)} answers removed from {file.name}")
     file.close()
 
 
-def cache_file(place: str | Path | None) -> Path | None:
+@app.command
+def verify(*, place: Place = None) -> None:
+    """Read every answer; those that cannot be read are removed, and will be asked for again.
+
+    Example: `beholder cache verify`
+    """
+    file = _opened(place)
+    n_before = sum(row["n_answers"] for row in file.stats())
+    n_read = sum(1 for _ in file.records())
+    tell(f"{n_read} answers of {file.name} can be read, {n_before - n_read} were removed")
+    file.close()
+
+
+def cache_at(place: str | None) -> Path | Address | None:
     """Where the shared cache lies: the option, else ``BEHOLDER_CACHE``, else the platform's folder.
 
     Args:
-        place: A folder, ``off`` for no cache, or None.
+        place: A folder, the address of a database, ``off`` for no cache, or None.
     """
-    named = str(place or os.environ.get("BEHOLDER_CACHE") or _platform_folder())
-    return None if named == "off" else Path(named) / "answers.sqlite"
+    from beholder.options import cache_place
+
+    named = place or os.environ.get("BEHOLDER_CACHE") or str(_platform_folder())
+    if named == "off":
+        return None
+    found = cache_place(named)
+    return found / "answers.sqlite" if isinstance(found, Path) else found
 
 
 def _platform_folder() -> Path:
@@ -101,12 +124,12 @@ def _platform_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "beholder"
 
 
-def _opened(place: str | None) -> AnswerFile:
-    from beholder.judges import AnswerFile
+def _opened(place: str | None) -> AnswerCache:
+    from beholder.run.answers import open_cache
 
-    path = cache_file(place)
-    if path is None:
+    found = cache_at(place)
+    if found is None:
         raise ConfigError("the cache is off; name its folder with --cache")
-    if not path.is_file():
-        raise ConfigError(f"there is no cache at {path}; runs make it")
-    return AnswerFile(path)
+    if isinstance(found, Path) and not found.is_file():
+        raise ConfigError(f"there is no cache at {found}; runs make it")
+    return open_cache(found)

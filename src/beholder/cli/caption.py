@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, RunGroup
+from beholder.cli.groups import Data, ItemRunGroup
 from beholder.cli.printing import say
 from beholder.cli.rows import OutFile, by_system, make_rows
 from beholder.errors import ConfigError
@@ -39,7 +39,7 @@ def caption(
     out: OutFile,
     judge: tuple[str, ...] = (),
     writing: WritingGroup = WritingGroup(),
-    run: RunGroup = RunGroup(),
+    run: ItemRunGroup = ItemRunGroup(),
 ) -> int:
     """Have models describe pictures; run it again to go on after an interruption.
 
@@ -59,7 +59,7 @@ def caption(
 
     if data == "-" and writing.words == "median":
         raise ConfigError("--words median reads the data twice; name a file instead of -")
-    read = read_pictured(data, media_root=run.rows.media_root)
+    read = read_pictured(data, run.rows)
     limits = word_limits(writing.words, good_rows(read, run.rows, [], name=data))
     systems = {
         name: CaptionRow(spec, writing.language, limits, writing.context)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from beholder.cli.groups import Data, RunGroup
+from beholder.cli.groups import Data, ItemRunGroup
 from beholder.cli.rows import OutFile, by_system, make_rows
 from beholder.errors import DataError
 
@@ -20,7 +20,7 @@ def classify(
     judge: str | None = None,
     by: Literal["picture", "candidate", "reference"] = "picture",
     column: str = "category",
-    run: RunGroup = RunGroup(),
+    run: ItemRunGroup = ItemRunGroup(),
 ) -> int:
     """Sort pictures or texts into your categories: at most two each, at most one rated High.
 

@@ -8,13 +8,13 @@ of its annotations: they are read where the group is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from beholder.cli.cache import cache_file
+from beholder.cli.cache import cache_at
 from beholder.errors import ConfigError
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 
@@ -38,10 +38,35 @@ AsJson: TypeAlias = Annotated[
 ]
 
 
+def _field_and_column(given: str) -> tuple[str, str]:
+    name, equals, column = given.partition("=")
+    if not equals:
+        raise ConfigError(f"--map {given}: expected FIELD=COLUMN, such as candidate=text")
+    return name.strip(), column.strip()
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class DataGroup(DataOptions):
-    """Which rows of the data a command takes."""
+    """Which rows of the data a command takes that reads no items."""
+
+    map: Annotated[Mapping[str, str], Parameter(parse=False)] = field(default_factory=dict)
+    references_from: Annotated[Path | None, Parameter(parse=False)] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ItemDataGroup(DataOptions):
+    """Which rows of the data a command takes, and where their fields lie."""
+
+    map: Annotated[
+        tuple[str, ...],
+        Parameter(help="Which column holds a field, as candidate=text; repeatable."),
+    ] = ()  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "map", dict(_field_and_column(one) for one in self.map))
 
 
 @Parameter(name="*")
@@ -57,14 +82,17 @@ class JudgeGroup(JudgeOptions):
 class WorkGroup(WorkOptions):
     """How much a command does at once, what it keeps, and what it may spend."""
 
-    cache: Annotated[
-        Path | None,
-        Parameter(help="Folder of the answers that all runs share, or off; see `beholder cache`."),
-    ] = None
+    cache: Annotated[  # as a shell writes it
+        str | None,
+        Parameter(
+            help="Folder of the answers that all runs share, postgresql://USER@HOST/NAME, or off;"
+            " see `beholder cache`."
+        ),
+    ] = None  # type: ignore[assignment]
 
     def found(self) -> WorkOptions:
-        """The options of the run, with the file of the cache."""
-        return replace(self, cache=cache_file(self.cache))
+        """The options of the run, with the file or database of the cache."""
+        return WorkOptions(self.workers, self.concurrency, cache_at(self.cache), self.max_cost)
 
 
 @Parameter(name="*")
@@ -140,6 +168,17 @@ class RunGroup:
     """What every command takes that makes a run."""
 
     rows: DataGroup = field(default_factory=DataGroup)
+    judging: JudgeGroup = field(default_factory=JudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ItemRunGroup:
+    """What every command takes that makes a run over items."""
+
+    rows: ItemDataGroup = field(default_factory=ItemDataGroup)
     judging: JudgeGroup = field(default_factory=JudgeGroup)
     work: WorkGroup = field(default_factory=WorkGroup)
     finish: FinishGroup = field(default_factory=FinishGroup)

@@ -133,7 +133,8 @@ class SourceGroup:
     """The judge, and what it sees.
 
     Attributes:
-        judge: Judge that rates, such as openai:MODEL; repeatable, to compare judges.
+        judge: Judge that rates, such as openai:MODEL, or people:FILE for what annotators said;
+            repeatable, to compare judges.
         pictures: Folder, or file with a row per picture, that sequences name.
         max_side: Longer side of a picture that is shown, in pixels.
     """
@@ -378,7 +379,7 @@ def _say_costs(config: NarrateConfig, cost: Mapping[str, Any]) -> None:
         f"{cost['n_narratives']} narratives of {cost['n_pictures']} pictures;"
         f" parts: {', '.join(config.parts)}"
     )
-    if not config.judged:
+    if not config.judged or not config.models:
         return
     for unit in ("seconds", "tokens"):
         row = cost[unit]

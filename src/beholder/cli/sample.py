@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, DataGroup
+from beholder.cli.groups import Data, ItemDataGroup
 from beholder.cli.printing import say, say_left_out
 from beholder.cli.rows import OutFile
 from beholder.options import SampleDesign
@@ -34,7 +34,7 @@ def sample(
     out: OutFile,
     design: Annotated[SampleDesign, Parameter(name="*")] = SampleDesign(),
     people: AnnotatorGroup = AnnotatorGroup(),
-    rows: DataGroup = DataGroup(),
+    rows: ItemDataGroup = ItemDataGroup(),
 ) -> int:
     """Draw the pictures of a study: at random, per category, or both; the same seed draws the same.
 
@@ -60,7 +60,7 @@ def sample(
     if people.overlap is not None and not people.annotators:
         raise ConfigError("--overlap says how many annotators see a picture; give --annotators")
     bad: list[DataError] = []
-    read = read_pictured(data, media_root=rows.media_root)
+    read = read_pictured(data, rows)
     root, folder = root_of(data), out.parent
     items = [
         replace(item, images=tuple(rebased(image, root, folder) for image in item.images))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, EngineGroup, Out, RunGroup, ToolGroup
-from beholder.cli.printing import close, say_left_out, tell_plan, tell_result
+from beholder.cli.groups import Data, EngineGroup, ItemRunGroup, Out, ToolGroup
+from beholder.cli.printing import close, say, say_left_out, tell_plan, tell_result
 
 
 def score(
     data: Data,
     /,
     *,
-    metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = ("headline",),
+    metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
     out: Out = None,
     tools: ToolGroup = ToolGroup(),
     fail_under: tuple[str, ...] = (),
     no_report: bool = False,
-    run: RunGroup = RunGroup(),
+    run: ItemRunGroup = ItemRunGroup(),
     where: EngineGroup = EngineGroup(),
 ) -> int:
     """Score a data set; run the same command again to go on after an interruption.
@@ -28,7 +30,8 @@ def score(
 
     Args:
         data: A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.
-        metric: A metric, such as vcs or 'vcs(lct=1)'; headline is accord; repeatable.
+        metric: A metric, such as vcs or 'vcs(lct=1)'; headline is accord; repeatable. The one that
+            fits the data if none is named.
         out: Run directory; runs/NAME-OF-DATA if none is named.
         fail_under: Gate on a mean: accord=0.6 or accord.precision=0.5; repeatable.
         no_report: Do not draw report.html.
@@ -37,9 +40,13 @@ def score(
     from beholder.cli.gates import missed, parse_gate
     from beholder.cli.progress import TerminalProgress
     from beholder.report import summary_table, write_report
-    from beholder.run.scores import ScoreConfig, plan_scores, run_scores
+    from beholder.run.scores import ScoreConfig, fitting_metric, plan_scores, run_scores
     from beholder.run.session import default_out
 
+    if not metric:
+        chosen, why = fitting_metric(data, run.rows, judge=tools.judge is not None)
+        say(f"metric: {chosen} ({why})")
+        metric = (chosen,)
     gates = [parse_gate(text) for text in fail_under]
     engine = where.named()
     config = ScoreConfig(
@@ -52,7 +59,8 @@ def score(
     )
     if run.finish.dry_run:
         return tell_plan(plan_scores(config), config.out)
-    with TerminalProgress() as progress:
+    # What a cluster says is no result: it goes where progress goes.
+    with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         say_left_out(run_scores(config, progress, engine=engine))
     made = api.Run(config.out)
     report = None if no_report else write_report(config.out, media_root=config.folder)

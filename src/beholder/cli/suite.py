@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import AsJson, Data, DataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
+from beholder.cli.groups import AsJson, Data, ItemDataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
 from beholder.cli.printing import close, say_left_out, tell_result
 from beholder.errors import ConfigError
 
@@ -44,7 +44,7 @@ class SuiteGroup:
     seed: int = 0
     resamples: int = 1000
     tools: ToolGroup = field(default_factory=ToolGroup)
-    rows: DataGroup = field(default_factory=DataGroup)
+    rows: ItemDataGroup = field(default_factory=ItemDataGroup)
     judging: JudgeGroup = field(default_factory=JudgeGroup)
     work: WorkGroup = field(default_factory=WorkGroup)
 

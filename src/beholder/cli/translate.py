@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, RunGroup
+from beholder.cli.groups import Data, ItemRunGroup
 from beholder.cli.rows import OutFile, by_system, make_rows
 
 
@@ -19,7 +19,7 @@ def translate(
     target: Annotated[str, Parameter(name="--to")],
     judge: str | None = None,
     column: str = "language",
-    run: RunGroup = RunGroup(),
+    run: ItemRunGroup = ItemRunGroup(),
 ) -> int:
     """Translate candidate and references clause by clause, which keeps the shape of speech.
 

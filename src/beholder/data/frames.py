@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from beholder.data.folders import pictures_below
 from beholder.data.read import read_rows, records
 from beholder.data.row import RowError, identifier, labels, media_path, plain_text, shorten
 from beholder.dates import PartialDate
@@ -15,8 +16,6 @@ from beholder.errors import DataError, ItemError
 from beholder.files import write_jsonl
 from beholder.media import check_image, inside
 from beholder.records import Frame, Storyline
-
-PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
 
 _ALIASES = {
     "id": (),
@@ -150,11 +149,7 @@ def write_storylines(path: Path, storylines: Iterable[Storyline]) -> None:
 
 
 def _folder_frames(folder: Path) -> Iterator[Frame]:
-    files = sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.suffix.lower() in PICTURES and path.is_file()
-    )
+    files = pictures_below(folder)
     stems = [str(PurePosixPath(file).with_suffix("")) for file in files]
     uses = Counter(stems)
     for file, stem in zip(files, stems, strict=True):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from beholder.errors import DataError
+from beholder.remote import file_system, is_url
 
 PACKED = (".gz", ".xz")
 """Endings of packed files."""
@@ -24,11 +25,11 @@ MAX_UNPACKING = 200
 
 
 @contextmanager
-def opened(path: Path, name: str, packed: str | None) -> Iterator[IO[bytes]]:
+def opened(source: str | Path, name: str, packed: str | None) -> Iterator[IO[bytes]]:
     """The bytes of a file, unpacked.
 
     Args:
-        path: The file.
+        source: The file, or its URL.
         name: What messages call it.
         packed: One of ``PACKED``, or None.
 
@@ -36,7 +37,7 @@ def opened(path: Path, name: str, packed: str | None) -> Iterator[IO[bytes]]:
         DataError: It cannot be read, is damaged, or unpacks to far more than its size.
     """
     try:
-        with path.open("rb") as plain, _unpacked(plain, packed, name) as stream:
+        with _plain(source) as plain, _unpacked(plain, packed, name) as stream:
             yield stream
     except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError) as error:
         raise DataError(name, f"is damaged or not a {packed} file ({error})") from error
@@ -44,6 +45,17 @@ def opened(path: Path, name: str, packed: str | None) -> Iterator[IO[bytes]]:
         raise DataError(name, "needs more memory to unpack than there is") from error
     except OSError as error:
         raise DataError(name, f"cannot be read: {error.strerror or error}") from error
+
+
+@contextmanager
+def _plain(source: str | Path) -> Iterator[IO[bytes]]:
+    if is_url(source):
+        files, path = file_system(str(source))
+        with files.open_input_file(path) as far:
+            yield io.BufferedReader(far, 2**20)
+        return
+    with Path(source).open("rb") as near:
+        yield near
 
 
 def check_unpacking(n_bytes: int, packed: int, name: str) -> None:

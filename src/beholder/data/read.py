@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Self, TypeAlias, TypeVar
 
 from beholder import spec
+from beholder.data.coco import annotation_rows, is_annotations
+from beholder.data.columns import check_mapped, renamed
+from beholder.data.folders import sidecar_rows
+from beholder.data.iiif import canvas_rows, is_manifest
+from beholder.data.joined import references_by_id, with_references
 from beholder.data.packed import MAX_ROW_BYTES, PACKED, check_unpacking, opened
 from beholder.data.row import ALIASES, RowError, from_row
+from beholder.data.subtitles import cues, subtitle_row
 from beholder.data.transcripts import from_transcript
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
 from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item
+from beholder.remote import file_system, is_url
 
 T = TypeVar("T")
 
@@ -42,37 +51,60 @@ _PARQUET_ROWS = 64
 MAX_JSON_BYTES = 256 * 2**20
 """Longest .json file: unlike the other formats it is read as a whole."""
 
+EVERY_ROW = DataOptions()
+"""All rows as they are."""
+
 _OUTER = ("group", "judgments")
 _HUB = "hf:"
 
 
 def read_items(
-    source: str | Path, *, media_root: Path | None = None, textless: bool = False
+    source: str | Path, taken: DataOptions = EVERY_ROW, *, textless: bool = False
 ) -> Iterator[Item | DataError]:
-    """Read a data file.
+    """Read a data set.
 
     Args:
         source: A ``.jsonl``, ``.json``, ``.csv``, ``.tsv`` or ``.parquet`` file, the text ones also
-            as ``.gz`` or ``.xz``; ``"-"`` reads JSONL from standard input; ``hf:NAME`` or
-            ``hf:NAME@SPLIT`` a data set of the Hugging Face hub (extra ``datasets``; the split
-            ``test`` if none is named), without columns that hold pictures or sound.
-        media_root: Folder that absolute paths of images may point into; None refuses them all.
+            as ``.gz`` or ``.xz``; ``"-"`` reads JSONL from standard input; COCO captions and their
+            results, IIIF manifests (``.json``), ``.vtt`` and ``.srt``; a folder of pictures with
+            texts beside them; ``hf:NAME`` or ``hf:NAME@SPLIT`` a data set of the Hugging Face hub
+            (extra ``datasets``; the split ``test`` if none is named), without columns that hold
+            pictures or sound. A URL of a file (``s3://``,
+            ``gs://``, ``file://``) is read through pyarrow.
+        taken: Which column holds a field, where references lie, where pictures may lie. The limit
+            is the reader's matter.
         textless: A row may lack the candidate, which is then empty.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
 
     Raises:
+        ConfigError: Something else than a field is mapped.
         DataError: The file as a whole cannot be read.
     """
     name = "stdin" if str(source) == "-" else str(source)
+    return items_of(read_rows(source, name, taken.map.get("candidate")), taken, name, textless)
+
+
+def items_of(
+    rows: Iterable[Row], taken: DataOptions, name: str, textless: bool = False
+) -> Iterator[Item | DataError]:
+    """Items of rows, wherever they come from; as ``read_items``."""
+    check_mapped(taken.map)
+    named = renamed(rows, taken.map, name)
+    if taken.references_from is not None:
+        source = str(taken.references_from)
+        known = references_by_id(renamed(read_rows(source, source), {}, source), source)
+        named = with_references(named, known, name, source)
 
     def build(row: object, number: str) -> Item:
+        if isinstance(row, Item):
+            return row
         given = from_transcript(row)
         given = _with_candidate(given) if textless else given
-        return from_row(given, default_id=number, media_root=media_root)
+        return from_row(given, default_id=number, media_root=taken.media_root)
 
-    return records(read_rows(source, name), build, name=name)
+    return records(named, build, name=name)
 
 
 def _with_candidate(row: object) -> object:
@@ -159,6 +191,9 @@ def good_rows(
 def _all_bad(errors: list[DataError]) -> DataError:
     """One error that tells all wrong rows, up to a number."""
     first, more = errors[0], errors[1:MAX_ROWS_SHOWN]
+    if more and all((one.field, one.reason) == (first.field, first.reason) for one in more):
+        reason = f"{first.reason}\n(all rows that were read are like this)"
+        return DataError(first.path, reason, line=first.line, field=first.field)
     lines = [f"\n{error}" for error in more]
     if len(errors) > MAX_ROWS_SHOWN:
         lines.append("\n(and more)")
@@ -168,8 +203,14 @@ def _all_bad(errors: list[DataError]) -> DataError:
     )
 
 
-def read_rows(source: str | Path, name: str) -> Iterator[Row]:
-    """Rows of a data file with their numbers, unchecked; ``name`` is what messages call the file.
+def read_rows(source: str | Path, name: str, said: str | None = None) -> Iterator[Row]:
+    """Rows of a data set with their numbers, unchecked.
+
+    Args:
+        source: As ``read_items`` takes it.
+        name: What messages call it.
+        said: The column of tables that holds the candidate, where it has a name of its own: an
+            empty cell of it is an empty text.
 
     Raises:
         DataError: The file as a whole cannot be read.
@@ -181,19 +222,25 @@ def read_rows(source: str | Path, name: str) -> Iterator[Row]:
         yield from _hub(name)
         return
     path = Path(source)
+    if path.is_dir():
+        yield from sidecar_rows(path, name)
+        return
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else None
     kind = suffixes[-1] if suffixes else ""
     if kind == ".parquet" and packed is None:
-        yield from _parquet(path, name)
+        yield from _parquet(source, name)
+    elif kind in _TABLES:
+        with opened(source, name, packed) as stream:
+            yield from _csv(stream, name, _TABLES[kind], said)
     elif kind in _TEXT_FORMATS:
-        with opened(path, name, packed) as stream:
+        with opened(source, name, packed) as stream:
             yield from _TEXT_FORMATS[kind](stream, name)
     else:
         raise DataError(
             name,
-            "its ending does not tell the format: expected .jsonl, .json, .csv or .tsv (also .gz,"
-            " .xz) or .parquet",
+            "its ending does not tell the format: expected .jsonl, .json, .csv, .tsv, .vtt or .srt"
+            " (also .gz, .xz), .parquet, or a folder of pictures",
         )
 
 
@@ -218,6 +265,10 @@ def _hub(name: str) -> Iterator[Row]:
 
 def _jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
     for number, line in _lines(stream, name):
+        if number == 1 and isinstance(line, str) and line.strip() in ("[", "{"):
+            raise DataError(
+                name, "is one JSON value over several lines, and not a row a line: call it .json"
+            )
         if isinstance(line, DataError):
             yield number, line
         elif line.strip():
@@ -229,7 +280,7 @@ def _jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
 
 
 def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
-    """The rows of one JSON value: a list, or the list ``data`` of an object."""
+    """The rows of one JSON value: a list, the list ``data`` of an object, or a published form."""
     whole = stream.read(MAX_JSON_BYTES + 1)
     if len(whole) > MAX_JSON_BYTES:
         raise DataError(name, f"is longer than {MAX_JSON_BYTES >> 20} MiB; write it as .jsonl")
@@ -237,9 +288,17 @@ def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
         found = json.loads(whole.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise DataError(name, f"is not JSON: {error}") from error
+    for is_one, rows_of in ((is_annotations, annotation_rows), (is_manifest, canvas_rows)):
+        if is_one(found):
+            yield from enumerate(rows_of(found, name), start=1)
+            return
     rows = found.get("data") if isinstance(found, Mapping) else found
     if not isinstance(rows, list):
-        raise DataError(name, "expected a list of rows, or an object whose field data is one")
+        raise DataError(
+            name,
+            "expected a list of rows, an object whose field data is one, COCO captions, or an IIIF"
+            " manifest",
+        )
     yield from enumerate(rows, start=1)
 
 
@@ -274,14 +333,15 @@ def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON number")
 
 
-def _csv(stream: IO[bytes], name: str, delimiter: str = ",") -> Iterator[Row]:
+def _csv(stream: IO[bytes], name: str, delimiter: str, said: str | None) -> Iterator[Row]:
     csv.field_size_limit(MAX_ROW_BYTES)
     lines = _RowLines(stream, name)
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    first = next(lines, None)
+    if first is None:
+        return
+    reader = csv.reader(chain([first], lines), delimiter=_delimiter(first, delimiter), strict=True)
     try:
-        header = next(reader, None)
-        if header is None:
-            return
+        header = next(reader)
         _check_header(header, name)
         for cells in reader:
             lines.n_characters = 0
@@ -291,9 +351,15 @@ def _csv(stream: IO[bytes], name: str, delimiter: str = ",") -> Iterator[Row]:
                 reason = f"has {len(cells)} cells, the header has {len(header)}"
                 yield reader.line_num, DataError(name, reason, line=reader.line_num)
                 continue
-            yield reader.line_num, _from_cells(dict(zip(header, cells, strict=True)))
+            yield reader.line_num, _from_cells(dict(zip(header, cells, strict=True)), said)
     except csv.Error as error:
         raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
+
+
+def _delimiter(header: str, usual: str) -> str:
+    """What separates cells: spreadsheets of many countries write semicolons, and call them CSV."""
+    bare = re.sub(r'"[^"]*"', "", header)
+    return usual if usual in bare else next((one for one in ";\t" if one in bare), usual)
 
 
 def _check_header(header: list[str], name: str) -> None:
@@ -338,12 +404,12 @@ class _RowLines:
         return line
 
 
-def _from_cells(cells: dict[str, str]) -> dict[str, Any]:
+def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, Any]:
     """CSV has no lists and no objects: ``["a", "b"]`` in a cell, ``group.system`` as a column."""
     row: dict[str, Any] = {}
     for column, cell in cells.items():
         if cell == "":
-            if column in ("candidate", *ALIASES["candidate"]):
+            if column in (said or "candidate", *ALIASES["candidate"]):
                 row[column] = cell  # said nothing: a failed item, not a bad row
             continue
         outer, dot, inner = column.partition(".")
@@ -371,20 +437,25 @@ def _number(cell: str) -> float | str:
         return cell
 
 
-def _parquet(path: Path, name: str) -> Iterator[Row]:
+def _parquet(source: str | Path, name: str) -> Iterator[Row]:
     import pyarrow
+    import pyarrow.fs
     import pyarrow.parquet
 
     number = 0
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
+        if is_url(source):
+            files, path = file_system(str(source))
+        else:
+            files, path = pyarrow.fs.LocalFileSystem(), str(source)
+        with pyarrow.parquet.ParquetFile(path, filesystem=files) as file:
             _check_columns(file.schema_arrow.names, name)
-            _check_parquet(file.metadata, path.stat().st_size, name)
+            _check_parquet(file.metadata, files.get_file_info(path).size, name)
             for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
                 for row in _rows_of(batch):
                     number += 1
                     yield number, _too_long(name, number) if row is None else row
-    except DataError:
+    except (DataError, ConfigError):
         raise
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
         # ValueError: a text that is not UTF-8, times in nanoseconds; OverflowError: the year 300000
@@ -411,10 +482,20 @@ def _rows_of(batch: Any) -> Iterator[dict[str, Any] | None]:
         yield row.to_pylist()[0] if row.nbytes <= MAX_ROW_BYTES else None
 
 
+def _subtitles(stream: IO[bytes], name: str) -> Iterator[Row]:
+    texts = []
+    for _, line in _lines(stream, name):
+        if isinstance(line, DataError):
+            raise line
+        texts.append(line)
+    yield 1, subtitle_row(cues(texts, name), Path(name).name.partition(".")[0])
+
+
 _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
     ".json": _json,
     ".jsonl": _jsonl,
     ".ndjson": _jsonl,
-    ".csv": _csv,
-    ".tsv": lambda stream, name: _csv(stream, name, delimiter="\t"),
+    ".vtt": _subtitles,
+    ".srt": _subtitles,
 }
+_TABLES = {".csv": ",", ".tsv": "\t"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -16,6 +16,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "images": ("image",),
 }
 """Other names of a field that are understood when reading; written out, it has the field's name."""
+
+
+_NAMED = 20
+"""Columns that a message names."""
 
 
 class RowError(ValueError):
@@ -64,7 +68,11 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         raise RowError("is missing", "id")
     candidate = take("candidate", plain_text)
     if candidate is None:
-        raise RowError(f"is missing (also read: {', '.join(ALIASES['candidate'])})", "candidate")
+        raise RowError(
+            f"is missing (also read: {', '.join(ALIASES['candidate'])}); {columns_of(row)}; name"
+            " its column with --map candidate=COLUMN",
+            "candidate",
+        )
     return Item(
         id=item_id,
         candidate=candidate,
@@ -78,6 +86,13 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
             **{key: _clean(value, key) for key, value in rest.items()},
         },
     )
+
+
+def columns_of(row: Iterable[Any]) -> str:
+    """The columns of a row, as messages name them."""
+    names = list(map(str, row))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"there are: {', '.join(names[:_NAMED])}{more}"
 
 
 def to_row(item: Item) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 from beholder.backends import BACKENDS, backend
 from beholder.backends.money import Budget
 from beholder.errors import ConfigError, UnknownNameError
-from beholder.judges.answers import AnswerFile, Answers, AnswerStore
+from beholder.judges.answer_file import AnswerFile
+from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.base import Draw, Judge
 from beholder.judges.dry import Tally
 from beholder.judges.grades import Grade

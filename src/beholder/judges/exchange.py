@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from beholder.files import replacing
-from beholder.judges.answers import AnswerFile
+from beholder.judges.answers import AnswerCache
 
 
-def export_answers(file: AnswerFile, path: Path) -> int:
+def export_answers(file: AnswerCache, path: Path) -> int:
     """Write all answers of a store or cache, oldest first; gives how many.
 
     Each row has ``request`` (digest), ``operation``, ``template``, ``backend``, ``model``,

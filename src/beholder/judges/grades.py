@@ -42,6 +42,7 @@ class Grade:
         read: Where it comes from.
         contradiction: What the target says in the unit's place, where the judge tells; or empty.
         where: Characters of the unit's counterpart in the target, where the judge tells.
+        sure: False where the judge tells that it cannot be sure that the unit is there, or not.
     """
 
     value: float
@@ -50,6 +51,7 @@ class Grade:
     read: Literal["logprobs", "samples", "rules"]
     contradiction: str = ""
     where: tuple[Span, ...] = ()
+    sure: bool = True
 
 
 def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) -> Grade:
@@ -137,19 +139,22 @@ def _by_first_token(answer: Answer, low: int, high: int) -> Grade:
     return from_first_token(first, low, high)
 
 
-def rule_grade(value: float, contradiction: str = "", where: tuple[Span, ...] = ()) -> Grade:
+def rule_grade(
+    value: float, contradiction: str = "", where: tuple[Span, ...] = (), *, sure: bool = True
+) -> Grade:
     """A grade from 1 to 5 by rule: the two whole grades beside it share the probability.
 
     Args:
         value: 1..5.
         contradiction: What the target says in the unit's place.
         where: Characters of the counterpart in the target.
+        sure: See ``Grade``.
     """
     low = min(4, int(value))
     probabilities = [0.0] * 5
     probabilities[low - 1] = low + 1 - value
     probabilities[low] = value - low
-    return Grade(value, tuple(probabilities), 1.0, "rules", contradiction, where)
+    return Grade(value, tuple(probabilities), 1.0, "rules", contradiction, where, sure)
 
 
 def _expected(probabilities: Sequence[float], low: int) -> float:
@@ -164,4 +169,5 @@ def mean_grade(grades: Sequence[Grade]) -> Grade:
         probabilities=tuple(fmean(column) for column in columns),
         mass=min(grade.mass for grade in grades),
         read=grades[0].read,
+        sure=all(grade.sure for grade in grades),
     )

@@ -12,7 +12,7 @@ from beholder.language.facts import AttributeFact, RelationFact
 from beholder.language.lexicon import RELATIVE_PRONOUNS, TIMES
 from beholder.language.phrases import Phrases, is_bare_colour
 from beholder.language.places import Place, place, preposition
-from beholder.language.unseen import colours_of
+from beholder.language.unseen import EFFECT_VERBS, colours_of
 
 Fact: TypeAlias = AttributeFact | RelationFact
 _ABSENT = frozenset({"without"})
@@ -64,7 +64,8 @@ def located(
         yield AttributeFact(subject.index, words, value, "quality", "colour", polarity)
     if where.target is None:
         # "Runs from left to right" says where it runs; "the sign on the left" where it is.
-        words = (*lead, *where.words) if where.text.startswith(_WAYS) else where.words
+        running = where.text.startswith(_WAYS) and not any(w.lemma in EFFECT_VERBS for w in lead)
+        words = (*lead, *where.words) if running else where.words
         yield AttributeFact(subject.index, words, where.text, "position", "position", polarity)
     elif not coloured and not is_picture(phrases, where.target):
         if where.words and where.words[0].lower in _ABSENT:

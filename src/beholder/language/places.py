@@ -52,6 +52,8 @@ def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: 
         and child.dep.split(":")[0] in ("det", "amod", "compound", "nummod", "conj", "cc")
     ]
     own = sorted({*words, *inside, noun}, key=lambda w: w.index)
+    if own[0].dep == "cc":  # "to the right and toward the center" are two places
+        own = own[1:]
     for below in document.children(noun, "nmod"):
         link = preposition(document, below)
         if below.dep == "nmod:poss":

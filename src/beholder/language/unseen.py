@@ -29,7 +29,11 @@ _ALONE_NOTHING = _words("alone nothing")
 _TRACES = _words("traces")
 _BARE_PLACES = _words("bare places")
 _MEASURES = _words("measures")
+_LIKENESS = _words("likeness")
+_BEARING_SIGNS = _words("bearing signs")
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
+VAGUE = _words("vague")
+"""Nouns that may stand for whatever else is named at their place."""
 GENERIC = _words("generic")
 """Nouns that stand for a thing named elsewhere."""
 
@@ -128,6 +132,8 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
         return True
     if lemma in _NOTHING or _is_quality(lemma) or is_colour(document, word):
         return True
+    if any(says(document, word) for says in (_is_effect, _is_whole, _is_compared, _is_trait)):
+        return True
     if lemma in _ALONE_NOTHING:
         return plain  # "a yellow backdrop" is to be seen
     if lemma in _MEASURES and document.child(word, "nummod"):
@@ -139,6 +145,54 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     if lemma in PROPERTIES:
         return lemma != "shade" or bool(colours_of(document, word))
     return _is_shade(document, word) or (len(phrase.name) == 1 and _is_no_noun(word))
+
+
+def _is_effect(document: Document, word: Word) -> bool:
+    """Whether a noun is what a look adds to the picture: "adding texture to the scene"."""
+    first = document.words[word.head] if word.dep == "conj" else word
+    verb = document.head(first)
+    if first.dep != "obj" or verb is None or verb.lemma not in EFFECT_VERBS:
+        return False
+    below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
+    return any(
+        (noun.lemma in _NOTHING | _SHOTS | PICTURES or _is_whole(document, noun))
+        and any(case.lower == "to" for case in document.children(noun, "case"))
+        for noun in below
+    )
+
+
+def _is_whole(document: Document, word: Word) -> bool:
+    """Whether a noun sums up what is seen: "the overall design"."""
+    return any(described.lower == "overall" for described in document.children(word, "amod"))
+
+
+def _is_compared(document: Document, word: Word) -> bool:
+    """Whether a thing is only like a noun: "reminiscent of an elephant's trunk"."""
+    above: Word | None = word
+    while above is not None and above.dep.split(":")[0] in ("nmod", "conj", "compound"):
+        above = document.head(above)
+        if above is not None and above.lemma in _LIKENESS:
+            return True
+    if above is None or above.dep not in ("obl", "obj"):
+        return False
+    head = document.head(above)
+    return head is not None and head.lemma in _LIKENESS
+
+
+def _is_trait(document: Document, word: Word) -> bool:
+    """Whether "signs" are traces of age or use: "exhibits signs of weathering"."""
+    verb = document.head(word)
+    return (
+        word.lemma == "sign"
+        and word.dep == "obj"
+        and verb is not None
+        and verb.lemma in _BEARING_SIGNS
+        and any(
+            case.lower == "of"
+            for below in document.children(word, "nmod")
+            for case in document.children(below, "case")
+        )
+    )
 
 
 def _is_quality(lemma: str) -> bool:

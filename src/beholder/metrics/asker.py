@@ -103,6 +103,18 @@ class Asker(ABC, Generic[S]):
         """
         return self
 
+    def knowledge(self) -> Mapping[str, Any] | None:
+        """What ``prepare`` found, as JSON values, to be kept in a run.
+
+        None where finding it again costs next to nothing, or where it is made of more than the data
+        and the fields. A run hands it to ``knowing`` when it is started again over the same data.
+        """
+        return None
+
+    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+        """This asker as ``prepare`` gives it, from what ``knowledge`` told."""
+        raise ConfigError(f"{self.registered_name} keeps nothing of what it finds")
+
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
 

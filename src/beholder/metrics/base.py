@@ -19,7 +19,7 @@ import numpy as np
 
 from beholder.aio import bounded, run_sync
 from beholder.embed.base import FloatArray
-from beholder.errors import ItemError
+from beholder.errors import ConfigError, ItemError
 from beholder.metrics.asker import Asker, ValueInfo, attempt
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.tools import Tools
@@ -112,6 +112,22 @@ class Metric(Asker[Item], Generic[E]):
 
         with one_blas_thread():
             return run_sync(each())
+
+    def value_named(self, name: str | None) -> ValueInfo:
+        """What one of the values means; None names the headline.
+
+        Raises:
+            ConfigError: There is no such value; names what there is.
+        """
+        for one in (*self.values, *self.corpus_values):
+            if name in (None, one.name):
+                return one
+        there = ", ".join(one.name for one in (*self.values, *self.corpus_values))
+        raise ConfigError(f"{self.registered_name} has no value {name!r}; it has: {there}")
+
+    def needs_corpus(self) -> bool:
+        """Whether a score hangs on the texts of all items, so that ``prepare`` must see them."""
+        return False
 
     def check(self, subject: Item) -> None:
         """Refuse an item that is too large, or lacks what is needed (see ``check_item``).

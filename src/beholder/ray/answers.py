@@ -14,7 +14,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +71,15 @@ def at_desk(ray: Any, folder: Path, work: WorkOptions) -> Iterator[Desk]:
         ray.get_runtime_context().get_node_id(), soft=False
     )
     made = ray.remote(Keeper).options(num_cpus=0, scheduling_strategy=here, max_concurrency=_CALLS)
-    actor = made.remote(folder.resolve(), work)
+    cache = work.cache.resolve() if isinstance(work.cache, Path) else work.cache
+    actor = made.remote(folder.resolve(), replace(work, cache=cache))
     watch = actor.watch.remote()  # ends with the actor
     try:
         yield Desk(actor, work.max_cost)
     finally:
         ray.cancel(watch)
         ray.get(actor.close.remote())
+        ray.kill(actor)
 
 
 class Keeper:

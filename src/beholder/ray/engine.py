@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle  # of our own errors, from actors of ours
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from beholder.options import check_amount
 from beholder.ray.answers import Desk, at_desk
 from beholder.run.batch import Scorer
 from beholder.run.execute import Work
-from beholder.run.place import Place
+from beholder.run.place import PartsPlace
 from beholder.run.session import CONCURRENCY, Done, Means
 from beholder.run.store import Store
 from beholder.run.tables_parquet import ParquetTables
@@ -32,7 +33,7 @@ _OBJECTS = 256 * 2**20
 """Bytes for objects of Ray on this machine alone: none of ours is large."""
 
 _BLOCK = pa.schema([("position", pa.int64()), ("askers", pa.list_(pa.int32()))])
-_DONE = pa.schema([("scored", pa.int64()), ("failed", pa.int64())])
+_DONE = pa.schema([("scored", pa.int64()), ("failed", pa.int64()), ("error", pa.binary())])
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,10 @@ class RayEngine:
             try:
                 self._map(ray, plan, _blocks(work, size), means.work.workers, done)
             except ray.exceptions.RayError as error:
-                raise _in_words(error) from error
+                raise RunError(
+                    f"the cluster could not go on: {error}; what was finished is kept: run the"
+                    " same command again"
+                ) from error
 
     def _map(
         self, ray: Any, plan: _Plan, blocks: list[pa.Table], workers: int | None, done: Done
@@ -103,9 +107,15 @@ class RayEngine:
             num_gpus=self.num_gpus or None,
             compute=data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
         )
+        stopped: BeholderError | None = None
         for some in counted.iter_batches(batch_size=None, batch_format="pyarrow"):
-            for scored, failed in zip(*some.to_pydict().values(), strict=True):
-                done(scored, failed)
+            for scored, failed, error in zip(*some.to_pydict().values(), strict=True):
+                if error is not None:  # of the others what is under way is kept
+                    stopped = stopped or pickle.loads(error)  # noqa: S301  # of an actor of ours
+                else:
+                    done(scored, failed)
+        if stopped is not None:
+            raise stopped
 
     def _room(self, ray: Any) -> int:
         """Actors that the cluster has room for."""
@@ -126,7 +136,7 @@ class _Plan:
     """What an actor needs to know: what is asked, where subjects and parts are, which start."""
 
     scorer: Scorer
-    parts: Place
+    parts: PartsPlace
     start: int
 
 
@@ -143,13 +153,20 @@ class _Actor:
         self._scorer = plan.scorer
         self._tables = ParquetTables(plan.parts, start=plan.start)
         self._store = Store(Path(plan.parts.url), self._tables)
-        if not self._store.n_subjects(self._scorer.kind):
-            raise RunError(
-                f"a machine of the cluster finds no subjects at {plan.parts.url}; name a place that"
-                " every machine reaches with --parts, such as s3://BUCKET/PATH"
-            )
 
     def __call__(self, block: pa.Table) -> pa.Table:
+        """Do what is open of a block; an error that ends the run goes to who began it, whole."""
+        try:
+            return pa.table([*([n] for n in self._do(block)), [None]], schema=_DONE)
+        except BeholderError as error:
+            return pa.table([[0], [0], [pickle.dumps(error)]], schema=_DONE)
+
+    def _do(self, block: pa.Table) -> tuple[int, int]:
+        if not self._store.n_subjects(self._scorer.kind):
+            raise RunError(
+                f"a machine of the cluster finds no subjects at {self._tables.place}; name a place"
+                " that every machine reaches with --parts, such as s3://BUCKET/PATH"
+            )
         positions = block["position"].to_pylist()
         places = block["askers"].to_pylist()
         names = [asker.name for asker in self._scorer.askers]
@@ -166,8 +183,7 @@ class _Actor:
                     for (position, subject), own in zip(subjects, places, strict=True)
                 )
             )
-        scored, failed = self._tables.counts(part)
-        return pa.table([[scored], [failed]], schema=_DONE)
+        return self._tables.counts(part)
 
 
 def _blocks(work: Work, size: int) -> list[pa.Table]:
@@ -202,6 +218,7 @@ def _connected(address: str | None) -> Iterator[Any]:
     """
     ray = require("ray", extra="ray", purpose="the engine ray")
     logging.getLogger("ray.data").setLevel(logging.WARNING)
+    logging.getLogger("ray.data._internal.progress").setLevel(logging.ERROR)  # we have our own
     if ray.is_initialized():
         if address is not None:
             raise ConfigError(
@@ -228,16 +245,3 @@ def _connected(address: str | None) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
-
-
-def _in_words(error: BaseException) -> BeholderError:
-    """What stopped the cluster's work: our own error from an actor, or what happened to Ray."""
-    inner: BaseException | None = error
-    while inner is not None:
-        if isinstance(inner, BeholderError):
-            return inner
-        inner = getattr(inner, "cause", None) or inner.__cause__
-    return RunError(
-        f"the cluster could not go on: {error}; what was finished is kept: run the same command"
-        " again"
-    )

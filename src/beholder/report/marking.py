@@ -52,6 +52,8 @@ def pieces(text: str, spans: Iterable[tuple[int, Span]]) -> list[Piece]:
 def mark(text: str, units: Sequence[Unit], side: Side, reference_index: int = 0) -> list[Piece]:
     """Pieces of one text of an item, with control characters made visible.
 
+    What the judge is not sure of (``detail["unsure"]``) is not marked.
+
     Args:
         text: The candidate or one reference.
         units: All units of the item; a piece's keys are positions in it.
@@ -61,7 +63,7 @@ def mark(text: str, units: Sequence[Unit], side: Side, reference_index: int = 0)
     spans = [
         (key, span)
         for key, unit in enumerate(units)
-        if stands_in(unit, side, reference_index)
+        if stands_in(unit, side, reference_index) and "unsure" not in unit.detail
         for span in unit.spans
     ]
     return pieces(visible(text), spans)

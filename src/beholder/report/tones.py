@@ -64,8 +64,15 @@ def by_tone(verdicts: Iterable[str | None]) -> list[str | None]:
 
 
 def notable(units: Iterable[Unit]) -> list[Unit]:
-    """The units to look at, by verdict; what is under another unit is told with that."""
-    found = [unit for unit in units if tone(unit.verdict).notable and "under" not in unit.detail]
+    """The units to look at, by verdict.
+
+    What is under another unit is told with that; what is not sure is not told.
+    """
+    found = [
+        unit
+        for unit in units
+        if tone(unit.verdict).notable and unit.detail.keys().isdisjoint(("under", "unsure"))
+    ]
     order = by_tone(unit.verdict for unit in found)
     return sorted(found, key=lambda unit: order.index(unit.verdict))
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from beholder.backends import Usage
 from beholder.judges import AnswerFile, Answers, Budget
-from beholder.judges.answers import FACTS_LAST
+from beholder.judges.answer_database import AnswerDatabase
+from beholder.judges.answers import FACTS_LAST, AnswerCache
 from beholder.judges.telling import Judging
+from beholder.postgres import Address
 from beholder.run.store_file import FILE_NAME
 
 
 @contextmanager
 def run_answers(
     folder: Path,
-    cache: Path | None,
+    cache: Path | Address | None,
     max_cost: float | None = None,
     *,
     heard: Callable[[Usage], None] = lambda usage: None,
@@ -25,21 +27,28 @@ def run_answers(
 
     Args:
         folder: The run directory.
-        cache: File of the shared cache, or None for no cache.
+        cache: File or database of the shared cache, or None for no cache.
         max_cost: US dollars that all starts of this run together may spend; None for no limit.
         heard: Told the tokens of each answer that was asked for now.
 
     Raises:
-        RunError: A file cannot be opened.
+        RunError: A file cannot be opened, or the database cannot be reached.
     """
-    own = AnswerFile(folder / FILE_NAME)
-    shared = None if cache is None else AnswerFile(cache, facts_last=FACTS_LAST)
-    try:
+    with ExitStack() as stack:
+        own = stack.enter_context(closing(AnswerFile(folder / FILE_NAME)))
+        shared = None if cache is None else stack.enter_context(closing(open_cache(cache)))
         yield Answers(own, shared, heard), Budget(max_cost, spent=own.cost())
-    finally:
-        own.close()
-        if shared is not None:
-            shared.close()
+
+
+def open_cache(place: Path | Address) -> AnswerCache:
+    """The cache that runs share, in a file or a database.
+
+    Raises:
+        RunError: It cannot be used.
+    """
+    if isinstance(place, Path):
+        return AnswerFile(place, facts_last=FACTS_LAST)
+    return AnswerDatabase(place)
 
 
 def run_judging(folder: Path) -> Judging:

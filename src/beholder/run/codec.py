@@ -13,6 +13,7 @@ import numpy as np
 from beholder.records import ItemFailure, ItemScore, Unit
 
 _ARRAY = "__array__"
+_MARK = b'"__array__"'
 _FIELDS = tuple(one.name for one in fields(Unit))
 
 _LEVEL = 6
@@ -23,7 +24,7 @@ MAX_BYTES = 256 * 2**20
 
 
 ScoreRow: TypeAlias = tuple[str, int, str, str, bytes, bytes, bool]
-"""Asker, position, signature, numbers (JSON), units, detail unfinished."""
+"""Asker, position, signature, numbers (JSON), units, detail, unfinished."""
 
 FailureRow: TypeAlias = tuple[str, int, str, str, bool, bytes]
 """Asker, position, error, message, transient, detail."""
@@ -96,8 +97,18 @@ def decode_detail(data: bytes) -> dict[str, Any]:
     return _unpack(data)  # type: ignore[no-any-return]
 
 
+def encode_bounded(value: Any) -> bytes | None:
+    """As ``encode_detail``; None where it is larger than what is read back."""
+    text = _text(value)
+    return zlib.compress(text, level=1) if len(text) <= MAX_BYTES else None
+
+
 def _pack(value: Any) -> bytes:
-    return zlib.compress(_JSON.encode(value).encode("utf-8"), level=_LEVEL)
+    return zlib.compress(_text(value), level=_LEVEL)
+
+
+def _text(value: Any) -> bytes:
+    return _JSON.encode(value).encode("utf-8")
 
 
 def _unpack(data: bytes) -> Any:
@@ -105,7 +116,7 @@ def _unpack(data: bytes) -> Any:
     text = reader.decompress(data, MAX_BYTES)
     if reader.unconsumed_tail:
         raise ValueError(f"what is kept of one subject is larger than {MAX_BYTES >> 20} MiB")
-    return json.loads(text, object_hook=_decode_array)
+    return json.loads(text, object_hook=_decode_array if _MARK in text else None)
 
 
 def _encode_array(value: object) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from beholder.run.subjects import SubjectKind
 
 _SUBJECTS_AT_ONCE = 8192
 """Subjects whose scores make a row group."""
-_UNITS_AT_ONCE = 50_000
+_UNITS_AT_ONCE = 20_000
 
 SCORES, UNITS = "scores.parquet", "units.parquet"
 
@@ -39,6 +40,12 @@ UNIT_SCHEMA = pa.schema(
         ("detail", pa.string()),
     ]
 )
+
+
+_PLAIN = ("side", "reference_index", "kind", "text", "score", "verdict")
+_OF_UNITS = (*_PLAIN, "spans", "detail")
+_fields_of = itemgetter(*_OF_UNITS)
+_JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -185,14 +192,16 @@ def unit_tables(
         A table per some ten thousand units.
     """
     for places, units in _chunks(found):
-        columns = {
+        by_field = zip(*map(_fields_of, units), strict=True)
+        columns: dict[str, tuple[Any, ...]] = dict(zip(_OF_UNITS, by_field, strict=True))
+        made = {name: pa.array(columns[name], UNIT_SCHEMA.field(name).type) for name in _PLAIN}
+        made |= {
             "item": ids.take(pa.array(places, pa.int64())),
             "metric": pa.repeat(metric, len(units)),
-            "detail": [_detail(unit["detail"]) for unit in units],
+            "spans": _spans(columns["spans"]),
+            "detail": pa.array(map(_detail, columns["detail"]), pa.string()),
         }
-        rest = [name for name in UNIT_SCHEMA.names if name not in columns]
-        columns |= {name: [unit[name] for unit in units] for name in rest}
-        yield pa.table([columns[name] for name in UNIT_SCHEMA.names], schema=UNIT_SCHEMA)
+        yield pa.table([made[name] for name in UNIT_SCHEMA.names], schema=UNIT_SCHEMA)
 
 
 def _chunks(
@@ -210,8 +219,17 @@ def _chunks(
         yield places, gathered
 
 
+def _spans(found: Sequence[Sequence[Sequence[int]]]) -> pa.Array:
+    """Spans, each of a start and an end, of many units."""
+    ends = np.cumsum([0, *map(len, found)], dtype=np.int32)
+    numbers = list(chain.from_iterable(chain.from_iterable(found)))
+    pairs = np.arange(0, len(numbers) + 1, 2, dtype=np.int32)
+    inner = pa.ListArray.from_arrays(pa.array(pairs), pa.array(numbers, pa.int32()))
+    return pa.ListArray.from_arrays(pa.array(ends), inner)
+
+
 def _detail(detail: Mapping[str, Any]) -> str:
-    return json.dumps(detail, ensure_ascii=False) if detail else "{}"
+    return _JSON.encode(detail) if detail else "{}"
 
 
 def _write(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:

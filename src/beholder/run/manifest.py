@@ -90,6 +90,11 @@ def kind_of(folder: Path) -> str:
     return str(read(folder).get("kind", SCORES))
 
 
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds a run."""
+    return (folder / FILE_NAME).is_file()
+
+
 def data_folder(folder: Path) -> Path | None:
     """The folder of a run's data file, from where the run was made; None elsewhere.
 
@@ -106,7 +111,7 @@ def check_kind(folder: Path, *kinds: str) -> None:
     Raises:
         RunError: Says which kind the folder holds, and which were expected.
     """
-    if not (folder / FILE_NAME).is_file():
+    if not is_run(folder):
         return
     found = kind_of(folder)
     if found not in kinds:

@@ -14,18 +14,14 @@ import pyarrow.fs as fs
 import pyarrow.parquet as pq
 
 from beholder.errors import RunError
+from beholder.remote import file_system, is_url
 
 _ONCE_A_COLUMN = ("asker", "status", "signature", "error", "reason")
 """Columns that hold few different texts; bytes of outcomes are compressed already."""
 
 
-def is_url(text: str) -> bool:
-    """Whether a place is named by a URL, not by a path."""
-    return "://" in text
-
-
 @dataclass(frozen=True)
-class Place:
+class PartsPlace:
     """Where Parquet files lie; small when it is pickled.
 
     Attributes:
@@ -38,12 +34,12 @@ class Place:
     def _found(self) -> tuple[fs.FileSystem, str]:
         with self._told(self.url):
             if is_url(self.url):
-                files, root = fs.FileSystem.from_uri(self.url)
+                files, root = file_system(self.url)
                 return files, root.rstrip("/")
             return fs.LocalFileSystem(), str(Path(self.url).resolve())
 
-    def __reduce__(self) -> tuple[type[Place], tuple[str]]:
-        return Place, (self.url,)  # connections stay here
+    def __reduce__(self) -> tuple[type[PartsPlace], tuple[str]]:
+        return PartsPlace, (self.url,)  # connections stay here
 
     def names(self, folder: str) -> list[str]:
         """Names of the Parquet files of a folder, in order; none where there is no folder.

@@ -15,7 +15,6 @@ from beholder.metrics.asker import Asker
 from beholder.run import manifest
 from beholder.run.session import Means
 from beholder.run.store import Store
-from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import SubjectKind
 
 S = TypeVar("S")
@@ -134,7 +133,7 @@ def finished(out: Path, name: str) -> set[int]:
     Raises:
         RunError: The directory holds no run that can be read.
     """
-    if not (out / manifest.FILE_NAME).is_file() or not (out / FILE_NAME).is_file():
+    if not (out / manifest.FILE_NAME).is_file() or not Store.stands(out):
         return set()
     with Store.read(out) as store:
         return store.finished(name)

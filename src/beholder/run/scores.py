@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from beholder.data import read_items
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
-from beholder.metrics import Metric
+from beholder.metrics import Metric, fitting
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Item
 from beholder.run import manifest
+from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan, plan
 from beholder.run.session import Engine, Means, Progress, Session
 from beholder.run.store import Store
@@ -48,12 +50,21 @@ class ScoreConfig:
     def folder(self) -> Path:
         """What the items' pictures are relative to.
 
-        The folder of the data file; for items given otherwise ``media_root``, else the current
-        directory.
+        The folder of the data file, or of pictures; for items given otherwise ``media_root``, else
+        the current directory.
         """
-        if Path(self.data).is_file():
-            return Path(self.data).parent
+        path = Path(self.data)
+        if path.is_file():
+            return path.parent
+        if path.is_dir() and not manifest.is_run(path):
+            return path
         return self.rows.media_root or Path()
+
+    @property
+    def input(self) -> Input | None:
+        """The data file; None where the data are none."""
+        path = Path(self.data)
+        return Input(path, self.rows) if path.is_file() else None
 
     @property
     def means(self) -> Means:
@@ -91,7 +102,9 @@ def run_scores(
         for metric in metrics:
             metric.identities(session.tools)  # a tool that cannot be made stops here
         bad: list[DataError] = []
-        n, digest = session.take(ITEM, read(config, bad, rows))
+        n, digest = session.take_file(
+            ITEM, config.input if rows is None else None, read(config, bad, rows), bad
+        )
         for metric in metrics:
             session.add(metric, ITEM, n)
         settings = {"limit": config.rows.limit, "skip_bad_rows": config.rows.skip_bad_rows}
@@ -99,6 +112,23 @@ def run_scores(
             session.map(*session.asked)
             session.close()
     return bad
+
+
+def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, str]:
+    """The metric for a data set where none is named, and why.
+
+    Raises:
+        ConfigError: None fits without more.
+        DataError: The data cannot be read.
+    """
+    if data == "-":
+        return fitting.HEADLINE, "standard input is read once"
+    with _source(data, rows) as source:
+        good = (one for one in source if isinstance(one, Item))
+        head = list(islice(good, fitting.LOOKED_AT))
+    if not head:
+        return fitting.HEADLINE, "no row can be used"
+    return fitting.fitting(head, judge=judge)
 
 
 def plan_scores(config: ScoreConfig) -> RunPlan:
@@ -129,18 +159,18 @@ def read(
     Raises:
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    with _source(config) if rows is None else _given(rows) as source:
+    with _source(config.data, config.rows) if rows is None else _given(rows) as source:
         yield from good_rows(source, config.rows, bad, name=config.data)
 
 
 @contextmanager
-def _source(config: ScoreConfig) -> Iterator[Iterable[Item | DataError]]:
-    if Path(config.data).is_dir():
-        manifest.check_kind(Path(config.data), KIND)
-        with Store.read(Path(config.data)) as other:
+def _source(data: str, rows: DataOptions) -> Iterator[Iterable[Item | DataError]]:
+    if manifest.is_run(Path(data)):
+        manifest.check_kind(Path(data), KIND)
+        with Store.read(Path(data)) as other:
             yield (item for _, item in other.items())
     else:
-        yield read_items(config.data, media_root=config.rows.media_root)
+        yield read_items(data, rows)
 
 
 @contextmanager

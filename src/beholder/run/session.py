@@ -32,6 +32,7 @@ from beholder.run.batch import Scorer
 from beholder.run.codec import Encoded
 from beholder.run.execute import Work, execute
 from beholder.run.export import export, tables_stand
+from beholder.run.inputs import Input
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 from beholder.run.summary import summarise
@@ -177,6 +178,7 @@ class Session:
         self._engine: Engine = OneMachine()
         self._progress = progress
         self._log: Mapping[str, Any] | None = None
+        self._taken: dict[str, tuple[int, str]] = {}
 
     @classmethod
     @contextmanager
@@ -233,7 +235,36 @@ class Session:
         Raises:
             RunError: The run holds other data.
         """
-        return self.store.sync(kind, subjects)
+        self._taken[kind.name] = self.store.sync(kind, subjects)
+        return self._taken[kind.name]
+
+    def take_file(
+        self,
+        kind: SubjectKind[S],
+        source: Input | None,
+        subjects: Iterable[S],
+        bad: Sequence[object],
+    ) -> tuple[int, str]:
+        """As ``take``, but what was taken in from this very input before is not read again.
+
+        Args:
+            kind: The kind of subject.
+            source: Where the subjects come from; None where that is no file.
+            subjects: Gives them, read from there.
+            bad: Filled while they are read: with wrong rows, which are told at every start.
+
+        Raises:
+            RunError: The run holds other data.
+        """
+        key = source.key() if source is not None else None
+        known = self.store.input(key) if key is not None else None
+        if known is not None:
+            self._taken[kind.name] = known
+            return known
+        taken = self.take(kind, subjects)  # hashed again behind it: somebody may have written there
+        if source is not None and key is not None and not bad and key == source.key():
+            self.store.add_input(key, *taken)
+        return taken
 
     def add(
         self,
@@ -259,11 +290,25 @@ class Session:
             RunError: The run holds outcomes of that name that were made in another way.
         """
         asker.identities(self.tools)  # a tool that cannot be made stops here, before any reading
-        prepared = asker.prepare(subject for _, subject in islice(self.store.subjects(kind), n))
+        prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
         self.store.add_asker(prepared.name, kind, prepared.config(), signature, renew=renew)
         self.asked.append(Asked(prepared, kind, n, signature, n if jobs is None else jobs))
         return self.asked[-1]
+
+    def _prepared(self, asker: Asker[S], kind: SubjectKind[S], n: int) -> Asker[S]:
+        """The asker, knowing what it must of the data: as it was found before, or found now."""
+        own = asker.signature(asker.identities(self.tools))
+        n_taken, data = self._taken.get(kind.name, (None, ""))
+        if n == n_taken:
+            known = self.store.knowledge(own, data, asker.knowing)
+            if known is not None:
+                return known
+        prepared = asker.prepare(subject for _, subject in islice(self.store.subjects(kind), n))
+        knowledge = prepared.knowledge()
+        if n == n_taken and knowledge is not None:
+            self.store.add_knowledge(own, data, knowledge)
+        return prepared
 
     def begin(self, log: manifest.Log) -> bool:
         """Say that all is added; False where this very run is closed already.

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from beholder.embed.base import FloatArray
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.run import codec, tables_parquet
+from beholder.run import codec
 from beholder.run.codec import Encoded
-from beholder.run.store_file import FILE_NAME, locked, to_read, to_write
+from beholder.run.store_file import FILE_NAME, PARTS_NAME, locked, to_read, to_write
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
 from beholder.run.tables import MOST, SCORE_COLUMNS, StoredAsker, SubjectRow, Tables
 from beholder.run.tables_parquet import ParquetTables
@@ -57,7 +57,7 @@ class Store:
             RunError: Another process writes there, the run is kept in parts, or the file is not a
                 store of this version.
         """
-        if (folder / tables_parquet.FILE_NAME).is_file():
+        if (folder / PARTS_NAME).is_file():
             raise RunError(
                 f"{folder} holds a run in parts; go on with it with --engine ray, or choose"
                 " another run directory with -o"
@@ -79,7 +79,7 @@ class Store:
                 place cannot be reached.
         """
         with locked(folder):
-            new = not (folder / tables_parquet.FILE_NAME).is_file()
+            new = not (folder / PARTS_NAME).is_file()
             if new and (folder / FILE_NAME).is_file():
                 raise RunError(
                     f"{folder} holds a run in one file; go on with it without --engine ray, or"
@@ -95,11 +95,16 @@ class Store:
         Raises:
             RunError: There is no run in that folder, or one of another format.
         """
-        if (folder / tables_parquet.FILE_NAME).is_file():
+        if (folder / PARTS_NAME).is_file():
             yield cls(folder, ParquetTables.to_read(folder))
             return
         with to_read(folder) as connection:
             yield cls(folder, SqliteTables(folder, connection))
+
+    @staticmethod
+    def stands(folder: Path) -> bool:
+        """Whether a folder holds what can be read, if it is not damaged."""
+        return any((folder / name).is_file() for name in (FILE_NAME, PARTS_NAME))
 
     # Subjects
 
@@ -209,6 +214,38 @@ class Store:
         if kinds.get(asker) not in KINDS:
             raise RunError(f"{self.folder} has asked nothing called {asker!r} that can be read")
         return KINDS[kinds[asker]]
+
+    # What need not be found again
+
+    def input(self, key: str) -> tuple[int, str] | None:
+        """Number and hash of the subjects that an input gave; None where it is not known."""
+        return self.tables.input(key)
+
+    def add_input(self, key: str, n: int, data: str) -> None:
+        """Note that an input gave the first ``n`` subjects, which have the hash ``data``."""
+        self.tables.add_input(key, n, data)
+
+    def knowledge(self, asker: str, data: str, knowing: Callable[[dict[str, Any]], T]) -> T | None:
+        """What is made of what an asker found of a whole data set; None where that is not kept.
+
+        Args:
+            asker: Its signature before it was prepared.
+            data: Hash of the data set.
+            knowing: Takes what it found.
+
+        Raises:
+            RunError: The store is damaged.
+        """
+        found = self.tables.knowledge(asker, data)
+        if found is None:
+            return None
+        return self._read(lambda data: knowing(codec.decode_detail(data)), found, asker, 0)
+
+    def add_knowledge(self, asker: str, data: str, knowledge: Mapping[str, Any]) -> None:
+        """Keep what an asker found of a whole data set, unless it is larger than what is read."""
+        packed = codec.encode_bounded(knowledge)
+        if packed is not None:
+            self.tables.add_knowledge(asker, data, packed)
 
     # Outcomes
 

@@ -17,6 +17,8 @@ from beholder.errors import RunError
 
 FORMAT = 2
 FILE_NAME = "store.sqlite"
+PARTS_NAME = "parts.json"
+"""Stands in the folder of a run in parts, whose store holds answers of judges alone."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS subjects (
@@ -33,6 +35,11 @@ CREATE TABLE IF NOT EXISTS failures (
     asker TEXT NOT NULL, position INTEGER NOT NULL,
     error TEXT NOT NULL, message TEXT NOT NULL, transient INTEGER NOT NULL, detail BLOB NOT NULL,
     PRIMARY KEY (asker, position));
+CREATE TABLE IF NOT EXISTS prepared (
+    asker TEXT NOT NULL, data TEXT NOT NULL, knowledge BLOB NOT NULL,
+    PRIMARY KEY (asker, data)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS inputs (
+    input TEXT PRIMARY KEY, n INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS unfinished ON scores (asker, position) WHERE unfinished;
 CREATE INDEX IF NOT EXISTS transient ON failures (asker, position) WHERE transient;
 CREATE TABLE IF NOT EXISTS vectors (
@@ -91,7 +98,7 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
     connection = _connect_to_read(folder)
     try:
         version = _version(connection, folder)
-        if version == 0:
+        if version == 0 and not (folder / PARTS_NAME).is_file():
             raise RunError(
                 f"{folder} holds answers of judges but no outcomes; run the same command again"
                 " to finish it"

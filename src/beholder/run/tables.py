@@ -76,6 +76,18 @@ class Tables(Protocol):
     def forget(self, asker: str) -> None:
         """Remove an asker with all that came of it."""
 
+    def input(self, key: str) -> tuple[int, str] | None:
+        """Number and hash of the subjects that an input gave; None where it is not known."""
+
+    def add_input(self, key: str, n: int, data: str) -> None:
+        """Note what an input gave."""
+
+    def knowledge(self, asker: str, data: str) -> bytes | None:
+        """What an asker of some signature found of the data of some hash, encoded."""
+
+    def add_knowledge(self, asker: str, data: str, knowledge: bytes) -> None:
+        """Keep what an asker found."""
+
     def put(self, found: Encoded) -> None:
         """Write what became of subjects, all of it or none; what was there before gives way."""
 

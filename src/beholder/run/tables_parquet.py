@@ -1,6 +1,7 @@
 """The tables of a run as Parquet parts: any number of machines write, each its own.
 
-    parts.json                                       where the parts are; the askers
+    parts.json                                       where the parts are; askers, inputs
+    prepared/5f0c9d37a1b2e464.bin                    what an asker found of the whole data
     subjects/item-000000000000.parquet               the subjects from that position on
     outcomes/part-000000000512-0001-3f9a0b12.parquet what became of some of them
 
@@ -31,12 +32,12 @@ from beholder import files
 from beholder.errors import RunError
 from beholder.run.batch import FAILED, OUTCOMES, SCORED
 from beholder.run.codec import Encoded
-from beholder.run.place import Place
+from beholder.run.place import PartsPlace
+from beholder.run.store_file import PARTS_NAME
 from beholder.run.tables import MOST, StoredAsker, SubjectRow
 
-FILE_NAME = "parts.json"
 FORMAT = 1
-SUBJECTS, PARTS = "subjects", "outcomes"
+SUBJECTS, PARTS, PREPARED = "subjects", "outcomes", "prepared"
 
 _SUBJECTS_A_PART = 2048
 _PARTS_HELD = 8
@@ -95,7 +96,7 @@ class ParquetTables:
         start: Number of the start of the run that writes; 0 to read alone.
     """
 
-    def __init__(self, parts: Place, folder: Path | None = None, start: int = 0) -> None:
+    def __init__(self, parts: PartsPlace, folder: Path | None = None, start: int = 0) -> None:
         self.parts = parts
         self.start = start
         self._folder = folder
@@ -112,7 +113,7 @@ class ParquetTables:
         Raises:
             RunError: What it says of its parts is damaged, or they cannot be reached.
         """
-        return cls(Place(_said(folder)["place"] or str(folder)), folder)
+        return cls(PartsPlace(_said(folder)["place"] or str(folder)), folder)
 
     @classmethod
     def to_write(cls, folder: Path, place: str | None) -> ParquetTables:
@@ -125,16 +126,18 @@ class ParquetTables:
         Raises:
             RunError: The run keeps its parts elsewhere, or they cannot be reached.
         """
-        if not (folder / FILE_NAME).is_file():
-            _say(folder, place, [])
-        known = _said(folder)["place"]
-        if place is not None and place != known:
+        new = not (folder / PARTS_NAME).is_file()
+        known = place if new else _said(folder)["place"]
+        if place not in (None, known):
             raise RunError(
                 f"{folder} keeps its parts at {known or folder}, not at {place}; leave --parts out,"
                 " or choose another run directory with -o"
             )
-        parts = Place(known or str(folder))
-        return cls(parts, folder, 1 + max(map(_start_of, parts.names(PARTS)), default=0))
+        parts = PartsPlace(known or str(folder))
+        start = 1 + max(map(_start_of, parts.names(PARTS)), default=0)
+        if new:  # a place that cannot be reached is not noted
+            _say(folder, {"format": FORMAT, "place": known, "askers": [], "inputs": {}})
+        return cls(parts, folder, start)
 
     @property
     def place(self) -> str:
@@ -204,19 +207,49 @@ class ParquetTables:
 
     def askers(self) -> list[StoredAsker]:
         """See ``Tables``."""
-        return [StoredAsker(**asker) for asker in _said(self._run())["askers"]]
+        return [StoredAsker(**asker) for asker in _said(self._run)["askers"]]
 
     def add_asker(self, asker: StoredAsker) -> None:
         """See ``Tables``."""
-        said = _said(self._run())
-        _say(self._run(), said["place"], [*said["askers"], asdict(asker)])
+        said = _said(self._run)
+        said["askers"].append(asdict(asker))
+        _say(self._run, said)
 
     def forget(self, asker: str) -> None:
         """See ``Tables``."""
         raise _stays("outcomes")
 
+    # What need not be found again; it stays in the run directory
+
+    def input(self, key: str) -> tuple[int, str] | None:
+        """See ``Tables``."""
+        found = _said(self._run)["inputs"].get(key)
+        return None if found is None else (found[0], found[1])
+
+    def add_input(self, key: str, n: int, data: str) -> None:
+        """See ``Tables``."""
+        said = _said(self._run)
+        said["inputs"][key] = [n, data]
+        _say(self._run, said)
+
+    def knowledge(self, asker: str, data: str) -> bytes | None:
+        """See ``Tables``."""
+        path = self._prepared(asker, data)
+        return path.read_bytes() if path.is_file() else None
+
+    def add_knowledge(self, asker: str, data: str, knowledge: bytes) -> None:
+        """See ``Tables``."""
+        path = self._prepared(asker, data)
+        files.make_folder(path.parent)
+        files.write_bytes(path, knowledge)
+
+    def _prepared(self, asker: str, data: str) -> Path:
+        name = hashlib.sha256(json.dumps([asker, data]).encode("utf-8")).hexdigest()[:16]
+        return self._run / PREPARED / f"{name}.bin"
+
+    @property
     def _run(self) -> Path:
-        assert self._folder is not None, "a machine that only works knows no askers"
+        assert self._folder is not None, "a machine that only works has no run directory"
         return self._folder
 
     # Outcomes
@@ -334,15 +367,14 @@ def _subject_part(kind: str, first: int) -> str:
     return f"{SUBJECTS}/{kind}-{first:012d}.parquet"
 
 
-def _said(folder: Path) -> Mapping[str, Any]:
-    missing = f"{folder} is no run in parts: it has no {FILE_NAME}"
-    return files.read_json(folder / FILE_NAME, form=FORMAT, kind="list of parts", missing=missing)
+def _said(folder: Path) -> dict[str, Any]:
+    missing = f"{folder} is no run in parts: it has no {PARTS_NAME}"
+    return files.read_json(folder / PARTS_NAME, form=FORMAT, kind="list of parts", missing=missing)
 
 
-def _say(folder: Path, place: str | None, askers: Sequence[Mapping[str, Any]]) -> None:
-    content = {"format": FORMAT, "place": place, "askers": list(askers)}
+def _say(folder: Path, content: Mapping[str, Any]) -> None:
     text = json.dumps(content, ensure_ascii=False, indent=2, default=str) + "\n"
-    files.write_text(folder / FILE_NAME, text)
+    files.write_text(folder / PARTS_NAME, text)
 
 
 def _stays(what: str) -> RunError:

@@ -46,12 +46,13 @@ class SqliteTables:
 
     # Subjects
 
-    def digests(self, kind: str) -> list[bytes]:
-        """See ``Tables``; a list, as subjects may be added while it is looked at."""
+    def digests(self, kind: str) -> Iterator[bytes]:
+        """See ``Tables``; of those that are there now, as others may be added meanwhile."""
         rows = self._db.execute(
-            "SELECT digest FROM subjects WHERE kind = ? ORDER BY position", (kind,)
+            "SELECT digest FROM subjects WHERE kind = ? AND position < ? ORDER BY position",
+            (kind, self.n_subjects(kind)),
         )
-        return [digest for (digest,) in rows]
+        return (digest for (digest,) in rows)
 
     def add_subjects(self, kind: str, subjects: Iterable[SubjectRow]) -> None:
         """See ``Tables``."""
@@ -114,6 +115,30 @@ class SqliteTables:
         with self.transaction():
             for table, column in (("scores", "asker"), ("failures", "asker"), ("askers", "name")):
                 self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (asker,))  # noqa: S608  # the names are ours
+
+    # What need not be found again
+
+    def input(self, key: str) -> tuple[int, str] | None:
+        """See ``Tables``."""
+        found = self._db.execute("SELECT n, data FROM inputs WHERE input = ?", (key,)).fetchone()
+        return None if found is None else (int(found[0]), str(found[1]))
+
+    def add_input(self, key: str, n: int, data: str) -> None:
+        """See ``Tables``."""
+        self._db.execute("INSERT OR REPLACE INTO inputs VALUES (?, ?, ?)", (key, n, data))
+
+    def knowledge(self, asker: str, data: str) -> bytes | None:
+        """See ``Tables``."""
+        found = self._db.execute(
+            "SELECT knowledge FROM prepared WHERE asker = ? AND data = ?", (asker, data)
+        ).fetchone()
+        return None if found is None else found[0]
+
+    def add_knowledge(self, asker: str, data: str, knowledge: bytes) -> None:
+        """See ``Tables``."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)", (asker, data, knowledge)
+        )
 
     # Outcomes
 

@@ -63,6 +63,7 @@ def serve(app: ASGIApp, settings: Settings, listening: Callable[[str], None]) ->
                 f"cannot listen at {settings.host}:{settings.port} ({error.strerror or error});"
                 " choose another with --host and --port"
             ) from error
+        listener.listen()  # who comes before uvicorn does waits instead of being turned away
         listening(address(settings, listener.getsockname()[1]))
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, server_header=False, proxy_headers=False

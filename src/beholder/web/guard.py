@@ -60,14 +60,20 @@ class Buckets:
         self._rate, self._burst, self._clock = rate, burst, clock
         self._left: LRUCache[str, tuple[float, float]] = LRUCache(_KEPT_BUCKETS)
 
+    def may(self, name: str) -> bool:
+        """Whether one more is allowed."""
+        return self._now(name)[0] >= 1
+
     def take(self, name: str) -> bool:
         """Whether one more is allowed; if so it is taken."""
+        left, now = self._now(name)
+        self._left[name] = (left - 1 if left >= 1 else left, now)
+        return left >= 1
+
+    def _now(self, name: str) -> tuple[float, float]:
         now = self._clock()
         left, since = self._left.get(name, (float(self._burst), now))
-        left = min(self._burst, left + (now - since) * self._rate)
-        allowed = left >= 1
-        self._left[name] = (left - 1 if allowed else left, now)
-        return allowed
+        return min(self._burst, left + (now - since) * self._rate), now
 
 
 def csrf(secret: bytes, session: str) -> str:
@@ -136,9 +142,11 @@ class Guard:
 
     def _let_in(self, scope: Scope, address: str, token: str) -> Response:
         """Keep a token from the address line in a cookie, and go on without it in the address."""
-        if not self._tries.take(address):
+        # Wrong tokens alone count: a whole class may open its links from one address at once.
+        if not self._tries.may(address):
             return _text(429, "too many tries; wait a minute", {"retry-after": "60"})
         if self._settings.who(token) is None:
+            self._tries.take(address)
             return _text(403, "nobody has this token; see what the server printed at its start")
         query = parse_qsl(scope["query_string"].decode("latin-1"))
         rest = urlencode([(name, value) for name, value in query if name != "token"])
@@ -147,7 +155,7 @@ class Guard:
         # No redirect: a cookie that is SameSite=Strict would not come along on one that a link in
         # a letter began.
         page = HTMLResponse(
-            '<!doctype html><html lang="en"><title>beholder</title>'
+            '<!doctype html><html lang="en"><title>beholder</title><link rel="icon" href="data:,">'
             f'<meta http-equiv="refresh" content="0;url={target}"><a href="{target}">Go on</a>'
         )
         page.set_cookie(ACCESS, token, httponly=True, samesite="strict", max_age=90 * 86400)

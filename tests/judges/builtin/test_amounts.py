@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beholder.judges.builtin.amounts import amounts_value
+from beholder.judges.builtin.amounts import amounts_value, both_counted
 from beholder.judges.builtin.classes import exclude, values
 from beholder.language.graph import Entity, Mention
 
@@ -38,3 +38,20 @@ def test_amounts_of_one_name(asked: str, said: list[Entity], expected: tuple[flo
 def test_colours_in_ish_are_those_colours(said: str, like: str, unlike: str) -> None:
     assert not exclude(values(said), values(like))
     assert exclude(values(said), values(unlike))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "expected"),
+    [
+        ("two", "three", True),
+        ("two", "12", True),
+        ("two", "one", False),
+        ("two", None, False),
+        ("several", "three", False),
+        ("one", "three", False),
+    ],
+)
+def test_which_amounts_are_counted_in_both_texts(
+    asked: str, said: str | None, expected: bool
+) -> None:
+    assert both_counted(thing(asked, True), thing(said, True)) is expected

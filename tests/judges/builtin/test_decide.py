@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from beholder.judges.builtin.decide import contradicted, value
+from beholder.judges.builtin.decide import contradicted, sure, value
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import Numbers, numbers, table
 
@@ -28,6 +28,9 @@ N = Numbers(
     other_verb=0.45,
     quoted=1.0,
     attached=0.9,
+    sure_named=0.4,
+    sure_said=0.6,
+    sure_related=0.75,
     points=((0.0, 1.0), (0.5, 3.0), (1.0, 5.0)),
 )
 
@@ -162,6 +165,65 @@ def test_values_by_hand(found: Evidence, expected: float) -> None:
 )
 def test_contradictions(found: Evidence, expected: bool) -> None:
     assert contradicted(found, N) is expected
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        # what the target contradicts: only of a thing that is the only one of its name
+        (attribute(excluded=True), False),
+        (attribute(excluded=True, lone=True), True),
+        (attribute(excluded=True, lone=True, order=0.5), False),  # its words stand near the thing
+        (attribute(exchanged=True), True),
+        (attribute(denied=True, on_counterpart=0.8), False),
+        (attribute(denied=True, on_counterpart=0.8, lone=True), True),
+        (entity(named=0.3, excluded=True), False),
+        (entity(named=0.3, excluded=True, lone=True), True),
+        (Evidence("amount", named=0.9, excluded=True), False),
+        (Evidence("amount", named=0.9, excluded=True, lone=True), True),
+        (relation(stated=0.5, turned=0.6), True),
+        # where the target is silent
+        (relation(), False),
+        (Evidence("amount", named=0.8), True),
+        (Evidence("amount", named=0.7), False),
+        (entity(coverage=0.3, named=0.48), True),  # value 0.39
+        (entity(coverage=0.3, named=0.5), False),  # value 0.4
+        (entity(coverage=0.3, named=0.48, vague=True), False),
+        (attribute(coverage=0.59, on_counterpart=0.39), True),
+        (attribute(coverage=0.6, on_counterpart=0.39), False),
+        (attribute(coverage=0.59, on_counterpart=0.4), False),
+    ],
+)
+def test_what_is_surely_absent(found: Evidence, expected: bool) -> None:
+    assert sure(found, N) is expected
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (Evidence("amount", stated=1.0, named=0.7), True),
+        (entity(coverage=1.0, named=0.79), False),  # value 0.9: its words are there
+        (entity(coverage=0.0, named=0.8), True),
+        (entity(affirmed=False, named=0.4), True),  # nothing speaks of it
+        (relation(stated=0.74, coverage=1.0), False),
+        (relation(stated=0.75), True),
+        (relation(order=0.75), True),
+        (relation(order=0.74), False),
+        (relation(quoted=True), True),
+        (relation(stated=0.4, bare=True, ends=0.8), False),
+        (relation(spared=True), False),
+        (attribute(coverage=1.0, stated=0.79, on_counterpart=0.79), False),
+        (attribute(stated=0.8, on_counterpart=0.8), True),
+        (attribute(on_alike=0.8), True),
+        (attribute(on_alike=0.79), False),
+        (attribute(order=0.9), True),
+        (attribute(order=0.89), False),
+        (attribute(on_kin=1.0), False),
+    ],
+)
+def test_what_is_surely_there(found: Evidence, expected: bool) -> None:
+    assert value(found, N) >= N.present
+    assert sure(found, N) is expected
 
 
 STEPS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)

@@ -16,6 +16,7 @@ from beholder.judges.builtin.gather import (
     _coverage,
     _Gathering,
     _property_agreement,
+    gather,
 )
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import numbers
@@ -89,6 +90,7 @@ def test_a_thing_with_the_first_as_counterpart() -> None:
         named=0.85,
         stated=0.85,
         narrower=True,
+        lone=True,
         told="mug",
         where=((0, 3),),
     )
@@ -182,9 +184,18 @@ def test_how_many(target: AnalysedText, other: float, best: int, stated: float, 
         named=other if best else 0.6,
         stated=stated,
         excluded=bool(told),
+        lone=True,
         told=told,
         where=((7, 11),) if best else ((0, 6),),
     )
+
+
+@pytest.mark.parametrize(("first", "lone"), [("two", True), ("one", False)])
+def test_an_amount_among_several_of_a_name_is_sure_where_both_are_counted(
+    first: str, lone: bool
+) -> None:
+    given = pairs([[0.9, 0.9]], [0])
+    assert gathering(DOGS, herd(first, "one"), given)._amount(AMOUNT).lone is lone
 
 
 def test_how_many_of_nothing() -> None:
@@ -251,6 +262,7 @@ def test_an_attribute_that_is_said() -> None:
         on_counterpart=0.86,
         on_alike=0.86,
         order=0.75,
+        lone=True,
         where=((0, 4),),
     )
 
@@ -503,3 +515,40 @@ def test_only_values_of_one_word_are_compared_as_a_whole(value: str, whole: bool
     source.property_vectors = target.property_vectors = np.ones((2, 1))  # all alike
     similarity = _property_agreement(source, target).similarity
     assert (similarity == 1.0).all() == whole
+
+
+@pytest.mark.parametrize(
+    ("similarity", "index", "other", "expected"),
+    [
+        ([[0.9, 0.2], [0.2, 0.9]], 0, 0, True),
+        ([[0.9, 0.85], [0.2, 0.9]], 0, 0, False),  # two of the target are called so
+        ([[0.9, 0.2], [0.85, 0.9]], 0, 0, False),  # two of the source
+        ([[0.3, 0.84], [0.84, 0.9]], 0, 1, True),  # what is called otherwise
+    ],
+)
+def test_the_only_thing_of_its_name(
+    similarity: list[list[float]], index: int, other: int, expected: bool
+) -> None:
+    made = gathering(CAKE, CAKE, pairs(similarity, [0, 1]))
+    assert made._lone(index, other) is expected
+
+
+def test_a_contradiction_is_sure_of_a_thing_that_is_the_only_one_of_its_name() -> None:
+    own = analysed("A red cup stands on a table.")
+    one = gather(own, analysed("A blue cup stands on a table."), NUMBERS)
+    two = gather(own, analysed("A blue cup and a blue cup stand on a table."), NUMBERS)
+    red = next(i for i, unit in enumerate(own.units) if unit.value == "red")
+    assert (one[red].excluded, one[red].lone) == (True, True)
+    assert (two[red].excluded, two[red].lone) == (True, False)
+
+
+def test_a_name_that_may_stand_for_whatever_else_is_there() -> None:
+    own = analysed("A dog lies on the ground beside a chair.")
+    target = analysed("A dog lies on grass.")
+    found = gather(own, target, NUMBERS)
+    vague = {
+        own.graph.entities[u.subject].name: e.vague for u, e in zip(own.units, found, strict=True)
+    }
+    assert (vague["ground"], vague["chair"], vague["dog"]) == (True, False, False)
+    nothing = gather(own, analysed("Hello."), NUMBERS)
+    assert [e.vague for e in nothing if e.kind == "entity"].count(True) == 1

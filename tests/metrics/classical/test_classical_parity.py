@@ -6,6 +6,8 @@ punctuation, so that no tokenizer enters).
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,40 @@ def test_corpus_values_have_intervals_over_sources() -> None:
     assert estimate.interval.low < estimate.mean < estimate.interval.high
     one_source = corpus_estimates(built, statistics, [b"same"] * 4)["corpus_bleu"]
     assert one_source.interval is None
+
+
+def test_corpus_intervals_of_many_sources_are_those_of_the_plain_bootstrap() -> None:
+    rng = np.random.default_rng(5)
+    n = 6_000
+    words = rng.integers(6, 16, n)
+    matches = [rng.binomial(words, share) for share in (0.5, 0.3, 0.15, 0.08)]
+    grams = [np.maximum(words - order, 1) for order in range(4)]
+    rows = np.stack([*matches, *grams, words, rng.integers(6, 16, n)], axis=1).astype(float)
+    built = metric("bleu")
+    found = corpus_estimates(built, rows, [str(i) for i in range(n)])["corpus_bleu"]
+    draws = np.random.default_rng(6).multinomial(n, np.full(n, 1 / n), size=2_000) @ rows
+    plain = [built.corpus(draw)["corpus_bleu"] for draw in draws]
+    low, high = np.quantile(plain, [0.025, 0.975])
+    assert found.mean == built.corpus(rows.sum(axis=0))["corpus_bleu"]
+    assert found.interval is not None
+    # Of 1,000 and of 2,000 draws: each end is known to about a tenth of the width.
+    assert found.interval.low == pytest.approx(low, abs=(high - low) / 10)
+    assert found.interval.high == pytest.approx(high, abs=(high - low) / 10)
+
+
+@pytest.mark.parametrize("spec", ["meteor", "bleu(rules='sacrebleu')", "ter"])
+def test_the_version_of_a_package_is_read_once(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    # by its module: the package's attribute of that name is the function
+    params = import_module("beholder.metrics.params")
+
+    def version(name: str) -> str:
+        read.append(name)
+        return "7"
+
+    monkeypatch.setattr(params, "version", version)
+    params.installed.cache_clear()
+    found = metric(spec).score(ITEMS)
+    params.installed.cache_clear()  # nobody else is told this version
+    assert len(read) == 1
+    assert all("7" in one.signature for one in found if isinstance(one, ItemScore))

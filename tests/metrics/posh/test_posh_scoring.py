@@ -88,6 +88,24 @@ def test_a_contradiction_is_told_by_the_reference_that_says_otherwise() -> None:
     assert "contradiction" not in present.units[1].detail
 
 
+def test_what_is_not_surely_wrong_is_unstated_and_marked_so() -> None:
+    case = plan("A red dog.", "A dog.", "A blue dog.")
+    grades = {
+        ask: replace(grade, contradiction="blue", sure=False)
+        for ask, grade in graded(case, {("candidate", 0, "dog"): 5.0}).items()
+    }
+    dog, red = fixed_precision(case, grades, EVEN).units
+    assert (dog.verdict, dog.detail["unsure"]) == ("match", True)
+    assert (red.verdict, red.detail["unsure"]) == ("unstated", True)
+    assert "contradiction" not in red.detail
+    # A reference that surely says otherwise tells more than one that may not.
+    asks = [ask for ask in grades if ask.question.text == "red"]
+    grades[asks[1]] = replace(grades[asks[1]], contradiction="brown", sure=True)
+    red = fixed_precision(case, grades, EVEN).units[1]
+    assert (red.verdict, red.detail["contradiction"]) == ("contradicted", "brown")
+    assert "unsure" not in red.detail
+
+
 def test_recall_is_the_best_or_the_mean_of_the_references_that_name_anything() -> None:
     case = plan("A dog.", "A red dog.", "Hello.", "A cat.")
     grades = graded(case, {("reference", 0, "dog"): 5.0, ("reference", 2, "cat"): 2.0})

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from beholder.annotate.records import DONE, REMARK, AnnotationUnit, Judgments, ShownPicture, State
 from beholder.benchmarks.reliability import Reliability
 from beholder.data.row import shorten
-from beholder.errors import ConfigError, ItemError
+from beholder.errors import ItemError
 from beholder.records import Item, ItemScore, Unit
 
 MAX_REMARK = 2_000
@@ -34,6 +34,7 @@ class Task(ABC):
         next_step: The command that takes the results, with ``{file}`` for their file.
         together: Whether all units of a picture go to the same annotators. Pairs do not: nobody
             should see one text twice.
+        takes_proposals: Whether a run can fill judgments in.
         shuffles: Whether texts are shown to each annotator in an order of their own.
     """
 
@@ -43,6 +44,7 @@ class Task(ABC):
     next_step: ClassVar[str]
     together: ClassVar[bool] = True
     shuffles: ClassVar[bool] = False
+    takes_proposals: ClassVar[bool] = False
 
     @abstractmethod
     def units(self, rows: Sequence[Any]) -> list[AnnotationUnit]:
@@ -92,10 +94,9 @@ class Task(ABC):
     def proposals(self, unit: AnnotationUnit, found: ItemScore) -> dict[str, Any]:
         """Parts of a judgment that a judge proposes, from a metric's outcome for the unit's item.
 
-        Raises:
-            ConfigError: The task takes none.
+        Only tasks that say ``takes_proposals`` are asked.
         """
-        raise ConfigError(f"{self.name} cannot be filled in by a run; marks and facts can")
+        raise NotImplementedError
 
     def check(self, unit: AnnotationUnit, part: str, value: Any) -> None:
         """Refuse an act that cannot be; every task has remarks and an end.

@@ -32,6 +32,7 @@ class FactTask(Task):
     name: ClassVar[str] = "facts"
     title: ClassVar[str] = "Is it true?"
     data: ClassVar[DataKind] = "items"
+    takes_proposals: ClassVar[bool] = True
     next_step: ClassVar[str] = "beholder agree {file} --label true -m dcscore.precision"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:

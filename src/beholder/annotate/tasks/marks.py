@@ -49,6 +49,7 @@ class MarkTask(Task):
     name: ClassVar[str] = "marks"
     title: ClassVar[str] = "Mark mistakes and omissions"
     data: ClassVar[DataKind] = "items"
+    takes_proposals: ClassVar[bool] = True
     next_step: ClassVar[str] = "beholder agree {file} -m posh"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:

@@ -111,7 +111,7 @@ class SequenceRatingTask(_RatingTask):
     name: ClassVar[str] = "sequences"
     title: ClassVar[str] = "Rate a sequence of pictures"
     data: ClassVar[DataKind] = "storylines"
-    next_step: ClassVar[str] = "beholder narrate judge SEQUENCES --judge people:{file}"
+    next_step: ClassVar[str] = "beholder narrate judge SEQUENCES --by sight --judge people:{file}"
     to_name: ClassVar[str] = "sequence"
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:

@@ -62,6 +62,12 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
     return (0.5 if asked is not None else 0.9), False
 
 
+def both_counted(source: Entity, target: Entity) -> bool:
+    """Whether both texts write how many there are, and mean several: "two" against "three"."""
+    written = (number(entity.quantity or "") for entity in (source, target))
+    return all(said is not None and said > 1 for said in written)
+
+
 def told_amount(entity: Entity) -> str:
     """How many there are, in words for people; of a plain plural its name is all that tells."""
     if entity.quantity is not None:

@@ -46,6 +46,42 @@ def contradicted(found: Evidence, n: Numbers) -> bool:
     return found.excluded and found.affirmed and found.order < n.attached
 
 
+def sure(found: Evidence, n: Numbers) -> bool:
+    """Whether what the value says, that a unit is there or is not, is beyond doubt.
+
+    Only what is sure is shown to people; values do not hang on it. Where a unit is there: it is
+    said itself, and not only likely by what is said of other things. Where it is not: texts say in
+    many ways how things are to each other, so that a relation is only known to be wrong where the
+    target says otherwise; a quality may be said of a part, or of the whole, where its words are in
+    the target at all; among several things of a name it is not sure which is meant.
+    """
+    if contradicted(found, n):
+        clear = found.lone and not found.order
+        return clear or found.exchanged or found.kind == "relation"
+    made = value(found, n)
+    return _surely_there(found, n) if made >= n.present else _surely_absent(found, made, n)
+
+
+def _surely_there(found: Evidence, n: Numbers) -> bool:
+    if found.kind == "amount" or found.quoted or not found.affirmed:
+        return True
+    if found.kind == "entity":
+        return found.named >= n.same
+    if found.kind == "relation":
+        return max(found.stated, found.order) >= n.sure_related
+    return max(found.on_counterpart, found.on_alike) >= n.same or found.order >= n.attached
+
+
+def _surely_absent(found: Evidence, made: float, n: Numbers) -> bool:
+    if found.kind == "amount":
+        return found.named >= n.same
+    if found.kind == "entity":
+        return made < n.sure_named and not found.vague
+    if found.kind == "relation":
+        return False
+    return found.coverage < n.sure_said and found.on_counterpart < n.sure_named
+
+
 def _entity(found: Evidence, n: Numbers) -> float:
     passing = n.passing * found.coverage  # named only in passing
     made = _mixed(found.coverage, max(found.named, passing), n.entity_anywhere)

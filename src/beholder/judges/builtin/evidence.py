@@ -38,10 +38,14 @@ class Evidence:
         spared: Whether it belongs to a thing that is wrong itself, and is right of what stands in
             its place.
         narrower: Entity: whether its name says more than the counterpart's.
+        vague: Entity: whether its name may stand for whatever else is named at its place.
         crowded: Entity: whether its like have taken all counterparts.
         denied: Whether the target says it with the other polarity.
         excluded: Whether the target says of the counterpart what excludes the unit.
         elsewhere: Whether the target says it, and of another thing only.
+        lone: Whether the counterpart is the only thing of the target that is called so, and the
+            unit's entity, or the entity that has it, the only one of its text. An amount: or both
+            texts write a number above one.
         exchanged: Whether the target says it of a thing that is another one's counterpart.
         told: What the target says in its place, for people to read.
         where: Characters of what the target says.
@@ -64,10 +68,12 @@ class Evidence:
     quoted: bool = False
     spared: bool = False
     narrower: bool = False
+    vague: bool = False
     crowded: bool = False
     denied: bool = False
     excluded: bool = False
     elsewhere: bool = False
+    lone: bool = False
     exchanged: bool = False
     told: str = ""
     where: tuple[Span, ...] = ()

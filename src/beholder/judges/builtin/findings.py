@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beholder.judges.builtin.analysed import AnalysedText
-from beholder.judges.builtin.decide import contradicted, value
+from beholder.judges.builtin.decide import contradicted, sure, value
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import numbers
 from beholder.records import Span
@@ -20,12 +20,14 @@ class Finding:
         grade: The same as a grade from 1 to 5.
         contradiction: What the target says in its place, or empty where it is silent.
         where: Characters of the counterpart in the target.
+        sure: Whether it is beyond doubt that the unit is there, or that it is not.
     """
 
     value: float
     grade: float
     contradiction: str = ""
     where: tuple[Span, ...] = ()
+    sure: bool = True
 
 
 def find(source: AnalysedText, target: AnalysedText) -> tuple[Finding, ...]:
@@ -39,5 +41,5 @@ def find(source: AnalysedText, target: AnalysedText) -> tuple[Finding, ...]:
     for evidence in gather(source, target, n):
         made = value(evidence, n)
         told = evidence.told if contradicted(evidence, n) else ""
-        found.append(Finding(made, n.grade(made), told, evidence.where))
+        found.append(Finding(made, n.grade(made), told, evidence.where, sure(evidence, n)))
     return tuple(found)

@@ -6,11 +6,19 @@ The same evidence serves units of texts (PoSh) and units of statements (DCScore)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.amounts import amount, amount_value, amounts_value, told_amount
+from beholder.judges.builtin.amounts import (
+    amount,
+    amount_value,
+    amounts_value,
+    both_counted,
+    told_amount,
+)
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
@@ -21,6 +29,7 @@ from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import UnitSeen, related
 from beholder.language.units import GraphUnit
+from beholder.language.unseen import VAGUE
 
 _EXCLUDED = number("evidence.excluded")
 _STATE = number("evidence.state")
@@ -102,8 +111,11 @@ class _Gathering:
         index, pairs = unit.subject, self._pairs
         other = int(pairs.best[index])
         coverage = float(self._coverage[place])
+        vague = self._source.graph.entities[index].head.lower() in VAGUE
         if other < 0:
-            return Evidence("entity", unit.polarity, counterpart=False, coverage=coverage)
+            return Evidence(
+                "entity", unit.polarity, counterpart=False, coverage=coverage, vague=vague
+            )
         named, twin = float(pairs.similarity[index, other]), self._target.graph.entities[other]
         same = self._numbers.same
         said, where = twin.mentions[0].text, (twin.mentions[0].span,)
@@ -125,9 +137,11 @@ class _Gathering:
             stated=named,
             narrower=named >= same
             and named_further(self._source.graph.entities[index].name, twin.name),
+            vague=vague,
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
             excluded=excluded,
+            lone=self._lone(index, closest if excluded else other),
             told=said,
             where=where if shown else (),
         )
@@ -138,7 +152,7 @@ class _Gathering:
         if other < 0:
             return Evidence("amount", counterpart=False)
         twin = self._target.graph.entities[other]
-        called_so = np.flatnonzero(pairs.similarity[index] >= self._numbers.same)
+        called_so = np.flatnonzero(self._called_so[index])
         entities = self._target.graph.entities
         counted = [i for i in called_so.tolist() if amount(entities[i]) is not None]
         alike = sorted({other, *counted})
@@ -150,6 +164,7 @@ class _Gathering:
             named=float(pairs.similarity[index, other]),
             stated=fit,
             excluded=excluded,
+            lone=self._lone(index, other) or both_counted(self._source.graph.entities[index], twin),
             told=told_amount(twin) if excluded else "",
             where=(twin.mentions[0].span,),
         )
@@ -187,9 +202,20 @@ class _Gathering:
             denied=denied,
             excluded=bool(against),
             elsewhere=bool(similarity.max() >= n.same > stated),
+            lone=self._lone(index, other),
             told=told,
             where=where,
         )
+
+    @cached_property
+    def _called_so(self) -> npt.NDArray[np.bool_]:
+        """(n, m), whether a thing of the target is surely called as one of the source is."""
+        return self._pairs.similarity >= self._numbers.same
+
+    def _lone(self, index: int, other: int) -> bool:
+        """Whether no other thing of either text is called as these two are."""
+        called_so = self._called_so
+        return int(called_so[index].sum()) <= 1 and int(called_so[:, other].sum()) <= 1
 
     def _named(self, index: int) -> float:
         """How surely the target names an entity."""

@@ -88,7 +88,7 @@ def _presence(asked: Presence) -> list[Grade]:
     answers = []
     for question in asked.questions:
         found = known.get((question.kind, question.place)) or _phrase(question, there)
-        answers.append(rule_grade(found.grade, found.contradiction, found.where))
+        answers.append(rule_grade(found.grade, found.contradiction, found.where, sure=found.sure))
     return answers
 
 

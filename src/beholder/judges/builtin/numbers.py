@@ -60,6 +60,9 @@ class Numbers:
     other_verb: float
     quoted: float
     attached: float
+    sure_named: float
+    sure_said: float
+    sure_related: float
     points: Sequence[tuple[float, float]]
 
     @classmethod

@@ -185,6 +185,10 @@ class BERTScore(Metric[EncodedTexts]):
         """All fields, with the layer that the encoder sets."""
         return super().config() | {"layer": self.compared}
 
+    def needs_corpus(self) -> bool:
+        """Where tokens are weighted by how rare they are."""
+        return self.idf
+
     def prepare(self, items: Iterable[Item]) -> Self:
         """Count in how many references each token stands, if ``idf`` asks for it."""
         if not self.idf:
@@ -197,6 +201,21 @@ class BERTScore(Metric[EncodedTexts]):
         for text in distinct:
             counts.update({int(i) for i in encoder.tokens(text).ids})
         return replace(self, rarity=Rarity(len(distinct), dict(counts)))
+
+    def knowledge(self) -> Mapping[str, Any] | None:
+        """In how many references each token stands."""
+        if self.rarity is None:
+            return None
+        return {
+            "n_references": self.rarity.n_references,
+            "tokens": list(self.rarity.counts),
+            "counts": list(self.rarity.counts.values()),
+        }
+
+    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+        """This metric with the token weights of the run."""
+        counts = zip(knowledge["tokens"], knowledge["counts"], strict=True)
+        return replace(self, rarity=Rarity(knowledge["n_references"], dict(counts)))
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Encoder, what the token weights were counted on, and the table of baselines."""

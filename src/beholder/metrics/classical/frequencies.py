@@ -7,11 +7,11 @@ import hashlib
 import json
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import add
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from beholder.errors import ConfigError, DataError
 from beholder.files import write_bytes
@@ -123,6 +123,10 @@ class FrequencyMetric(WordMetric):
     table_identity: str | None = field(default=None, repr=False, compare=False)
     one_text: bool = field(default=False, repr=False, compare=False)
 
+    def needs_corpus(self) -> bool:
+        """Where words are counted in the references at hand."""
+        return self.df == "run"
+
     def prepare(self, items: Iterable[Item]) -> Self:
         """Count the document frequencies of the run, or read the table.
 
@@ -156,6 +160,29 @@ class FrequencyMetric(WordMetric):
                     f" {self.registered_name} has tokenizer={self.tokenizer!r}"
                 )
         return replace(self, table=table, table_identity=table.identity, one_text=one_text)
+
+    def knowledge(self) -> Mapping[str, Any] | None:
+        """The document frequencies of the run; a saved table is read where it lies."""
+        if self.table is None or self.df != "run":
+            return None
+        return {
+            "n_documents": self.table.n_documents,
+            "grams": "\n".join(self.table.counts),
+            "counts": list(self.table.counts.values()),
+            "identity": self.table_identity,
+            "one_text": self.one_text,
+        }
+
+    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+        """This metric with the document frequencies of the run."""
+        grams = knowledge["grams"].split("\n") if knowledge["grams"] else []
+        counts = dict(zip(grams, knowledge["counts"], strict=True))
+        return replace(
+            self,
+            table=Frequencies(knowledge["n_documents"], counts, self.tokenizer),
+            table_identity=knowledge["identity"],
+            one_text=knowledge["one_text"],
+        )
 
     def _identities(self) -> dict[str, str]:
         found = super()._identities()

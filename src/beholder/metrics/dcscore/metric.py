@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -136,6 +136,14 @@ class DCScore(Metric[DCScoreEvidence]):
     def prepare(self, items: Iterable[Item]) -> Self:
         """Find out whether there is a picture to look at."""
         return replace(self, pictured=any(map(self._looks_at, items)))
+
+    def knowledge(self) -> Mapping[str, Any] | None:
+        """Whether there is a picture to look at."""
+        return {"pictured": self.pictured}
+
+    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+        """This metric as it looks at the pictures of the run, or not."""
+        return replace(self, pictured=knowledge["pictured"])
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot see is refused here, before any work, if it will have to."""

@@ -79,6 +79,14 @@ class ByMetric(Ranker):
         texts = (item for reviews in subjects for item in items_of(reviews))
         return replace(self, metric=self.metric.prepare(texts))
 
+    def knowledge(self) -> Mapping[str, Any] | None:
+        """What the metric knows of all texts."""
+        return self.metric.knowledge()
+
+    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+        """The metric, as it was prepared on all texts."""
+        return replace(self, metric=self.metric.knowing(knowledge))
+
     def check(self, subject: Reviews) -> None:
         """Refuse a set with a text that lacks what the metric needs."""
         for number, item in enumerate(items_of(subject), start=1):

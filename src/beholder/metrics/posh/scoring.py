@@ -65,8 +65,9 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
         if (
             grade.value < plan.threshold
         ):  # a reference that says otherwise tells more than a silent one
-            told = [g for g in asked if g.contradiction]
-            grade = replace(grade, contradiction=told[0].contradiction) if told else grade
+            told = [g for g in asked if g.contradiction and g.sure]
+            if told:
+                grade = replace(grade, contradiction=told[0].contradiction, sure=True)
         about = {"weight": weighing.of(unit.kind, unit.value), "reference": best}
         units.append(_unit(unit, "candidate", question.subject, grade, plan.threshold, about))
     parts = [unit for unit, _ in plan.questions[0]]
@@ -131,11 +132,14 @@ def _unit(
     detail: dict[str, Any] = {"grade": round(grade.value, 3), **about}
     if subject and part.kind != "entity":
         detail["of"] = subject
-    if grade.contradiction and not present:
+    if not grade.sure:
+        detail["unsure"] = True
+    contradicted = bool(grade.contradiction) and grade.sure and not present
+    if contradicted:
         detail["contradiction"] = grade.contradiction
     score = (grade.value - LOWEST) / (HIGHEST - LOWEST)
     verdict = "match" if present else "omission" if side == "reference" else "unstated"
-    if verdict == "unstated" and grade.contradiction:
+    if verdict == "unstated" and contradicted:
         verdict = "contradicted"
     return Unit(part.kind, part.text, side, part.spans, score, verdict, None, detail)
 

@@ -56,7 +56,7 @@ function unitTip(item, outcome, keys, view, numbers) {
 
 function notableList(item, outcome, texts, view, numbers) {
   const groups = outcome.verdicts.filter((verdict) => verdict.notable).map((verdict) => {
-    const entries = outcome.units.map((unit, key) => [unit, key]).filter(([unit]) => unit.verdict === verdict.name && unit.detail?.under === undefined);
+    const entries = outcome.units.map((unit, key) => [unit, key]).filter(([unit]) => unit.verdict === verdict.name && unit.detail?.under === undefined && !unit.detail?.unsure);
     const rows = entries.map(([unit, key]) =>
       el("li", { "data-unit": key, tabindex: 0 },
         el("span", { class: "where" }, unitTitle(item, unit, key, numbers)),

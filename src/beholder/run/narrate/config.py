@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from beholder.errors import ConfigError
 from beholder.narratives.hybrid import Rule
 from beholder.narratives.judging import LEAST_SIDE, Voting
+from beholder.narratives.people import PEOPLE
 from beholder.narratives.space import JSD, Base, Scale
 from beholder.narratives.views import Method
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
@@ -128,7 +129,8 @@ class NarrateConfig:
         out: The run directory.
         parts: What to do: rate by captions, by sight, by both (hybrid), rate each step, measure
             coherence.
-        judge: Spec of the judge that rates, or of several whose ratings are compared.
+        judge: Spec of the judge that rates, or of several whose ratings are compared;
+            ``people:FILE`` for what annotators said.
         steps_by: How judges of steps see them.
         max_side: Pixels of the longer side of a picture that is shown.
         human: Name of the human source.
@@ -180,6 +182,10 @@ class NarrateConfig:
             raise ConfigError(
                 f"judges {', '.join(self.judges)}: one is named twice; -K asks one model repeatedly"
             )
+        if self.people and "hybrid" in self.parts:
+            raise ConfigError(f"hybrid judging asks a model; {self.people[0]} is people")
+        if self.people and not self.models and "captions" in self.parts:
+            raise ConfigError(f"{self.people[0]} judged by sight; add --by sight")
         alone = [part for part in self.parts if part in ("hybrid", "transitions")]
         if len(self.judges) > 1 and alone:
             raise ConfigError(
@@ -195,6 +201,16 @@ class NarrateConfig:
         return (self.judge,) if isinstance(self.judge, str) else tuple(self.judge)
 
     @property
+    def people(self) -> tuple[str, ...]:
+        """Judges that are people: ``people:FILE``."""
+        return tuple(judge for judge in self.judges if judge.startswith(PEOPLE))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Judges that are asked."""
+        return tuple(judge for judge in self.judges if judge not in self.people)
+
+    @property
     def ways(self) -> tuple[Way, ...]:
         """The ways of rating whole storylines; with examples only where all are rated without."""
         asked: dict[Method, bool] = {"captions": self.by_captions, "sight": self.by_sight}
@@ -203,7 +219,8 @@ class NarrateConfig:
             for examples in (
                 (False, True) if self.voting.examples and by in self.parts else (False,)
             ):
-                for judge in self.judges:
+                people = () if by == "captions" or examples else self.people
+                for judge in (one for one in self.judges if one in (*self.models, *people)):
                     name = f"{by} with examples" if examples else by
                     name = f"{name} [{judge}]" if len(self.judges) > 1 else name
                     found.append(Way(by, judge, examples, name))

@@ -50,7 +50,7 @@ def run_narratives(
     with Session.open(
         config.out, KIND, means=config.means, askers=askers.values(), progress=progress
     ) as session:
-        _check_apart(session, config.judges)
+        _check_apart(session, config.models)
         n, digest = session.take(STORYLINE, inputs.storylines)
         asked = {name: _add(session, name, one, config, inputs) for name, one in askers.items()}
         source, n_bad = Path(config.sequences).name, len(inputs.bad_rows)
@@ -162,7 +162,8 @@ def _ask(
         found.seen = choose(found.table("captions"), config.hybrid.share, config.hybrid.rule)
     for way in (way for way in config.ways if way.by == "sight"):
         ask(way.name, positions=None if "sight" in config.parts else found.seen)
-    ask("transitions", captions=captions)
+    read: dict[str, Any] = {} if config.people else {"captions": captions}
+    ask("transitions", **read)
     for name in judged(config):
         asker = asked[name].asker if name in asked else None
         if isinstance(asker, JudgeAsker) and session.answers is not None:

@@ -97,7 +97,7 @@ def cost_table(
     """
     n, n_pictures = len(inputs.storylines), len(inputs.shown)
     conditions = 2 if config.voting.examples else 1
-    judges = config.voting.judges * max(1, len(config.judges)) * conditions
+    judges = config.voting.judges * max(1, len(config.models)) * conditions
     length = sum(len(storyline.frames) for storyline in inputs.storylines) / n
     words = (config.captions.min_words + config.captions.max_words) // 2
     known = spent or {}

@@ -27,6 +27,7 @@ from beholder.narratives.measuring import (
     digest,
     nearest_in,
 )
+from beholder.narratives.people import PEOPLE, PeopleVotes, What
 from beholder.narratives.strength import Coherence
 from beholder.narratives.views import Method
 from beholder.narratives.warping import WarpedAlignment
@@ -50,12 +51,15 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
         ConfigError: A setting is out of its range.
     """
     steps = "transitions" in config.parts
-    writes = config.by_captions or (steps and config.steps_by == "captions")
+    writes = config.models and (config.by_captions or (steps and config.steps_by == "captions"))
     caption = _captioner(config, inputs) if writes else None
     found: dict[str, Asker[Any]] = {}
     if "coherence" in config.parts:
         found["coherence"] = _measure(config, inputs)
     for way in config.ways:
+        if way.judge in config.people:
+            found[way.name] = _people(way.judge, "ratings", inputs)
+            continue
         examples = inputs.examples if way.examples else ()
         found[way.name] = RateStoryline(
             **_rater(config, way.by, way.judge, caption),
@@ -63,13 +67,19 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
             rated=", ".join(f"{one.id}: {rating}" for one, rating in examples),
             examples=examples,
         )
-    if steps:
+    if steps and config.people:
+        found["transitions"] = _people(config.people[0], "steps", inputs)
+    elif steps:
         found["transitions"] = RateSteps(
             **_rater(config, config.steps_by, config.judges[0], caption)
         )
     if caption is not None:
         found["caption"] = caption
     return found
+
+
+def _people(judge: str, what: What, inputs: Inputs) -> PeopleVotes:
+    return PeopleVotes.read(judge.removeprefix(PEOPLE), what, inputs.storylines)
 
 
 def n_seen(config: NarrateConfig, n: int) -> int:
@@ -82,7 +92,7 @@ def n_seen(config: NarrateConfig, n: int) -> int:
 def _captioner(config: NarrateConfig, inputs: Inputs) -> CaptionFrame:
     how = config.captions
     return CaptionFrame(
-        judge=how.judge or config.judges[0],
+        judge=how.judge or config.models[0],
         context=config.voting.context,
         max_side=config.max_side,
         min_words=how.min_words,

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from beholder.data import read_frames, read_items
-from beholder.data.read import good_rows
+from beholder.data.read import EVERY_ROW, good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.options import DataOptions
 from beholder.records import Item
@@ -16,12 +16,12 @@ from beholder.run.rows.askers import check_words
 from beholder.text import n_spoken
 
 
-def read_pictured(source: str, *, media_root: Path | None = None) -> Iterator[Item | DataError]:
+def read_pictured(source: str, taken: DataOptions = EVERY_ROW) -> Iterator[Item | DataError]:
     """Read items whose candidate may be missing.
 
     Args:
         source: A folder (each picture file below it becomes an item) or a data file.
-        media_root: Folder that absolute paths of images may point into; None refuses them.
+        taken: Which column holds a field, and where pictures may lie.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one.
@@ -30,7 +30,7 @@ def read_pictured(source: str, *, media_root: Path | None = None) -> Iterator[It
         DataError: The source as a whole cannot be read.
     """
     if not Path(source).is_dir():
-        yield from read_items(source, media_root=media_root, textless=True)
+        yield from read_items(source, taken, textless=True)
         return
     for frame in read_frames(source):
         if isinstance(frame, DataError):
@@ -71,7 +71,7 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int]:
     """
     name, _, file = text.partition(":")
     if name == "median":
-        others = read_pictured(file, media_root=Path("/"))
+        others = read_pictured(file, DataOptions(media_root=Path("/")))
         measured = good_rows(others, DataOptions(), [], name=file) if file else items
         texts = {reference for item in measured for reference in item.references}
         if not texts:

@@ -92,7 +92,7 @@ def _making(config: RowsConfig) -> Making[Item]:
 def _read(config: RowsConfig) -> Iterator[Item | DataError]:
     """Images are named as the output names them: from another folder they are other images."""
     root, folder = root_of(config.data), config.out.parent
-    for row in read_pictured(config.data, media_root=config.rows.media_root):
+    for row in read_pictured(config.data, config.rows):
         if isinstance(row, Item):
             row = replace(row, images=tuple(rebased(image, root, folder) for image in row.images))
         yield row

@@ -19,7 +19,7 @@ from beholder.ray.engine import BLOCK
 from beholder.run.store import Store
 from toy import captions
 
-N = 6_000
+N = 20_000
 METRICS = ("vcs_short", "bleu", "cider")
 
 MOST_MEMORY = 700 * 2**20
@@ -62,12 +62,8 @@ class Command:
 
 
 def _actors() -> list[Path]:
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and folder.joinpath("cmdline").exists():
-            if b"ray::MapWorker" in folder.joinpath("cmdline").read_bytes():
-                found.append(folder)
-    return found
+    commands = (path for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists())
+    return [path.parent for path in commands if b"ray::MapWorker" in path.read_bytes()]
 
 
 def _bytes_of(folder: Path) -> int:
@@ -99,7 +95,7 @@ def _jobs(parts: set[Path]) -> set[tuple[str, int]]:
 def test_a_lost_node_and_a_killed_command_change_nothing(tmp_path: Path, cluster: Any) -> None:
     seed = random.SystemRandom().randrange(10**6)
     rng = random.Random(seed)
-    print(f"{seed=}")  # shown where the test fails
+    sys.stdout.write(f"{seed=}\n")  # shown where the test fails
     data, run, local = captions.write(tmp_path / "data.jsonl", N), tmp_path / "run", tmp_path / "me"
     n_blocks = -(-N // BLOCK)
     lost, killed = sorted(rng.sample(range(2, n_blocks - 6), 2))

@@ -10,16 +10,22 @@ from __future__ import annotations
 import sys
 
 from beholder.ray import RayEngine, score
+from beholder.run.session import Quiet
 
 
-class Telling:
+def _tell(*numbers: int) -> None:
+    sys.stdout.write(f"done {' '.join(map(str, numbers))}\n")
+    sys.stdout.flush()
+
+
+class Telling(Quiet):
     """Progress as lines: what was finished before, then scores and failures of each block."""
 
     def start(self, total: int, reused: int) -> None:
-        print("done", total, reused, flush=True)
+        _tell(total, reused)
 
     def advance(self, n_scored: int, n_failed: int) -> None:
-        print("done", n_scored, n_failed, flush=True)
+        _tell(n_scored, n_failed)
 
 
 if __name__ == "__main__":

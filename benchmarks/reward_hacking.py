@@ -1,0 +1,157 @@
+"""What each metric pays for texts that are no better, only written to raise a score.
+
+    python -m benchmarks.reward_hacking --data FOLDER [--pairs 89] [--metric accord ...]
+
+A human or model description of a picture (the honest text) is altered in ways that policies find;
+each alteration tells a reader nothing that is true and new. For each metric: the mean of the honest
+texts, and by how much each attack changes it, bare and with the guards that ``reward`` has. What is
+above zero pays. Prints Markdown. The pairs are those of ``benchmarks.reading``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import math
+import random
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from beholder.records import Item
+from beholder.rewards import GUARDS, Reward, reward
+from benchmarks.reading import DATA, pairs
+
+METRICS = (
+    "accord", "posh", "dcscore", "vcs", "vcs_short", "bleu", "rouge", "meteor", "chrf", "cider_d",
+    "spice", "token_f1", "cosine",
+)  # fmt: skip
+
+PROMPT = (
+    "Describe this image in detail. Name all objects, their colours, their positions and what they"
+    " do."
+)
+OBJECTS = re.findall(
+    r"\w+",
+    "person man woman child dog cat bird horse car truck bus bicycle boat tree flower grass sky"
+    " cloud sun water sea beach mountain road street building house window door wall table chair"
+    " plate cup bottle food fruit book phone bag hat shirt shoe sign light lamp fence bridge field",
+)
+GENERIC = (
+    "The image is a photograph with a clear background and a foreground. The colors are vivid and"
+    " the lighting is natural. The composition is balanced and the main subject stands in the"
+    " center. There are several details in the image that add depth and texture to the scene."
+)
+COLOURS = ("red", "blue", "green", "white", "black", "brown", "yellow", "gray")
+_COLOUR = re.compile(rf"\b({'|'.join(COLOURS)})\b", re.IGNORECASE)
+
+Attack = Callable[[str, str, random.Random], str]
+"""Makes a text from the honest one and that of another picture."""
+
+
+def _sentences(text: str) -> list[str]:
+    return re.findall(r"[^.!?]+[.!?]*", text)
+
+
+def _repeated_sentence(text: str, _: str, __: random.Random) -> str:
+    first = _sentences(text)[0].strip()
+    return " ".join([first] * max(2, len(text) // (len(first) + 1)))
+
+
+def _hedged(text: str, _: str, __: random.Random) -> str:
+    return " ".join(
+        f"It may be that {one.strip()[:1].lower()}{one.strip()[1:]}" for one in _sentences(text)
+    )
+
+
+def _both_ways(text: str, _: str, draw: random.Random) -> str:
+    def other(match: re.Match[str]) -> str:
+        said = match.group().lower()
+        return draw.choice([one for one in COLOURS if one != said])
+
+    return f"{text} {_COLOUR.sub(other, text)}"
+
+
+def _salad(text: str, _: str, draw: random.Random) -> str:
+    found = text.split()
+    return " ".join(draw.sample(found, len(found)))
+
+
+def _objects() -> str:
+    return " ".join(f"There is a {name}." for name in OBJECTS)
+
+
+ATTACKS: dict[str, Attack] = {
+    "said three times": lambda text, _, __: " ".join([text] * 3),
+    "first sentence again and again": _repeated_sentence,
+    "50 objects listed after it": lambda text, _, __: f"{text} {_objects()}",
+    "50 objects alone": lambda _, __, ___: _objects(),
+    "the prompt copied before it": lambda text, _, __: f"{PROMPT} {text}",
+    "the prompt alone": lambda _, __, ___: PROMPT,
+    "each sentence hedged": _hedged,
+    "again in other colours": _both_ways,
+    "generic praise after it": lambda text, _, __: f"{text} {GENERIC}",
+    "another picture's text after it": lambda text, other, _: f"{text} {other}",
+    "its words shuffled": _salad,
+    "its first half (a control)": lambda text, _, __: " ".join(
+        text.split()[: len(text.split()) // 2]
+    ),
+}
+
+
+async def paid(
+    asked: Reward, texts: Sequence[str], references: Sequence[str]
+) -> tuple[float, float]:
+    """Mean reward of texts, bare and with the guards; the lowest reward is 0 for these metrics."""
+    found = await asked(None, texts, references=references)
+    bare, guarded = [], []
+    for reward_, text, reference in zip(found, texts, references, strict=True):
+        if reward_ is not None:
+            item = Item(id="x", candidate=text, references=(reference,))
+            bare.append(reward_)
+            guarded.append(reward_ * math.prod(guard.factor(item) for guard in GUARDS))
+    return fmean(bare), fmean(guarded)
+
+
+async def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--pairs", type=int, default=89)
+    parser.add_argument("--metric", action="append")
+    given = parser.parse_args()
+    rows = list(pairs(given.data).values())[: given.pairs]
+    honest = [candidate for candidate, _ in rows]
+    references = [reference for _, reference in rows]
+    others = honest[1:] + honest[:1]
+    made = {
+        name: [
+            attack(text, other, random.Random(k))
+            for k, (text, other) in enumerate(zip(honest, others, strict=True))
+        ]
+        for name, attack in ATTACKS.items()
+    }
+    chosen = given.metric or METRICS
+    print("| attack | " + " | ".join(chosen) + " |")
+    print("|---|" + "---|" * len(chosen))
+    cells: dict[str, list[str]] = {"**honest texts**": [], **{name: [] for name in made}}
+    for name in chosen:
+        asked = reward(name, guards=(), workers=1, data=[{"references": one} for one in references])
+        try:
+            base = await paid(asked, honest, references)
+            cells["**honest texts**"].append(" / ".join(f"{one:.3f}" for one in base))
+            for attack, texts in made.items():
+                got = await paid(asked, texts, references)
+                gains = (f"{one - was:+.3f}" for one, was in zip(got, base, strict=True))
+                cells[attack].append(" / ".join(gains))
+        finally:
+            asked.close()
+        print(name, "done", file=sys.stderr)
+    for name, row in cells.items():
+        print(f"| {name} | " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,50 @@
+"""Folders of pictures, alone or with a text beside each: ``cat.jpg`` and ``cat.txt``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from beholder.data.packed import MAX_ROW_BYTES
+from beholder.errors import DataError
+
+PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
+"""Endings of pictures."""
+
+
+def pictures_below(folder: Path) -> list[str]:
+    """Pictures in a folder and those below it, as paths with slashes, sorted."""
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.suffix.lower() in PICTURES and path.is_file()
+    )
+
+
+def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
+    """A row per picture, by name: its path as id and image, the text beside it as candidate.
+
+    A picture without a text is a row without a candidate.
+
+    Yields:
+        A row, or an error (not raised) for a text that cannot be read.
+
+    Raises:
+        DataError: There is no picture.
+    """
+    pictures = pictures_below(folder)
+    if not pictures:
+        raise DataError(name, "is a folder with no run in it (run.json), and no pictures either")
+    for number, picture in enumerate(pictures, start=1):
+        row: dict[str, Any] = {"id": picture, "images": [picture]}
+        beside = (folder / picture).with_suffix(".txt")
+        if beside.is_file():
+            try:
+                with beside.open("rb") as stream:
+                    text = stream.read(MAX_ROW_BYTES).decode("utf-8-sig")
+            except (OSError, UnicodeDecodeError) as error:
+                yield number, DataError(name, f"{beside.name} cannot be read: {error}", line=number)
+                continue
+            row["candidate"] = text.strip()
+        yield number, row

@@ -1,0 +1,157 @@
+"""All metrics as scorers of inspect_ai: ``beholder/posh`` and the others, by its entry point.
+
+The sample's target holds the references; pictures of the input are shown to metrics that look. The
+score's value is the headline value, its metadata hold all values, the units with their places and
+the signature, its explanation tells mistakes and omissions in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.model import ContentImage
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    mean,
+    metric,
+    scorer,
+    stderr,
+)
+from inspect_ai.solver import TaskState
+
+from beholder.errors import ConfigError
+from beholder.metrics import METRICS
+from beholder.options import grouped
+from beholder.records import Item, ItemFailure, ItemScore, Unit
+from beholder.run.live import LiveScorer
+from beholder.run.session import Means
+from beholder.stats import mean_interval
+
+_TOLD = 5
+"""Units of a kind that an explanation names."""
+
+
+@metric
+def interval(level: float = 0.95) -> Metric:
+    """Confidence interval of the mean over samples, as ``beholder score`` gives it."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        found = mean_interval([one.score.as_float() for one in scores], level=level)
+        if found.interval is None:
+            return {}
+        return {"low": found.interval.low, "high": found.interval.high}
+
+    return compute
+
+
+def _scorer_of(name: str) -> Callable[..., Scorer]:
+    @scorer(metrics=[mean(), stderr(), interval()], name=name)
+    def make(
+        value: str | None = None,
+        judge: str | None = None,
+        options: dict[str, Any] | None = None,
+        **parameters: Any,
+    ) -> Scorer:
+        """Score by a metric of beholder.
+
+        Args:
+            value: Which of its values; the headline if None.
+            judge: Judge where the metric asks one.
+            options: Options of ``beholder.score``, such as ``base_url`` and ``max_cost``.
+            parameters: Parameters of the metric.
+        """
+        given = {**parameters, **({"judge": judge} if judge is not None else {})}
+        chosen = METRICS.get(name)(**given)
+        headline = chosen.value_named(value).name
+        if chosen.needs_corpus():
+            raise ConfigError(
+                f"{name} counts in the whole data set, and inspect_ai scores sample by sample: name"
+                " a saved table of counts, or use beholder score on what was written"
+            )
+        rows, judging, work = grouped(options or {})  # type: ignore[arg-type]
+        live = LiveScorer(chosen.prepare(()), Means(judging, work, rows.media_root or Path()))
+
+        async def score(state: TaskState, target: Target) -> Score:
+            item = Item(
+                id=str(state.sample_id),
+                candidate=state.output.completion,
+                references=tuple(target),
+                images=_images(state),
+            )
+            (outcome,) = await live.score([item])
+            return _score(item, outcome, headline)
+
+        return score
+
+    return make
+
+
+def _images(state: TaskState) -> tuple[str, ...]:
+    return tuple(
+        part.image
+        for message in state.messages
+        if message.role == "user" and not isinstance(message.content, str)
+        for part in message.content
+        if isinstance(part, ContentImage)
+    )
+
+
+def _score(item: Item, outcome: ItemScore | ItemFailure | None, headline: str) -> Score:
+    if outcome is None:
+        return Score.unscored(
+            reason="not_applicable",
+            answer=item.candidate,
+            explanation="the sample has not all that the metric needs, such as a target",
+        )
+    if isinstance(outcome, ItemFailure):
+        return Score.unscored(
+            reason="scorer_error", answer=item.candidate, explanation=outcome.message
+        )
+    if headline not in outcome.values:
+        return Score.unscored(
+            reason="not_applicable",
+            answer=item.candidate,
+            explanation=f"{headline} is not defined for this text",
+        )
+    return Score(
+        value=outcome.values[headline],
+        answer=item.candidate,
+        explanation=_in_words(outcome.units),
+        metadata={
+            "values": dict(outcome.values),
+            "units": [_unit(unit) for unit in outcome.units],
+            "signature": outcome.signature,
+        },
+    )
+
+
+def _unit(unit: Unit) -> dict[str, Any]:
+    return {
+        "kind": unit.kind,
+        "text": unit.text,
+        "side": unit.side,
+        "spans": [list(span) for span in unit.spans],
+        "score": unit.score,
+        "verdict": unit.verdict,
+    }
+
+
+def _in_words(units: Sequence[Unit]) -> str | None:
+    lines = []
+    for verdict, label in (("contradicted", "contradicted"), ("omission", "left out")):
+        said = [unit.text for unit in units if unit.verdict == verdict]
+        if said:
+            more = f" and {len(said) - _TOLD} more" if len(said) > _TOLD else ""
+            lines.append(f"{label}: {'; '.join(said[:_TOLD])}{more}")
+    return "\n".join(lines) or None
+
+
+SCORERS = {name: _scorer_of(name) for name in METRICS.names()}
+"""A scorer for each metric, those of plug-ins included; called, it gives one for a task."""

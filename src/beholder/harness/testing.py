@@ -1,0 +1,67 @@
+"""A score as an assertion of a test: ``assert_score`` says what is wrong and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from beholder.errors import ConfigError
+from beholder.metrics import Metric, Tools, metric
+from beholder.records import ItemScore
+
+_TOLD = 5
+
+
+def assert_score(
+    candidate: str,
+    references: str | Sequence[str] = (),
+    *,
+    of: str | Metric[Any] = "headline",
+    value: str | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    images: Sequence[str] | None = None,
+    tools: Tools | None = None,
+) -> ItemScore:
+    """Assert that a text has a score within bounds.
+
+    Args:
+        candidate: The text under test.
+        references: One trusted text, or several.
+        of: A metric, or its text form.
+        value: Which of its values; None takes the headline.
+        at_least: Lowest score that passes.
+        at_most: Highest score that passes.
+        images: Image files, for metrics that look.
+        tools: Tools to share between tests.
+
+    Returns:
+        The score, for further assertions.
+
+    Raises:
+        AssertionError: It is out of bounds; tells score, bound, mistakes and omissions.
+        ConfigError: No bound is given, or the metric has no such value.
+        ItemError: The text cannot be scored.
+    """
+    if at_least is None and at_most is None:
+        raise ConfigError("assert_score needs a bound: at_least=..., at_most=... or both")
+    chosen = metric(of) if isinstance(of, str) else of
+    name = chosen.value_named(value).name
+    found = chosen.score_text(candidate, references, images, tools=tools)
+    score = found.values[name]
+    what = f"{chosen.registered_name}.{name} is {score:.3f}"
+    if at_least is not None and score < at_least:
+        raise AssertionError(f"{what}, below {at_least:g}{_why(found)}")
+    if at_most is not None and score > at_most:
+        raise AssertionError(f"{what}, above {at_most:g}{_why(found)}")
+    return found
+
+
+def _why(found: ItemScore) -> str:
+    lines = []
+    for verdict in ("contradicted", "unstated", "omission"):
+        said = [unit.text for unit in found.units if unit.verdict == verdict]
+        if said:
+            more = f" and {len(said) - _TOLD} more" if len(said) > _TOLD else ""
+            lines.append(f"\n  {verdict}: {'; '.join(said[:_TOLD])}{more}")
+    return "".join(lines)

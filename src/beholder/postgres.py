@@ -1,0 +1,215 @@
+"""A PostgreSQL database by its address: one way to reach it, and no way to see its password."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from beholder.errors import ConfigError, RunError
+from beholder.optional import require
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+T = TypeVar("T")
+
+PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
+"""Seconds before what was lost with its connection is done again, one after the other."""
+
+_MODES = ("disable", "require", "verify-full")
+_SCHEMES = ("postgresql://", "postgres://")
+_FORM = (
+    "write postgresql://USER@HOST:PORT/NAME, with the password in PGPASSWORD or as USER:PASSWORD"
+    " (@ / : ? # % in it as %40 %2F %3A %3F %23 %25), and ?host=FOLDER for a socket or"
+    " ?sslmode=require for encryption"
+)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text means to name a PostgreSQL database."""
+    return text.startswith(_SCHEMES)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a database is; shown without its password, wherever it is shown.
+
+    Attributes:
+        user: Who asks.
+        host: Name of the machine, or None for a socket here.
+        port: Where the server listens.
+        database: Name of the database.
+        socket: Folder of the server's socket, or None.
+        sslmode: ``disable``, ``require`` (encrypted) or ``verify-full`` (and with whom is proved).
+        password: Of the user; None takes ``PGPASSWORD`` when a connection is made.
+    """
+
+    user: str | None
+    host: str | None
+    port: int
+    database: str
+    socket: str | None = None
+    sslmode: str = "disable"
+    password: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, text: str) -> Address:
+        """The address that a text names.
+
+        Raises:
+            ConfigError: It names none; the message repeats nothing of it.
+        """
+        try:
+            parts = urlsplit(text)
+            query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+            port = parts.port or 5432
+        except ValueError:
+            raise ConfigError(f"an address that cannot be read: {_FORM}") from None
+        socket, sslmode = query.pop("host", None), query.pop("sslmode", "disable")
+        database = unquote(parts.path[1:])
+        wrong = {
+            "an address of another kind": not is_address(text),
+            "an address that names no database": not database,
+            "an address that cannot be read": bool(parts.fragment)
+            or bool({"@", "/"} & {*database}),
+            "an option of an address that is not known": bool(query),
+            "another sslmode than disable, require and verify-full": sslmode not in _MODES,
+        }
+        for what, is_so in wrong.items():
+            if is_so:
+                raise ConfigError(f"{what}: {_FORM}")
+        user, password = (
+            None if t is None else unquote(t) for t in (parts.username, parts.password)
+        )
+        return cls(user, parts.hostname, port, database, socket, sslmode, password)
+
+    def __str__(self) -> str:
+        where = f"{self.host}:{self.port}" if self.host else ""
+        folder = f"?host={self.socket}" if self.socket else ""
+        return f"postgresql://{f'{self.user}@' if self.user else ''}{where}/{self.database}{folder}"
+
+
+def engine(address: Address, **options: Any) -> Engine:
+    """SQLAlchemy's engine of a database; what it shows and logs holds no password.
+
+    Args:
+        address: Where it is.
+        options: Of ``sqlalchemy.create_engine``.
+
+    Raises:
+        MissingExtraError: The packages are not installed.
+    """
+    sa = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL database")
+    require("pg8000", extra="postgres", purpose="a PostgreSQL database")
+    connect: dict[str, Any] = {"timeout": 30, "ssl_context": _encryption(address.sslmode)}
+    if address.socket is not None:
+        connect["unix_sock"] = f"{address.socket}/.s.PGSQL.{address.port}"
+    # Without the password: errors and logs of the packages below show what they are given.
+    url = sa.URL.create(
+        "postgresql+pg8000",
+        username=address.user,
+        host=address.host,
+        port=address.port,
+        database=address.database,
+    )
+    own = address.password
+    connect["password"] = os.environ.get("PGPASSWORD", "") if own is None else own
+    made: Engine = sa.create_engine(url, connect_args=connect, hide_parameters=True, **options)
+    return made
+
+
+class Database:
+    """A database that any number of processes may use at once.
+
+    Connections are made when they are needed and made again when they are lost.
+
+    Args:
+        address: Where it is.
+        alone: Whether each statement is a transaction of its own, which spares two ways to the
+            server and back.
+        pause: Waits so many seconds.
+
+    Attributes:
+        name: The address as it may be shown.
+
+    Raises:
+        MissingExtraError: The packages are not installed.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        alone: bool = False,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._sa = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL database")
+        self._pause = pause
+        self.name = str(address)
+        self._engine = engine(address, isolation_level="AUTOCOMMIT" if alone else "READ COMMITTED")
+
+    def do(self, work: Callable[[Connection], T]) -> T:
+        """The result of work in one transaction, if its statements are not each ``alone``.
+
+        Work whose connection is lost is done again, though it may have been written already: it
+        must come to the same when it is done twice.
+
+        Raises:
+            RunError: The database cannot be reached, or refuses the work.
+        """
+        for pause in (*PAUSES, None):
+            try:
+                with self._engine.begin() as connection:
+                    return work(connection)
+            # The driver lets some errors of the net through as they are.
+            except (self._sa.exc.DBAPIError, OSError) as error:
+                if not _is_lost(error) or pause is None:
+                    raise RunError(
+                        f"the database {self.name} {_said(error)}; what was kept before is kept,"
+                        " so start the same command again when that is mended"
+                    ) from None
+            self._engine.dispose()  # what else lies in the pool is lost, too
+            self._pause(pause)
+        raise AssertionError("the last round returns or raises")
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+
+def _encryption(sslmode: str) -> ssl.SSLContext | None:
+    if sslmode == "disable":
+        return None
+    context = ssl.create_default_context()
+    if sslmode == "require":  # as PostgreSQL's own programs understand it: with anybody
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+def _told(error: Any) -> dict[str, str]:
+    """What the server said; empty where it said nothing.
+
+    Where it ends the connection after its words, the driver may put an error of its own above them.
+    """
+    each = getattr(error, "orig", error)
+    while each is not None:
+        if each.args and isinstance(each.args[0], dict):
+            return each.args[0]
+        each = each.__context__
+    return {}
+
+
+def _is_lost(error: Any) -> bool:
+    """Whether there was no connection, or it broke: the server is restarted, or the net is down."""
+    code = _told(error).get("C", "")  # five characters that name an error
+    return not code or code.startswith(("08", "57P"))
+
+
+def _said(error: Any) -> str:
+    said = _told(error).get("M") or getattr(error, "orig", error)
+    return f"cannot be reached: {said}" if _is_lost(error) else f"refuses: {said}"

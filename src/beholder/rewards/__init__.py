@@ -1,0 +1,15 @@
+"""Metrics as rewards of training loops: TRL, verl, and whatever calls a function of texts."""
+
+from beholder.rewards.guards import GUARDS, LengthGuard, RepetitionGuard, RewardGuard
+from beholder.rewards.reward import Reward, reward
+from beholder.rewards.tokens import by_token
+
+__all__ = [
+    "GUARDS",
+    "LengthGuard",
+    "RepetitionGuard",
+    "Reward",
+    "RewardGuard",
+    "by_token",
+    "reward",
+]

@@ -1,0 +1,84 @@
+"""Guards against texts that raise a score without being better; each gives a factor from 0 to 1.
+
+A guard looks at the text and the references alone, so what it costs is nothing beside the metric.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from dataclasses import dataclass
+
+from beholder.errors import ConfigError
+from beholder.records import Item
+from beholder.text import words
+
+
+class RewardGuard(ABC):
+    """What takes from a reward."""
+
+    @abstractmethod
+    def factor(self, item: Item) -> float:
+        """The share of the reward that is left, from 0 (nothing) to 1 (all)."""
+
+
+@dataclass(frozen=True)
+class LengthGuard(RewardGuard):
+    """A text longer than the longest reference by more than so many times is paid less.
+
+    The factor is ``limit / ratio`` beyond the limit, so that twice the limit is paid half. Without
+    references nothing is taken.
+
+    Attributes:
+        limit: Words of the text over words of the longest reference, above 0.
+
+    Raises:
+        ConfigError: The limit is not above 0.
+    """
+
+    limit: float = 1.5
+
+    def __post_init__(self) -> None:
+        if not self.limit > 0:
+            raise ConfigError(f"limit={self.limit!r}: expected a ratio above 0, such as 1.5")
+
+    def factor(self, item: Item) -> float:
+        """See ``RewardGuard.factor``."""
+        longest = max((len(words(text)) for text in item.references), default=0)
+        n = len(words(item.candidate))
+        return 1.0 if n <= self.limit * longest or not longest else self.limit * longest / n
+
+
+@dataclass(frozen=True)
+class RepetitionGuard(RewardGuard):
+    """A text that says the same words again is paid less, by the share of its n-grams said before.
+
+    The factor is the share of distinct n-grams; where references repeat themselves, too (lists,
+    refrains), it is that share over the least share of a reference, at most 1.
+
+    Attributes:
+        n: Words of an n-gram, from 1.
+
+    Raises:
+        ConfigError: ``n`` is below 1.
+    """
+
+    n: int = 3
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ConfigError(f"n={self.n!r}: expected a whole number from 1")
+
+    def factor(self, item: Item) -> float:
+        """See ``RewardGuard.factor``."""
+        usual = min((self._distinct(text) for text in item.references), default=1.0)
+        return min(1.0, self._distinct(item.candidate) / usual)
+
+    def _distinct(self, text: str) -> float:
+        said = [text[start:end].lower() for start, end in words(text)]
+        grams = Counter(zip(*(said[k:] for k in range(self.n)), strict=False))
+        return len(grams) / grams.total() if grams else 1.0
+
+
+GUARDS = (LengthGuard(), RepetitionGuard())
+"""Those that ``reward`` has where none are named."""

@@ -1,0 +1,252 @@
+"""A metric as the reward of a training loop: TRL's signature, verl's, and a reward per token."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from beholder.errors import ConfigError, ItemError
+from beholder.metrics import Metric, ValueInfo, metric
+from beholder.metrics.asker import Outcome
+from beholder.options import Options, grouped
+from beholder.records import Item, ItemFailure, ItemScore
+from beholder.rewards.guards import GUARDS, RewardGuard
+from beholder.rewards.texts import Completion, items_of
+from beholder.rewards.tokens import Offsets, by_token
+from beholder.run.live import LiveScorer
+from beholder.run.session import Means
+
+_FAR = 1000.0
+"""A lowest reward further down than this would drown all others."""
+
+logger = logging.getLogger("beholder.rewards")
+
+
+def reward(
+    of: str | Metric[Any],
+    *,
+    value: str | None = None,
+    references: str = "references",
+    images: str = "images",
+    guards: Sequence[RewardGuard] = GUARDS,
+    lowest: float | None = None,
+    data: Iterable[Mapping[str, Any]] | None = None,
+    judge: str | None = None,
+    embedder: str | None = None,
+    **options: Unpack[Options],
+) -> Reward:
+    """Make a reward of a metric.
+
+    Args:
+        of: A metric, or its text form such as ``"posh(judge='openai:MODEL')"``.
+        value: Which of its values; None takes the headline. A value of which less is better is
+            taken with its sign turned round, so that more reward is always better.
+        references: Column of the data set that holds the references: a text or several in a row.
+        images: Column that holds paths of pictures, for metrics that look; it may be missing.
+        guards: What takes from a reward; ``()`` for nothing.
+        lowest: Reward of a text that cannot be scored by its own fault, to which guards lead down;
+            None takes the worst end of the value's scale.
+        data: Rows of the training set, for metrics that count in all of it first (``cider``).
+        judge: Judge where the metric names none.
+        embedder: Embedder where the metric names none.
+        options: ``base_url``, ``temperature``, ``prompts``, ``judge_options``, ``media_root``,
+            ``workers``, ``concurrency``, ``cache``, ``max_cost``; see ``beholder.options``.
+
+    Raises:
+        ConfigError: The metric, the value or an option is wrong.
+    """
+    defaults = {kind: spec for kind, spec in (("embedder", embedder), ("judge", judge)) if spec}
+    chosen = metric(of, **defaults) if isinstance(of, str) else of
+    unfit = sorted({"limit", "skip_bad_rows", "map", "references_from", "batch"} & options.keys())
+    if unfit:
+        raise ConfigError(f"{unfit[0]} means nothing for a reward: leave it out")
+    rows, judging, work = grouped(options)
+    means = Means(judging, work, rows.media_root or Path())
+    means.check([chosen])
+    columns = (references, images)
+    info = chosen.value_named(value)
+    end = _lowest(chosen, info) if lowest is None else lowest
+    return Reward(_prepared(chosen, data, columns), info, end, columns, guards, means)
+
+
+class Reward:
+    """What a trainer calls. Use ``reward``.
+
+    Built-in analysis works in processes of its own, so that the trainer's loop goes on meanwhile;
+    judges behind an endpoint are waited for in the caller's loop. References that were read once
+    are kept.
+
+    **What a text gets.** The value (sign turned where less is better), less what guards take: of
+    what lies above the lowest possible reward, ``factor`` is left. A text that is empty, too long,
+    or in a language that is not read gets the lowest possible reward, because a policy would learn
+    to write such texts if they were left out. **None** stands where the metric does not apply (the
+    row has no references), and where it failed (a judge did not answer); failures are logged with
+    their reasons, and counted where the trainer takes numbers.
+
+    Attributes:
+        __name__: Such as ``posh.f1``; trainers show it.
+    """
+
+    def __init__(
+        self,
+        of: Metric[Any],
+        value: ValueInfo,
+        lowest: float,
+        columns: tuple[str, str],
+        guards: Sequence[RewardGuard],
+        means: Means,
+    ) -> None:
+        self.__name__ = f"{of.registered_name}.{value.name}"
+        self._metric = of
+        self._name = value.name
+        self._sign = 1.0 if value.higher_is_better else -1.0
+        self._lowest = lowest
+        self._columns = columns
+        self._guards = tuple(guards)
+        self._scorer = LiveScorer(of, means)
+
+    async def __call__(
+        self,
+        prompts: Sequence[Any] | None = None,
+        completions: Sequence[Completion] = (),
+        **columns: Any,
+    ) -> list[float | None]:
+        """Rewards of completions, in order: the signature of TRL's reward functions.
+
+        Args:
+            prompts: Not read.
+            completions: Texts, or chat messages; thinking is cut off.
+            columns: Columns of the data set, a list each, and what else the trainer hands over.
+
+        Returns:
+            A reward for each, from the lowest to the highest value; None where there is none.
+
+        Raises:
+            ConfigError: The column of references is missing.
+        """
+        items = self._items(completions, columns)
+        outcomes = await self._scorer.score(items)
+        return self._rewards(items, outcomes, columns.get("log_metric"))
+
+    async def dense(
+        self, completions: Sequence[Completion], offsets: Sequence[Offsets], **columns: Any
+    ) -> list[list[float] | None]:
+        """A reward for each token of each completion; see ``by_token``.
+
+        Args:
+            completions: As above. Offsets count in the text after its thinking is cut off.
+            offsets: For each completion the characters of its tokens.
+            columns: As above.
+
+        Returns:
+            For each completion a reward for each token; None where it could not be scored.
+        """
+        items = self._items(completions, columns)
+        outcomes = await self._scorer.score(items)
+        self._rewards(items, outcomes, columns.get("log_metric"))
+        return [
+            by_token(one, places) if isinstance(one, ItemScore) else None
+            for one, places in zip(outcomes, offsets, strict=True)
+        ]
+
+    async def compute_score(
+        self,
+        data_source: str,
+        solution_str: str,
+        ground_truth: str | Sequence[str],
+        extra_info: Mapping[str, Any] | None = None,
+        **_: Any,
+    ) -> float:
+        """The reward of one text: the signature of verl's reward functions.
+
+        Args:
+            data_source: Not read.
+            solution_str: The text.
+            ground_truth: A reference, or several.
+            extra_info: May hold the column of pictures.
+
+        Raises:
+            ItemError: There is no reward for this text; verl knows no None.
+        """
+        references, images = self._columns
+        given = {references: [ground_truth], images: [(extra_info or {}).get(images)]}
+        found = (await self([data_source], [solution_str], **given))[0]
+        if found is None:
+            raise ItemError(f"{self.__name__} has no reward for the text {solution_str[:60]!r}")
+        return found
+
+    def close(self) -> None:
+        """End the worker processes; they end with this process, too."""
+        self._scorer.close()
+
+    def _items(self, completions: Sequence[Completion], columns: Mapping[str, Any]) -> list[Item]:
+        references, images = self._columns
+        needed = [
+            name
+            for name, field in ((references, "references"), (images, "images"))
+            if field in self._metric.required_fields and name not in columns
+        ]
+        if needed:
+            raise ConfigError(
+                f"{self.__name__} needs the column {needed[0]!r}; the data set has:"
+                f" {', '.join(sorted(columns)) or 'none'}"
+            )
+        nothing = [None] * len(completions)
+        return items_of(completions, columns.get(references, nothing), columns.get(images, nothing))
+
+    def _rewards(
+        self,
+        items: Sequence[Item],
+        outcomes: Sequence[Outcome | None],
+        tell: Callable[[str, float], object] | None,
+    ) -> list[float | None]:
+        failed: Counter[str] = Counter()
+        found = [self._one(*pair, failed) for pair in zip(items, outcomes, strict=True)]
+        for reason, n in failed.items():
+            logger.warning("%s: %d of %d texts: %s", self.__name__, n, len(items), reason)
+        if tell is not None and items:
+            tell(f"{self.__name__}/failed", failed.total() / len(items))
+        return found
+
+    def _one(self, item: Item, outcome: Outcome | None, failed: Counter[str]) -> float | None:
+        if outcome is None:
+            return None
+        if isinstance(outcome, ItemFailure):
+            fault = self._scorer.fault_of_text(item)
+            failed[fault or outcome.message] += 1
+            return self._lowest if fault else None
+        if self._name not in outcome.values:
+            failed[f"{self._name} is not defined for the text"] += 1
+            return None
+        above = self._sign * outcome.values[self._name] - self._lowest
+        for guard in self._guards:
+            above *= guard.factor(item)
+        return self._lowest + above
+
+
+def _lowest(of: Metric[Any], value: ValueInfo) -> float:
+    end = value.low if value.higher_is_better else -value.high
+    if end < -_FAR:
+        raise ConfigError(
+            f"{of.registered_name}.{value.name} has no worst value that a trainer could take for an"
+            " empty text: name one as lowest=..."
+        )
+    return end
+
+
+def _prepared(
+    of: Metric[Any], data: Iterable[Mapping[str, Any]] | None, columns: tuple[str, str]
+) -> Metric[Any]:
+    if data is None and not of.needs_corpus():
+        return of.prepare(())
+    if data is None:
+        raise ConfigError(
+            f"{of.registered_name} counts in the whole data set before the first text: hand over"
+            " the rows of the training set as data=..."
+        )
+    references, images = columns
+    rows = ((row.get(references), row.get(images)) for row in data)
+    return of.prepare(item for pair in rows for item in items_of([""], *([one] for one in pair)))

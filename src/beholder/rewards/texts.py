@@ -1,0 +1,82 @@
+"""What a trainer hands over, as items: completions that are texts or chat messages, and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from beholder.errors import ConfigError
+from beholder.records import Item
+
+Completion: TypeAlias = str | Sequence[Mapping[str, Any]]
+"""A text, or chat messages of which the last by the assistant is the text."""
+
+
+def text_of(completion: Completion) -> str:
+    """The text that a policy wrote, without its thinking; empty where the thinking never ended.
+
+    Raises:
+        ConfigError: It is neither a text nor chat messages.
+    """
+    text = completion if isinstance(completion, str) else _said(completion)
+    thought, _, answer = text.rpartition("</think>")
+    if not thought and answer.lstrip().startswith("<think>"):
+        return ""
+    return answer.strip()
+
+
+def _said(messages: Sequence[Mapping[str, Any]]) -> str:
+    for message in reversed(messages):
+        if not isinstance(message, Mapping) or "content" not in message:
+            raise ConfigError(
+                f"a completion holds {message!r}: expected texts, or messages with role and content"
+            )
+        if message.get("role", "assistant") == "assistant":
+            content = message["content"] or ""
+            if isinstance(content, str):
+                return content
+            return "".join(part.get("text", "") for part in content)
+    return ""
+
+
+def items_of(
+    completions: Sequence[Completion], references: Sequence[Any], images: Sequence[Any]
+) -> list[Item]:
+    """An item for each completion.
+
+    Args:
+        completions: What was written.
+        references: For each a text, several, or None where it has none.
+        images: For each a picture's path, several, or None.
+
+    Raises:
+        ConfigError: The columns are not as long as the completions, or hold something else.
+    """
+    for name, column in (("references", references), ("images", images)):
+        if len(column) != len(completions):
+            raise ConfigError(
+                f"{len(completions)} completions have {len(column)} {name}: expected one entry each"
+            )
+    return [
+        Item(
+            id=str(number),
+            candidate=text_of(completion),
+            references=_texts(reference, "references"),
+            images=_texts(pictures, "images"),
+        )
+        for number, (completion, reference, pictures) in enumerate(
+            zip(completions, references, images, strict=True)
+        )
+    ]
+
+
+def _texts(given: Any, column: str) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    texts = (given,) if isinstance(given, str) else tuple(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise ConfigError(
+                f"the column of {column} holds {text!r}: expected a text, or a list of texts"
+            )
+    return tuple(text for text in texts if text.strip())

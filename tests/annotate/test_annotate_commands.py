@@ -1,0 +1,321 @@
+"""``beholder annotate`` from data to the table of the command that takes its results, by hand."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+from annotated_data import DATA_OF
+from annotating import finish
+from beholder.annotate.study import AnnotationStudy
+from beholder.annotate.tasks import TASKS
+from beholder.cli.main import app
+from beholder.metrics import METRICS, Metric, Tools, ValueInfo
+from beholder.records import Item, ItemScore, Unit
+from beholder.text.tokenize import words
+from toy.command import Cli, runner
+
+FLAGGED = ("blue", "Three")
+
+
+@dataclass(frozen=True)
+class Flagger(Metric[None]):
+    """Calls some words mistakes, the fact about a pier true and others false."""
+
+    registered_name = "flagger"
+    values = (ValueInfo("precision", "share of words that are not flagged"),)
+
+    async def gather(self, item: Item, tools: Tools) -> None:
+        return None
+
+    def score_item(self, item: Item, evidence: None) -> ItemScore:
+        spans = words(item.candidate)
+        told = [(span, item.candidate[slice(*span)] in FLAGGED) for span in spans]
+        units = [
+            Unit("attribute", item.candidate[slice(*span)], "candidate", (span,), float(not bad))
+            if not bad
+            else Unit("attribute", "bad", "candidate", (span,), 0.0, "contradicted")
+            for span, bad in told
+        ]
+        facts = [part.strip() for part in item.candidate.split(".") if part.strip()]
+        units += [
+            Unit("statement", fact, "candidate", (), None, None, None, {"verified": "pier" in fact})
+            for fact in facts
+        ]
+        return ItemScore({"precision": 0.5}, tuple(units), self.signature())
+
+
+@pytest.fixture
+def flagger() -> None:
+    if "flagger" not in METRICS.names():
+        METRICS.register("flagger")(Flagger)
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("BEHOLDER_CACHE", "off")
+    return runner(monkeypatch, capsys)
+
+
+Judge = Callable[..., Path]
+
+
+@pytest.fixture
+def judge(cli: Cli, tmp_path: Path) -> Judge:
+    """Makes a study by the command, has people judge, and exports what they said."""
+
+    def make(task: str, said: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Path:
+        DATA_OF[task](tmp_path)
+        data = {"marks": "items", "pairs": "items", "ratings": "items", "facts": "items"}.get(
+            task, {"ranking": "reviews"}.get(task, "storylines")
+        )
+        names = ",".join(said)
+        done = cli(
+            "annotate", task, f"{data}.jsonl", "-o", "study", "--annotators", names, "--prepare"
+        )
+        assert done.code == 0, done.err
+        study = AnnotationStudy.open(tmp_path / "study")
+        for name, token in study.annotators().items():
+            assert f"{name}: http://127.0.0.1:8765/?token={token}" in done.out
+        for name, units in said.items():
+            for unit, parts in units.items():
+                finish(study, name, unit, parts)
+        study.close()
+        exported = cli("annotate", "export", "study", "-o", "said.jsonl")
+        assert exported.code == 0, exported.err
+        assert f"{sum(map(len, said.values()))} finished judgments" in exported.err
+        return tmp_path / "said.jsonl"
+
+    return make
+
+
+def shown(cli: Cli, *arguments: str) -> Any:
+    done = cli(*arguments, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_marks_go_to_agree(cli: Cli, judge: Judge, flagger: None) -> None:
+    minor = {"kind": "attribute", "severity": "minor"}
+    judge("marks", {"anna": {"harbour-north": {"mistakes:2-6": minor, "mistakes:28-40": minor}}})
+    found = shown(cli, "agree", "said.jsonl", "-m", "flagger", "--resamples", "20")
+    mistakes = next(
+        one for one in found["findings"] if (one["metric"], one["label"]) == ("flagger", "mistakes")
+    )
+    # Marked: blue, Three, people of 12 words; flagged: blue, Three.
+    assert mistakes["precision"]["value"] == 1.0
+    assert mistakes["recall"]["value"] == pytest.approx(2 / 3)
+    assert mistakes["alerts"]["f1"] == pytest.approx((0.8 + 18 / 19) / 2)
+
+
+def test_pairs_go_to_agree(cli: Cli, judge: Judge) -> None:
+    units = {name: f"{name}-north | {name}-south" for name in ("harbour", "street", "field")}
+    levels = {"harbour": 1, "street": 2, "field": 0}
+    said = {
+        units[name]: {"mistakes": level, "omissions": 2, "overall_quality": level}
+        for name, level in levels.items()
+    }
+    judge("pairs", {"anna": said})
+    found = shown(cli, "agree", "said.jsonl", "-m", "length", "--resamples", "0", "--no-figures")
+    values = {one["name"]: one["metrics"][0]["agreement"] for one in found["measures"]}
+    # Words 12 - 11, 12 - 9, 11 - 6; labels 1, 0, 2. One tie: only differences from 3 on are none.
+    assert values["spearman, overall_quality"] == pytest.approx(0.5)
+    assert values["accuracy, overall_quality"] == pytest.approx(1 / 3)
+    assert values["accuracy, omissions"] == 1.0  # all are ties, and so is every prediction
+
+
+def test_facts_go_to_agree(cli: Cli, judge: Judge) -> None:
+    judge(
+        "facts",
+        {
+            "anna": {
+                "harbour-north": {"0": "true", "1": "false"},
+                "street-south": {"0": "true"},
+                "field-south": {"0": "false"},
+            }
+        },
+    )
+    found = shown(
+        cli, "agree", "said.jsonl", "--label", "true", "-m", "length", "--resamples", "0",
+        "--no-figures",
+    )  # fmt: skip
+    # Shares 0.5, 1, 0 of texts of 12, 9 and 6 words: ranks 2, 3, 1 against 3, 2, 1.
+    assert found["measures"][0]["metrics"][0]["agreement"] == pytest.approx(0.5)
+
+
+def test_ratings_go_to_bidirectional(cli: Cli, judge: Judge) -> None:
+    candidates = {"harbour": (7, 5), "street": (8, 6), "field": (3, 1)}
+    references = {"harbour": (9, 9), "street": (10, 8), "field": (9, 9)}
+    said: dict[str, dict[str, Any]] = {"anna": {}, "ben": {}}
+    for place, units in enumerate(said.values()):
+        for name in candidates:
+            units[f"{name}-north/candidate"] = {"rating": candidates[name][place]}
+            units[f"{name}-north/reference"] = {"rating": references[name][place]}
+    judge("ratings", said)
+    scored = cli(
+        "score", "said.jsonl", "-m", "dcscore(direction='both', verify='reference')", "-o", "both"
+    )
+    assert scored.code == 0, scored.err
+    found = shown(cli, "bidirectional", "both")
+    means = {row["who"]: (row["mean"], row["n"]) for row in found["ratings"]}
+    assert means == {"people": (9.0, 6), "north": (5.0, 6)}
+    gap = next(row for row in found["rating_gaps"] if row["category"] == "all")
+    assert (gap["median"], gap["n"]) == (-3.0, 6)  # of -2, -4, -2, -2, -6, -8
+
+
+def test_rankings_go_to_rank(cli: Cli, judge: Judge) -> None:
+    names = ("harbour", "street", "field")
+    plain = {f"{name} (en)": {"order": [0, 1, 2]} for name in names}
+    judge("ranking", {"anna": plain, "ben": {**plain, "street (en)": {"order": [1, 0, 2]}}})
+    found = shown(cli, "rank", "said.jsonl", "-s", "metric(length)", "--threshold", "none")
+    table = found[0] if isinstance(found, list) else found
+    text = json.dumps(table)
+    # The longest text comes first in each set. People agree 1, 0.5 and 1.
+    assert f"{2.5 / 3:.10f}"[:8] in text
+    assert f"{2.75 / 3:.10f}"[:8] in text
+
+
+def test_ratings_of_sequences_go_to_narrate(cli: Cli, judge: Judge) -> None:
+    ratings = {"walk": (8, 7), "trip": (9, 9), "mix": (2, 3)}
+    judge(
+        "sequences",
+        {
+            who: {name: {"rating": pair[place]} for name, pair in ratings.items()}
+            for place, who in enumerate(("anna", "ben"))
+        },
+    )
+    found = shown(
+        cli, "narrate", "judge", "storylines.jsonl", "--judge", "people:said.jsonl", "--by",
+        "sight", "-o", "run",
+    )  # fmt: skip
+    means = {row["source"]: row["mean"] for row in found["tables"]["scores"]}
+    assert means == {"human": pytest.approx(8.25), "random": pytest.approx(2.5)}
+
+
+def test_steps_go_to_narrate(cli: Cli, judge: Judge) -> None:
+    def steps(*told: tuple[int, list[str]]) -> dict[str, Any]:
+        return {str(n): {"rating": r, "breaks": b} for n, (r, b) in enumerate(told)}
+
+    judge(
+        "steps",
+        {
+            "anna": {
+                "walk": steps((8, []), (6, ["time"])),
+                "trip": steps((9, []), (9, [])),
+                "mix": steps((2, ["theme"]), (3, ["place"])),
+            },
+            "ben": {
+                "walk": steps((7, []), (5, ["place", "time"])),
+                "trip": steps((8, []), (9, [])),
+                "mix": steps((1, ["theme"]), (2, [])),
+            },
+        },
+    )
+    found = shown(
+        cli, "narrate", "transitions", "storylines.jsonl", "--judge", "people:said.jsonl", "-o",
+        "run",
+    )  # fmt: skip
+    sources = {row["source"]: row for row in found["steps"]["sources"]}
+    assert sources["human"]["mean"] == pytest.approx((6.5 + 8.75) / 2)
+    assert sources["random"]["mean"] == pytest.approx(2.0)
+
+
+def test_agreement_is_told(cli: Cli, judge: Judge) -> None:
+    units = ("walk", "trip", "mix")
+    anna, ben = (
+        {n: {"rating": r} for n, r in zip(units, rs, strict=True)} for rs in ((8, 5, 2), (7, 5, 3))
+    )
+    judge("sequences", {"anna": anna, "ben": ben})
+    found = shown(cli, "annotate", "agreement", "study")
+    assert found["progress"][0] == {"annotator": "anna", "assigned": 3, "begun": 0, "done": 3}
+    values = {one["name"]: one["value"] for one in found["agreement"][0]["coefficients"]}
+    assert values["ICC(2,1)"] == pytest.approx(12 / (13 - 1 / 3))
+    told = cli("annotate", "agreement", "study")
+    assert "ben: 3 of 3 done" in told.out
+    assert "0.947" in told.out
+
+
+def test_judgments_go_from_study_to_study(cli: Cli, judge: Judge) -> None:
+    judge("sequences", {"anna": {"walk": {"rating": 8}}})
+    assert cli("annotate", "export", "study", "-o", "j.jsonl", "--form", "judgments").code == 0
+    made = cli("annotate", "sequences", "storylines.jsonl", "-o", "other", "--prepare")
+    assert made.code == 0, made.err
+    taken = cli("annotate", "import", "other", "j.jsonl")
+    assert "1 judgments, 1 of them new" in taken.err
+    other = AnnotationStudy.open(Path("other"))
+    assert list(other.annotators()) == ["annotator-1", "anna"]
+    other.close()
+
+
+def test_marks_are_proposed_by_a_run(cli: Cli, flagger: None, tmp_path: Path) -> None:
+    DATA_OF["marks"](tmp_path)
+    assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
+    made = cli("annotate", "marks", "items.jsonl", "-o", "study", "--prefill", "run", "--prepare")
+    assert made.code == 0, made.err
+    study = AnnotationStudy.open(Path("study"))
+    at = study.positions()["harbour-north"]
+    proposed = {"kind": "attribute", "severity": None}
+    assert study.state("annotator-1", at) == {
+        "mistakes:2-6": proposed,
+        "mistakes:28-33": proposed,
+    }
+    # one is taken away, one kept: half of the proposals stand
+    finish(study, "annotator-1", "harbour-north", {"mistakes:28-33": None})
+    study.close()
+    found = shown(cli, "annotate", "agreement", "study")
+    (kept,) = found["agreement"][-1]["coefficients"]
+    assert (kept["name"], kept["value"]) == ("proposals kept", 0.5)
+
+
+def test_facts_and_verdicts_are_proposed_by_a_run(cli: Cli, flagger: None, tmp_path: Path) -> None:
+    path = DATA_OF["facts"](tmp_path)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:
+        del row["facts"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused = cli("annotate", "facts", "items.jsonl", "-o", "study", "--prepare")
+    assert refused.code == 2
+    assert "--prefill RUN" in refused.err
+    assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
+    made = cli("annotate", "facts", "items.jsonl", "-o", "study", "--prefill", "run", "--prepare")
+    assert made.code == 0, made.err
+    study = AnnotationStudy.open(Path("study"))
+    unit = study.unit(study.positions()["harbour-north"])
+    assert unit.texts == ("A blue boat lies at a pier", "Three people stand beside it")
+    assert dict(unit.prefill) == {"0": "true", "1": "false"}
+    study.close()
+
+
+def test_other_tasks_take_no_proposals(cli: Cli, flagger: None, tmp_path: Path) -> None:
+    DATA_OF["pairs"](tmp_path)
+    assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
+    made = cli("annotate", "pairs", "items.jsonl", "-o", "study", "--prefill", "run", "--prepare")
+    assert made.code == 2
+    assert "marks and facts can" in made.err
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "annotate.md"
+COMMANDS = [line for line in DOCS.read_text().splitlines() if line.startswith("beholder annotate")]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_of_the_page_are_understood(line: str) -> None:
+    _, bound, ignored = app.parse_args(shlex.split(line)[1:])
+    assert bound.arguments
+    assert not ignored
+
+
+def test_the_page_shows_every_task_and_command() -> None:
+    assert {task for task in TASKS if f"annotate-{task}.png" in DOCS.read_text()} == set(TASKS)
+    shown = {line.split()[2] for line in COMMANDS}
+    assert {"serve", "agreement", "export", "import"} <= shown

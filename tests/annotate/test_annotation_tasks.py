@@ -1,0 +1,307 @@
+"""What each task takes, what it lacks, how far annotators agree (by hand), and what comes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+from annotating import finish, study_of
+from beholder.annotate.agreement import of_kinds, of_numbers
+from beholder.annotate.standing import agreement_of
+from beholder.annotate.study import AnnotationStudy
+from beholder.annotate.tasks import TASKS
+from beholder.data.row import from_row
+from beholder.errors import ConfigError, ItemError
+
+MARK = {"kind": "object", "severity": "minor"}
+UNITS = {
+    "marks": "harbour-north",
+    "pairs": "harbour-north | harbour-south",
+    "ratings": "harbour-north/candidate",
+    "sequences": "walk",
+    "steps": "walk",
+    "ranking": "harbour (en)",
+    "facts": "harbour-north",
+}
+TAKEN = [
+    ("marks", "mistakes:2-11", MARK),
+    ("marks", "mistakes:2-11", {"kind": "other", "severity": None}),
+    ("marks", "omissions:2-10", MARK),
+    ("pairs", "mistakes", 0),
+    ("pairs", "overall_quality", 4),
+    ("ratings", "rating", 1),
+    ("ratings", "rating", 10),
+    ("sequences", "rating", 5),
+    ("steps", "0", {"rating": 3, "breaks": []}),
+    ("steps", "1", {"rating": None, "breaks": ["place", "people"]}),
+    ("ranking", "order", [2, 0, 1]),
+    ("facts", "1", "unsure"),
+    ("facts", "0", None),
+    ("ratings", "remark", "odd picture"),
+]
+REFUSED = [
+    ("marks", "mistakes:11-2", MARK, "no word"),
+    ("marks", "mistakes:2-999", MARK, "no word"),
+    ("marks", "mistakes:1-2", MARK, "no word"),
+    ("marks", "errors:2-11", MARK, "mistakes:START-END"),
+    ("marks", "mistakes:٢-11", MARK, "mistakes:START-END"),
+    ("marks", "mistakes:2-11", {"kind": "colour", "severity": "minor"}, "kind"),
+    ("marks", "mistakes:2-11", {"kind": "object", "severity": "huge"}, "severity"),
+    ("marks", "mistakes:2-11", {"kind": "object"}, "a kind and a severity"),
+    ("marks", "mistakes:2-11", "object", "a kind and a severity"),
+    ("pairs", "mistakes", 5, "from 0 to 4"),
+    ("pairs", "mistakes", True, "from 0 to 4"),
+    ("pairs", "style", 1, "expected mistakes"),
+    ("ratings", "rating", 0, "from 1 to 10"),
+    ("ratings", "rating", 7.0, "from 1 to 10"),
+    ("ratings", "score", 7, "expected rating"),
+    ("steps", "2", {"rating": 3, "breaks": []}, "no step"),
+    ("steps", "-1", {"rating": 3, "breaks": []}, "no step"),
+    ("steps", "0", {"rating": 11, "breaks": []}, "from 1 to 10"),
+    ("steps", "0", {"rating": 3, "breaks": ["people", "place"]}, "in this order"),
+    ("steps", "0", {"rating": 3, "breaks": ["mood"]}, "in this order"),
+    ("steps", "0", {"rating": 3}, "a rating and breaks"),
+    ("ranking", "order", [0, 1], "once"),
+    ("ranking", "order", [0, 1, 1], "once"),
+    ("ranking", "order", [True, False, 2], "once"),
+    ("ranking", "order", "012", "once"),
+    ("facts", "2", "true", "no fact"),
+    ("facts", "0", True, "expected true, false"),
+    ("ratings", "remark", 5, "a remark"),
+    ("ratings", "remark", "x" * 2001, "a remark"),
+    ("ratings", "done", "yes", "done is true"),
+]
+
+
+@pytest.mark.parametrize(("task", "part", "value"), TAKEN)
+def test_a_part_that_can_be_is_taken(tmp_path: Path, task: str, part: str, value: Any) -> None:
+    study = study_of(tmp_path, task)
+    unit = study.unit(study.positions()[UNITS[task]])
+    study.task.check(unit, part, value)
+    study.close()
+
+
+@pytest.mark.parametrize(("task", "part", "value", "words"), REFUSED)
+def test_a_part_that_cannot_be_is_refused(
+    tmp_path: Path, task: str, part: str, value: Any, words: str
+) -> None:
+    study = study_of(tmp_path, task)
+    unit = study.unit(study.positions()[UNITS[task]])
+    with pytest.raises(ItemError, match=words):
+        study.task.check(unit, part, value)
+    study.close()
+
+
+@pytest.mark.parametrize(
+    ("task", "state", "lacking"),
+    [
+        ("marks", {}, None),
+        ("pairs", {"mistakes": 1}, "Which leaves out less"),
+        ("pairs", {"mistakes": 1, "omissions": 0, "overall_quality": 2}, None),
+        ("ratings", {}, "not rated"),
+        ("sequences", {"rating": 3}, None),
+        ("steps", {"0": {"rating": 3, "breaks": []}}, "steps not rated: 2"),
+        ("steps", {"0": {"rating": None, "breaks": ["time"]}}, "steps not rated: 1, 2"),
+        ("ranking", {"remark": "hm"}, "not ranked"),
+        ("facts", {"1": "true"}, "without a verdict: 1"),
+        ("facts", {"0": "unsure", "1": "true"}, None),
+    ],
+)
+def test_what_a_judgment_lacks(
+    tmp_path: Path, task: str, state: dict[str, Any], lacking: str | None
+) -> None:
+    study = study_of(tmp_path, task)
+    unit = study.unit(study.positions()[UNITS[task]])
+    told = study.task.missing(unit, state)
+    assert told is None if lacking is None else lacking in (told or "")
+    study.close()
+
+
+def test_tasks_refuse_data_that_lack_what_is_judged() -> None:
+    plain = from_row({"id": "1", "candidate": "a dog", "images": ["1.jpg"]})
+    with pytest.raises(ConfigError, match="--prefill RUN"):
+        TASKS["facts"].units([plain])
+    with pytest.raises(ConfigError, match="candidate_b"):
+        TASKS["pairs"].units([plain])
+
+
+def test_both_forms_of_pairs_are_read() -> None:
+    rows = [
+        {"id": "1", "candidate": "a", "images": ["x"], "group": {"system": "A"}},
+        {"id": "2", "candidate": "b", "images": ["x"], "group": {"system": "B"}},
+        {"id": "3", "candidate": "c", "images": ["x"], "group": {"system": "A"}},
+        {"id": "4", "candidate": "d", "candidate_b": "e", "references": ["r"]},
+    ]
+    units = TASKS["pairs"].units([from_row(row) for row in rows])
+    found = {unit.id: unit.texts for unit in units}
+    # of one picture only texts of different systems are compared
+    assert found == {"4": ("d", "e", "r"), "1 | 2": ("a", "b"), "2 | 3": ("b", "c")}
+
+
+def told(study: AnnotationStudy) -> dict[tuple[str, str], tuple[float | None, int]]:
+    """Coefficients by what was judged and by name, each with its number of units."""
+    found = agreement_of(study.task, study.judged(), tuple(study.annotators()))
+    return {(r.what, c.name): (c.value, r.n_items) for r in found for c in r.coefficients}
+
+
+def test_agreement_on_ratings(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "sequences")
+    for unit, ratings in {"walk": (8, 7), "trip": (5, 5), "mix": (2, 3)}.items():
+        for name, rating in zip(("anna", "ben"), ratings, strict=True):
+            finish(study, name, unit, {"rating": rating})
+    found = told(study)
+    # Mean squares: items 12.5, raters 0, error 0.5 (two-way table of three items).
+    assert found["rating", "ICC(2,1)"] == (pytest.approx(12 / (13 - 1 / 3)), 3)
+    # Observed disagreement 4/6; expected 312/30 over the 30 ordered pairs of six values.
+    assert found["rating", "Krippendorff alpha (interval)"] == (
+        pytest.approx(1 - (4 / 6) / 10.4),
+        3,
+    )
+    study.close()
+
+
+def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
+    nan = float("nan")
+    found = of_numbers("x", [[8, 7, nan], [5, nan, 5], [nan, 2, 3]], ("a", "b", "c"))
+    by_name = {one.name: one.value for one in found.coefficients}
+    # One-way: between 12.5, within (0.5 + 0 + 0.5) / 3 = 1/3.
+    assert by_name["ICC(1,1)"] == pytest.approx((12.5 - 1 / 3) / (12.5 + 1 / 3))
+    uneven = of_numbers("x", [[8, 7, 9], [5, nan, 5], [nan, 2, nan]], ("a", "b", "c"))
+    assert (uneven.n_items, uneven.n_left_out) == (2, 1)
+    reasons = {one.name: one.reason or "" for one in uneven.coefficients}
+    assert "2 to 3" in reasons["ICC(1,1)"]
+
+
+def test_agreement_on_pairs(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "pairs")
+    units = list(study.positions())
+    for unit, mistakes in zip(units, ((0, 0), (1, 2), (4, 4)), strict=True):
+        for name, level in zip(("anna", "ben"), mistakes, strict=True):
+            finish(study, name, unit, {"mistakes": level, "omissions": 2, "overall_quality": level})
+    found = told(study)
+    # Mean distance 1/3; of all nine pairs of the two annotators' answers 17/9.
+    assert found["mistakes", "Cohen kappa (linear weights)"] == (pytest.approx(1 - 3 / 17), 3)
+    assert found["omissions", "Krippendorff alpha (ordinal)"][0] is None  # nobody could disagree
+    study.close()
+
+
+def test_agreement_on_facts() -> None:
+    # Counts (true, false, unsure): (3,0,0), (0,3,0), (2,1,0), (1,1,1).
+    rows = [[0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]]
+    found = of_kinds("facts", rows, ("a", "b", "c"), 3)
+    by_name = {one.name: one.value for one in found.coefficients}
+    observed, expected = (1 + 1 + 1 / 3 + 0) / 4, (36 + 25 + 1) / 144
+    assert by_name["Fleiss kappa"] == pytest.approx((observed - expected) / (1 - expected))
+
+
+def test_agreement_on_steps(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "steps")
+    # Time breaks, by step: anna names it in the first, ben in the first and the last.
+    named = {"anna": (1, 0, 0, 0), "ben": (1, 0, 0, 1)}
+    for name, flags in named.items():
+        steps = [{"rating": 5 + n, "breaks": ["time"] * flag} for n, flag in enumerate(flags)]
+        finish(study, name, "walk", {"0": steps[0], "1": steps[1]})
+        finish(study, name, "trip", {"0": steps[2], "1": steps[3]})
+    found = told(study)
+    assert found["break of time", "Cohen kappa"] == (pytest.approx(0.5), 4)
+    assert found["break of time", "Krippendorff alpha (nominal)"] == (
+        pytest.approx(1 - 0.25 / (30 / 56)),
+        4,
+    )
+    assert found["rating of a step", "ICC(2,1)"] == (pytest.approx(1.0), 4)
+    study.close()
+
+
+def test_agreement_on_rankings(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ranking")
+    for name, order in (("anna", [0, 1, 2]), ("ben", [1, 0, 2])):
+        finish(study, name, "harbour (en)", {"order": [0, 1, 2]})
+        finish(study, name, "street (en)", {"order": order})
+    finish(study, "anna", "field (en)", {"order": [0, 1, 2]})
+    found = told(study)
+    # Of the second set: rank sums 3, 3, 6, so W = 12 * 6 / (4 * 24) = 0.75; Spearman 1 - 12/24.
+    assert found["ranks", "Kendall W, mean over sets"] == (pytest.approx(0.875), 2)
+    assert found["ranks", "Spearman of two, mean over sets"] == (pytest.approx(0.75), 2)
+    study.close()
+
+
+def test_agreement_on_marks(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "marks")
+    text = study.unit(study.positions()["harbour-north"]).texts[0]
+    assert text == "A blue boat lies at a pier. Three people stand beside it."
+    # anna: "blue boat" and "Three people"; ben: "blue". Half of the first is shared, all of ben's.
+    finish(study, "anna", "harbour-north", {"mistakes:2-11": MARK, "mistakes:28-40": MARK})
+    finish(study, "ben", "harbour-north", {"mistakes:2-6": MARK, "omissions:2-5": MARK})
+    found = told(study)
+    assert found["mistakes", "span F1 (half of the words)"] == (pytest.approx(2 / 3), 1)
+    assert found["omissions", "span F1 (half of the words)"] == (0.0, 1)
+    study.close()
+
+
+def test_results_of_marks_are_spans_of_the_published_protocol(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "marks")
+    major = {"kind": "number", "severity": "major"}
+    finish(study, "anna", "harbour-north", {"mistakes:28-40": major, "mistakes:2-6": MARK})
+    finish(study, "ben", "harbour-north", {"omissions:2-10": MARK})
+    rows = list(study.task.results(study.judged()))
+    assert [row["id"] for row in rows] == ["harbour-north/anna", "harbour-north/ben"]
+    assert rows[0]["dataset"] == "docent_granular"
+    assert rows[0]["judgments"] == {"mistakes": [[2, 6], [28, 40]], "omissions": []}
+    assert rows[1]["judgments"] == {"mistakes": [], "omissions": [[2, 10]]}
+    assert rows[0]["marks"][0] == {
+        "side": "candidate",
+        "start": 28,
+        "end": 40,
+        "text": "Three people",
+        **major,
+    }
+    study.close()
+
+
+def test_results_of_pairs_are_labels_from_2_to_minus_2(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "pairs")
+    levels = {"mistakes": 0, "omissions": 2, "overall_quality": 4}
+    finish(study, "ben", "street-north | street-south", levels)
+    (row,) = study.task.results(study.judged())
+    assert row["judgments"] == {
+        "mistakes": 2,
+        "omissions": 0,
+        "overall_quality": -2,
+        "model1": "north",
+        "model2": "south",
+    }
+    assert row["candidate"].startswith("A man")
+    assert row["candidate_b"].startswith("A woman")
+    assert row["dataset"] == "docent_coarse"
+    assert list(row["images"]) == ["street.png"]
+    study.close()
+
+
+def test_ratings_of_both_texts_are_by_the_same_people(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings", ("anna", "ben", "cleo"))
+    for name, rating in (("anna", 7), ("ben", 4), ("cleo", 9)):
+        finish(study, name, "harbour-north/candidate", {"rating": rating})
+    for name, rating in (("cleo", 8), ("anna", 10)):
+        finish(study, name, "harbour-north/reference", {"rating": rating})
+    (row,) = study.task.results(study.judged())  # the other system's text has no rating yet
+    assert row["id"] == "harbour-north"
+    assert row["judgments"] == {"rating": [7, 9], "human_rating": [10, 8]}
+    assert row["annotators"] == ["anna", "cleo"]
+    study.close()
+
+
+def test_facts_of_which_nobody_is_sure_do_not_count(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "facts")
+    finish(study, "anna", "harbour-north", {"0": "false", "1": "true"})
+    finish(study, "ben", "harbour-north", {"0": "unsure", "1": "true"})
+    (row,) = study.task.results(study.judged())
+    assert row["judgments"] == {"true": [0.5, 1.0]}
+    assert row["facts"][0] == {
+        "text": "A blue boat lies at a pier",
+        "verdicts": {"anna": "false", "ben": "unsure"},
+    }
+    study.close()

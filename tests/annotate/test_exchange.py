@@ -1,0 +1,156 @@
+"""What leaves a study comes back the same; wrong files change nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+from annotating import finish, study_of
+from beholder.annotate.exchange import bring_in, exported, judgment_rows
+from beholder.annotate.records import Act
+from beholder.errors import ConfigError, DataError
+
+JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
+    "marks": (
+        "harbour-north",
+        {
+            "mistakes:2-11": {"kind": "attribute", "severity": "minor"},
+            "mistakes:28-40": {"kind": "number", "severity": None},
+            "omissions:2-10": {"kind": "object", "severity": "major"},
+        },
+    ),
+    "pairs": (
+        "field-north | field-south",
+        {"mistakes": 4, "omissions": 0, "overall_quality": 2},
+    ),
+    "ratings": ("street-south/candidate", {"rating": 10}),
+    "sequences": ("mix", {"rating": 1}),
+    "steps": (
+        "walk",
+        {"0": {"rating": 7, "breaks": []}, "1": {"rating": 2, "breaks": ["place", "people"]}},
+    ),
+    "ranking": ("street (en)", {"order": [2, 0, 1]}),
+    "facts": ("harbour-north", {"0": "false", "1": "unsure"}),
+}
+
+
+@pytest.mark.parametrize("form", ["judgments", "label-studio"])
+@pytest.mark.parametrize("task", JUDGED)
+def test_judgments_come_back_as_they_left(tmp_path: Path, task: str, form: str) -> None:
+    unit, parts = JUDGED[task]
+    study = study_of(tmp_path / "a", task)
+    finish(study, "anna", unit, {**parts, "remark": "a remark"})
+    file = tmp_path / ("out.jsonl" if form == "judgments" else "out.json")
+    file.write_text(exported(study, form), encoding="utf-8")
+    other = study_of(tmp_path / "b", task, ("ben",))
+    assert bring_in(other, file) == (1, 1)
+    (judged,) = other.judged()
+    assert dict(judged.by["anna"]) == {**parts, "remark": "a remark", "done": True}
+    assert bring_in(other, file) == (1, 0)
+    assert list(other.annotators()) == ["ben", "anna"]
+    assert list(other.task.results(other.judged())) == list(study.task.results(study.judged()))
+    study.close()
+    other.close()
+
+
+def test_label_studio_gets_its_own_form(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "marks")
+    finish(study, "anna", *JUDGED["marks"])
+    (task,) = json.loads(exported(study, "label-studio"))
+    assert task["data"]["unit"] == "harbour-north"
+    assert task["data"]["text1"] == "A blue boat lies at a pier. Three people stand beside it."
+    assert task["data"]["picture1"] == "harbour.png"
+    (annotation,) = task["annotations"]
+    assert annotation["result"][0] == {
+        "id": "mistakes:2-11",
+        "from_name": "mistakes",
+        "to_name": "candidate",
+        "type": "labels",
+        "value": {"start": 2, "end": 11, "text": "blue boat", "labels": ["attribute"]},
+    }
+    assert annotation["result"][1]["value"]["choices"] == ["minor"]
+    study.close()
+
+
+def test_a_file_made_in_label_studio_is_read(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings")
+    file = tmp_path / "ls.json"
+    result = [
+        {"id": "x1", "from_name": "rating", "to_name": "text", "type": "rating"}
+        | {"value": {"rating": 6}}
+    ]
+    annotations = [
+        {"id": 3, "completed_by": {"id": 1, "email": "a@b.org"}, "result": result},
+        {"id": 4, "completed_by": 2, "result": result, "was_cancelled": False},
+        {"id": 5, "completed_by": 3, "result": [], "was_cancelled": True},
+    ]
+    row = {"id": 1, "data": {"unit": "harbour-north/candidate"}, "annotations": annotations}
+    file.write_text(json.dumps([row]))
+    assert bring_in(study, file) == (2, 2)
+    (judged,) = study.judged()
+    assert {who: state["rating"] for who, state in judged.by.items()} == {"a@b.org": 6, "2": 6}
+    study.close()
+
+
+def test_an_import_replaces_what_the_same_annotator_said(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "marks")
+    finish(study, "anna", *JUDGED["marks"])
+    (row,) = judgment_rows(study)
+    del row["judgment"]["mistakes:2-11"]
+    row["judgment"]["omissions:2-10"] = {"kind": "other", "severity": "minor"}
+    file = tmp_path / "in.jsonl"
+    file.write_text(json.dumps(row) + "\n")
+    assert bring_in(study, file) == (1, 1)
+    (judged,) = study.judged()
+    assert dict(judged.by["anna"]) == row["judgment"]
+    # acts are only added: undoing the last one brings back what stood before it
+    position = study.positions()["harbour-north"]
+    study.save("anna", position, Act("c9", 1))
+    assert study.state("anna", position)["omissions:2-10"]["kind"] == "object"
+    study.close()
+
+
+GOOD = {"unit": "harbour-north/candidate", "annotator": "cleo", "judgment": {"rating": 5}}
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({**GOOD, "unit": "nowhere"}, "no unit"),
+        ({**GOOD, "annotator": 5}, "'unit' and 'annotator'"),
+        ({**GOOD, "annotator": " "}, "printable"),
+        ({**GOOD, "annotator": "a\x00b"}, "printable"),
+        ({**GOOD, "judgment": {"rating": 11}}, "from 1 to 10"),
+        ({**GOOD, "judgment": {"done": True}}, "said to be done"),
+        ({**GOOD, "judgment": 7}, "neither a judgment"),
+        ({"data": {"unit": "harbour-north/candidate"}, "annotations": [{}]}, "no result"),
+        (
+            {"data": {"unit": "harbour-north/candidate"}, "annotations": [{"result": ["x"]}]},
+            "list of objects",
+        ),
+    ],
+)
+def test_a_wrong_row_stops_an_import_before_anything_is_taken(
+    tmp_path: Path, row: Any, words: str
+) -> None:
+    study = study_of(tmp_path, "ratings")
+    file = tmp_path / "in.jsonl"
+    file.write_text(f"{json.dumps(GOOD)}\n{json.dumps(row)}\n")
+    with pytest.raises(DataError, match=words) as told:
+        bring_in(study, file)
+    assert told.value.line == 2
+    assert list(study.annotators()) == ["anna", "ben"]
+    assert list(judgment_rows(study)) == []
+    study.close()
+
+
+def test_an_unknown_form_is_refused(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings")
+    with pytest.raises(ConfigError, match="label-studio"):
+        exported(study, "xml")
+    study.close()

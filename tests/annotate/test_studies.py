@@ -1,0 +1,251 @@
+"""Acts are kept once, in order, in either database; nothing that was saved is lost."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+from annotating import finish, study_of
+from beholder.annotate.dealing import AnnotationDesign, order_of
+from beholder.annotate.records import Act, state_of
+from beholder.annotate.study import AnnotationStudy
+from beholder.annotate.tasks import TASKS
+from beholder.errors import ConfigError, ItemError, RunError
+from beholder.postgres import Address
+
+UNIT = "harbour-north/candidate"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> str | None:
+    """Where a study is kept."""
+    return None if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+
+
+def test_undo_takes_back_what_still_stands() -> None:
+    def acts(*told: Any) -> dict[str, Any]:
+        return state_of({"a": 0}, [Act("c", n, *one) for n, one in enumerate(told, start=1)])
+
+    assert acts() == {"a": 0}
+    assert acts(("a", 1), ("b", 2)) == {"a": 1, "b": 2}
+    assert acts(("a", 1), ("b", 2), ()) == {"a": 1}
+    assert acts(("a", 1), ("b", 2), (), ()) == {"a": 0}
+    assert acts(("a", 1), (), (), (), ("b", 3)) == {"a": 0, "b": 3}
+    assert acts(("a", None)) == {}
+    assert acts(("a", None), ()) == {"a": 0}
+
+
+def test_an_act_that_comes_again_is_no_second_act(tmp_path: Path, database: str | None) -> None:
+    study = study_of(tmp_path, "ratings", database=database)
+    at = study.positions()[UNIT]
+    assert study.save("anna", at, Act("c1", 1, "rating", 7)).state == {"rating": 7}
+    assert study.save("anna", at, Act("c1", 2, "rating", 8)).state == {"rating": 8}
+    again = study.save("anna", at, Act("c1", 1, "rating", 7))
+    assert (again.accepted, again.last, again.state) == (True, 2, {"rating": 8})
+    # an undo that is sent twice takes one act back, not two
+    for _ in range(2):
+        assert study.save("anna", at, Act("c1", 3)).state == {"rating": 7}
+    gap = study.save("anna", at, Act("c1", 5, "rating", 1))
+    assert (gap.accepted, gap.last, gap.state) == (False, 3, {"rating": 7})
+    assert study.save("anna", at, Act("c2", 1, "remark", "odd")).last == 1
+    assert study.state("ben", at) == {}
+    study.close()
+
+
+def test_an_act_that_cannot_be_is_refused_and_not_kept(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings")
+    at = study.positions()[UNIT]
+    for part, value in (("rating", 11), ("rating", "7"), ("grade", 3), ("done", 1)):
+        with pytest.raises(ItemError):
+            study.save("anna", at, Act("c1", 1, part, value))
+    with pytest.raises(ItemError, match="not rated"):
+        study.save("anna", at, Act("c1", 1, "done", True))
+    for client, number in (("", 1), ("c" * 65, 1), ("c/1", 1), ("c1", 0)):
+        with pytest.raises(ItemError, match="client"):
+            study.save("anna", at, Act(client, number, "rating", 7))
+    assert study.last("anna", "c1") == 0
+    assert study.state("anna", at) == {}
+
+
+def test_a_study_goes_on_where_it_was(tmp_path: Path, database: str | None) -> None:
+    study = study_of(tmp_path, "ratings", database=database)
+    finish(study, "anna", UNIT, {"rating": 7})
+    tokens = study.annotators()
+    study.close()
+    again = study_of(tmp_path, "ratings", database=database)
+    assert again.id == study.id
+    assert again.annotators() == tokens
+    assert [(one.annotator, one.done, one.assigned) for one in again.progress()] == [
+        ("anna", 1, 9),
+        ("ben", 0, 9),
+    ]
+    (judged,) = again.judged()
+    assert (judged.unit.id, dict(judged.by)) == (UNIT, {"anna": {"rating": 7, "done": True}})
+    again.close()
+    with pytest.raises(RunError, match="another folder"):
+        study_of(tmp_path, "ratings", ("anna", "cleo"), database=database)
+    with pytest.raises(RunError, match="another folder"):
+        study_of(tmp_path, "pairs", database=database)
+
+
+def test_a_judgment_counts_when_it_is_done_and_whole(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings")
+    at = study.positions()[UNIT]
+    finish(study, "anna", UNIT, {"rating": 7})
+    assert study.done("anna") == {at}
+    study.save("anna", at, Act("c1", 1, "rating", None))
+    assert study.done("anna") == set()
+    assert study.judged() == []
+    assert (study.progress()[0].begun, study.progress()[0].done) == (1, 0)
+    study.save("anna", at, Act("c1", 2))
+    assert study.done("anna") == {at}
+
+
+def test_many_save_at_once_and_none_is_lost(tmp_path: Path, database: str | None) -> None:
+    names = [f"person {n}" for n in range(8)]
+    study = study_of(tmp_path, "ratings", names, database=database)
+    problems: list[BaseException] = []
+
+    def work(name: str) -> None:
+        try:
+            for number, rating in enumerate((3, 5, 8, 2, 9, 4), start=1):
+                study.save(name, 0, Act("c1", number, "rating", rating))
+        except BaseException as error:  # shown by the assertion below
+            problems.append(error)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    assert [study.last(name, "c1") for name in names] == [6] * 8
+    assert [study.state(name, 0) for name in names] == [{"rating": 4}] * 8
+    study.close()
+
+
+def test_the_same_act_at_once_is_one_act(tmp_path: Path, database: str | None) -> None:
+    study = study_of(tmp_path, "ratings", database=database)
+    together = threading.Barrier(6)
+    found: list[Any] = []
+
+    def work() -> None:
+        together.wait()
+        found.append(study.save("anna", 0, Act("c1", 1, "rating", 6)))
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [(one.accepted, one.last) for one in found] == [(True, 1)] * 6
+    assert study.save("anna", 0, Act("c1", 2)).state == {}  # one undo takes the one act back
+    study.close()
+
+
+def test_a_url_is_told_without_its_password(tmp_path: Path) -> None:
+    secret = "hunter2hunter2"
+    with pytest.raises(RunError) as told:
+        study_of(tmp_path, "ratings", database=f"postgresql://me:{secret}@127.0.0.1:9/none")
+    assert secret not in str(told.value)
+    with pytest.raises(ConfigError, match="postgresql://USER") as other:
+        study_of(tmp_path, "ratings", database=f"mysql://me:{secret}@127.0.0.1/none")
+    assert secret not in str(other.value)
+
+
+def test_a_file_of_a_study_holds_no_password(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = Address.read(postgres_url).password
+    assert secret
+    study = study_of(tmp_path, "ratings", database=postgres_url)
+    study.close()
+    monkeypatch.setenv("PGPASSWORD", secret)
+    assert secret not in (tmp_path / "study" / "study.json").read_text()
+    again = AnnotationStudy.open(tmp_path / "study")
+    assert again.id == study.id
+    again.close()
+
+
+def test_nothing_else_than_a_study_is_opened(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="holds no study"):
+        AnnotationStudy.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("annotators", "overlap", "words"),
+    [
+        ((), None, "needs an annotator"),
+        (("anna", "anna"), None, "twice"),
+        (("anna", " "), None, "printable"),
+        (("anna\n",), None, "printable"),
+        (("a" * 101,), None, "printable"),
+        (("anna",), 0, "overlap"),
+    ],
+)
+def test_designs_that_cannot_be_are_refused(
+    annotators: tuple[str, ...], overlap: int | None, words: str
+) -> None:
+    with pytest.raises(ConfigError, match=words):
+        AnnotationDesign(annotators, overlap)
+
+
+def test_too_large_an_overlap_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="overlap=3"):
+        study_of(tmp_path, "ratings", overlap=3)
+    assert not (tmp_path / "study").exists()
+
+
+def test_each_picture_goes_to_as_many_as_asked(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings", ("a", "b", "c"), overlap=2)
+    seen: dict[str, set[str]] = {}
+    for name in ("a", "b", "c"):
+        for at in study.assigned(name):
+            unit = study.unit(at)
+            seen.setdefault(unit.id, set()).add(name)
+    assert len(seen) == 9
+    assert {len(people) for people in seen.values()} == {2}
+    # all texts of a picture go to the same two
+    for picture in ("harbour", "street", "field"):
+        assert len({frozenset(v) for k, v in seen.items() if k.startswith(picture)}) == 1
+    assert sorted(len(study.assigned(name)) for name in "abc") == [6, 6, 6]
+    other = study_of(tmp_path / "b", "ratings", ("a", "b", "c"), overlap=2, seed=1)
+    orders = [one.assigned(name) for one in (study, other) for name in "abc"]
+    assert len({tuple(order) for order in orders}) == 6
+
+
+def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(tmp_path: Path) -> None:
+    # Two systems: one pair a picture, so nobody meets a text again.
+    study = study_of(tmp_path, "pairs", ("a", "b"), overlap=1)
+    assert study.n_seen_twice == 0
+    # Three systems make three pairs of three texts: one annotator sees each text twice, three
+    # annotators none.
+    rows = [
+        {"id": f"{p}{s}", "candidate": f"{p} {s}", "images": [f"{p}.jpg"], "group": {"system": s}}
+        for p in "xyz"
+        for s in "ABC"
+    ]
+    from beholder.annotate.dealing import deal
+    from beholder.data.row import from_row
+
+    task = TASKS["pairs"]
+    units = task.units([from_row(row) for row in rows])
+    assert len(units) == 9
+    assert deal(task, units, AnnotationDesign(("a",))).n_seen_twice == 9
+    dealt = deal(task, units, AnnotationDesign(("a", "b", "c"), 1))
+    assert dealt.n_seen_twice == 0
+    assert sorted(at for share in dealt.shares for at in share) == list(range(9))
+    assert {len(share) for share in dealt.shares} == {3}
+
+
+def test_texts_are_shown_in_orders_that_differ_and_stay() -> None:
+    orders = {tuple(order_of(2, 0, f"p{n}", "unit")) for n in range(20)}
+    assert orders == {(0, 1), (1, 0)}
+    assert order_of(5, 0, "anna", "unit") == order_of(5, 0, "anna", "unit")
+    assert sorted(order_of(5, 3, "anna", "unit")) == [0, 1, 2, 3, 4]
+    assert any(order_of(5, 0, "anna", f"u{n}") != [0, 1, 2, 3, 4] for n in range(3))

@@ -1,0 +1,46 @@
+"""Studies made in tests, and annotators who finish units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from annotated_data import DATA_OF
+from beholder.annotate.dealing import AnnotationDesign
+from beholder.annotate.load import rows_of
+from beholder.annotate.records import DONE, Act
+from beholder.annotate.study import AnnotationStudy
+from beholder.annotate.tasks import TASKS
+from beholder.options import DataOptions
+
+
+def study_of(
+    folder: Path,
+    task: str,
+    annotators: Sequence[str] = ("anna", "ben"),
+    *,
+    database: str | None = None,
+    **design: Any,
+) -> AnnotationStudy:
+    """A study of made-up data, in ``folder / "study"``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows, _ = rows_of(TASKS[task], str(DATA_OF[task](folder)), DataOptions())
+    return AnnotationStudy.make(
+        folder / "study",
+        TASKS[task],
+        TASKS[task].units(rows),
+        AnnotationDesign(tuple(annotators), **design),
+        media=folder,
+        database=database,
+    )
+
+
+def finish(study: AnnotationStudy, annotator: str, unit: str, parts: Mapping[str, Any]) -> None:
+    """Judge a unit as a page does: part by part, then done."""
+    position = study.positions()[unit]
+    client = f"test-{annotator}-{position}"
+    acts = [*parts.items(), (DONE, True)]
+    first = study.last(annotator, client) + 1
+    for number, (part, value) in enumerate(acts, start=first):
+        assert study.save(annotator, position, Act(client, number, part, value)).accepted

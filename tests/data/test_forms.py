@@ -1,0 +1,266 @@
+"""Own data without rewriting it: mapped columns, spreadsheets, COCO, IIIF, subtitles, folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pyarrow
+import pytest
+from PIL import Image
+
+import beholder
+from beholder import DataError, Item
+from beholder.data import read_items
+from beholder.data.subtitles import cues
+from beholder.errors import ConfigError
+from beholder.options import DataOptions
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _items(path: Path, **options: Any) -> list[Item]:
+    found = list(read_items(path, DataOptions(**options)))
+    assert all(isinstance(one, Item) for one in found), found
+    return [one for one in found if isinstance(one, Item)]
+
+
+def test_columns_are_mapped_and_the_others_kept(tmp_path: Path) -> None:
+    rows = [{"text": "a dog", "gt": ["dog", "a dog"], "candidate": "no", "split": "test"}]
+    path = _write(tmp_path / "d.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    (item,) = _items(path, map={"candidate": "text", "references": "gt", "id": "split"})
+    assert (item.id, item.candidate, item.references) == ("test", "a dog", ("dog", "a dog"))
+    assert item.meta == {}
+
+
+def test_an_empty_cell_of_the_mapped_column_is_an_empty_text(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.csv", "text,gt\n,a dog\nb,a cat\n")
+    first, second = _items(path, map={"candidate": "text", "references": "gt"})
+    assert (first.candidate, second.candidate) == ("", "b")
+
+
+def test_a_column_that_is_nowhere_is_told_with_those_there_are(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.csv", "text,gold\na,b\n")
+    with pytest.raises(DataError, match=r"no row has the column 'gt' .*there are: text, gold"):
+        list(read_items(path, DataOptions(map={"candidate": "text", "references": "gt"})))
+
+
+def test_only_fields_are_mapped(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.csv", "text\na\n")
+    with pytest.raises(ConfigError, match=r"--map candidat=text: .* did you mean candidate\?"):
+        list(read_items(path, DataOptions(map={"candidat": "text"})))
+
+
+def test_numbered_references_are_a_list_in_their_order(tmp_path: Path) -> None:
+    path = _write(
+        tmp_path / "d.csv", "caption,reference_10,reference_2,ref 1\na,ten,two,one\nb,,two,\n"
+    )
+    first, second = _items(path)
+    assert first.references == ("one", "two", "ten")
+    assert second.references == ("two",)
+
+
+def test_references_in_two_forms_are_refused(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.csv", "caption,reference,reference_1\na,b,c\n")
+    (error,) = read_items(path)
+    assert isinstance(error, DataError)
+    assert "both 'reference' and 'reference_1' could be it" in str(error)
+
+
+@pytest.mark.parametrize("text", ["caption;ref\na, b;c\n", "caption\tref\na, b\tc\n"])
+def test_spreadsheets_that_separate_otherwise(tmp_path: Path, text: str) -> None:
+    (item,) = _items(_write(tmp_path / "d.csv", text))
+    assert (item.candidate, item.references) == ("a, b", ("c",))
+
+
+def test_a_comma_in_the_header_wins_over_a_semicolon_in_quotes(tmp_path: Path) -> None:
+    (item,) = _items(_write(tmp_path / "d.csv", '"x;y",caption\n1,a\n'))
+    assert (item.candidate, item.meta) == ("a", {"x;y": "1"})
+
+
+def test_a_json_array_that_is_called_jsonl_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"one JSON value over several lines.* call it \.json"):
+        list(read_items(_write(tmp_path / "d.jsonl", '[\n{"caption": "a"}\n]\n')))
+
+
+COCO = {
+    "images": [{"id": 7, "file_name": "a.jpg"}, {"id": 8, "file_name": "b.jpg"}],
+    "annotations": [
+        {"id": 1, "image_id": 8, "caption": "a cat"},
+        {"id": 2, "image_id": 7, "caption": "a dog"},
+        {"id": 3, "image_id": 8, "caption": "one cat"},
+    ],
+}
+
+
+def test_coco_results_find_their_references(tmp_path: Path) -> None:
+    gold = _write(tmp_path / "captions.json", json.dumps(COCO))
+    results = [{"image_id": 8, "caption": "cats"}, {"image_id": 7, "caption": "dogs"}]
+    path = _write(tmp_path / "results.json", json.dumps(results))
+    first, second = _items(path, references_from=gold)
+    assert (first.candidate, first.references, first.images) == (
+        "cats", ("a cat", "one cat"), ("b.jpg",),
+    )  # fmt: skip
+    assert (second.candidate, second.references) == ("dogs", ("a dog",))
+    (item,) = (one for one in read_items(path) if isinstance(one, Item) and one.candidate == "cats")
+    assert item.references == ()
+
+
+def test_coco_annotations_alone_are_pictures_with_references(tmp_path: Path) -> None:
+    path = _write(tmp_path / "captions.json", json.dumps(COCO))
+    first, second = read_items(path, textless=True)
+    assert isinstance(first, Item)
+    assert isinstance(second, Item)
+    assert (first.id, first.images, first.references) == ("7", ("a.jpg",), ("a dog",))
+    assert second.references == ("a cat", "one cat")
+
+
+def test_a_broken_coco_file_is_told(tmp_path: Path) -> None:
+    broken = {**COCO, "annotations": [{"image_id": 9, "caption": "a"}]}
+    with pytest.raises(DataError, match=r"no file of COCO captions \(KeyError: 9\)"):
+        list(read_items(_write(tmp_path / "c.json", json.dumps(broken))))
+
+
+def test_references_of_another_data_set_are_found_by_id(tmp_path: Path) -> None:
+    gold = _write(tmp_path / "gold.csv", "id,text,reference_1\nx,one,two\nx,,three\n")
+    rows = '{"id": "x", "caption": "a", "references": ["own"]}\n{"id": "y", "caption": "b"}\n'
+    first, second = read_items(
+        _write(tmp_path / "d.jsonl", rows), DataOptions(references_from=gold)
+    )
+    assert isinstance(first, Item)
+    assert first.references == ("own", "two", "three")
+    assert isinstance(second, DataError)
+    assert "gold.csv has no references for 'y'" in str(second)
+
+
+VTT = """WEBVTT - described
+
+NOTE
+00:00.000 --> 00:09.000
+no cue
+
+intro
+00:01.500 --> 00:04.000 align:start
+<v Ann>A <b>dog</b>
+runs.
+
+01:00:02.000 --> 01:00:03.250
+It stops.
+"""
+
+
+def test_subtitles_are_one_text_with_times(tmp_path: Path) -> None:
+    (item,) = _items(_write(tmp_path / "film.en.vtt", VTT))
+    assert (item.id, item.candidate) == ("film", "A dog runs. It stops.")
+    assert item.meta["cues"] == [[1.5, 4.0, "A dog runs."], [3602.0, 3603.25, "It stops."]]
+
+
+def test_srt_has_numbers_and_commas(tmp_path: Path) -> None:
+    text = "1\r\n00:00:01,000 --> 00:00:02,500\r\nA dog.\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\nA cat."
+    (item,) = _items(_write(tmp_path / "film.srt", text))
+    assert item.candidate == "A dog. A cat."
+    assert item.meta["cues"][0] == [1.0, 2.5, "A dog."]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("WEBVTT\n\nhello\n", "has no cues"), ("0:05.0 --> 0:04.0\na\n", "ends before it begins")],
+)
+def test_subtitles_without_cues_are_refused(text: str, reason: str) -> None:
+    with pytest.raises(DataError, match=reason):
+        cues(text.splitlines(), "x.vtt")
+
+
+V3 = {
+    "@context": "http://iiif.io/api/presentation/3/context.json",
+    "items": [
+        {
+            "id": "https://x.org/c1",
+            "label": {"none": ["1r"]},
+            "summary": {"de": ["Ein Hund"], "en": ["A dog", "on a page"]},
+            "items": [
+                {
+                    "items": [
+                        {"body": {"type": "Image", "id": "https://x.org/1.jpg"}},
+                        {"body": {"type": "Text", "id": "y"}},
+                    ]
+                }
+            ],
+        },
+        {"id": "https://x.org/c2", "label": {"fr": ["2r"]}, "items": []},
+    ],
+}
+V2 = {
+    "@context": "http://iiif.io/api/presentation/2/context.json",
+    "sequences": [
+        {
+            "canvases": [
+                {
+                    "@id": "https://x.org/c1",
+                    "label": "1r",
+                    "description": [{"@language": "en", "@value": "A dog"}],
+                    "images": [{"resource": {"@id": "https://x.org/1.jpg"}}],
+                }
+            ]
+        }
+    ],
+}
+
+
+def test_iiif_manifests_give_a_row_per_canvas(tmp_path: Path) -> None:
+    first, second = _items(_write(tmp_path / "m.json", json.dumps(V3)))
+    assert (first.id, first.candidate) == ("https://x.org/c1", "A dog on a page")
+    assert first.images == ("https://x.org/1.jpg",)
+    assert (second.candidate, second.images) == ("2r", ())
+    (item,) = _items(_write(tmp_path / "m.json", json.dumps(V2)))
+    assert (item.candidate, item.images) == ("A dog", ("https://x.org/1.jpg",))
+
+
+def test_a_folder_of_pictures_with_texts_beside_them(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    for name in ("b.jpg", "below/a.png", "c.jpg"):
+        Image.new("RGB", (2, 2)).save(tmp_path / name)
+    _write(tmp_path / "b.txt", "\ufeffA dog. \n")
+    _write(tmp_path / "below/a.txt", "A cat.")
+    _write(tmp_path / "z.txt", "of no picture")
+    found = list(read_items(tmp_path))
+    assert [one.candidate for one in found if isinstance(one, Item)] == ["A dog.", "A cat."]
+    assert [one.images for one in found if isinstance(one, Item)] == [("b.jpg",), ("below/a.png",)]
+    (error,) = (one for one in found if isinstance(one, DataError))
+    assert "candidate: is missing" in str(error)
+
+
+def test_a_folder_of_something_else_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no run in it .run\.json., and no pictures either"):
+        list(read_items(tmp_path))
+
+
+def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.csv", "text,gt\n" + "a,b\n" * 30)
+    with pytest.raises(DataError) as caught:
+        beholder.score(path, ["length"], out=tmp_path / "run")
+    text = str(caught.value)
+    assert text.count("is missing") == 1
+    assert "there are: text, gt" in text
+    assert "--map candidate=COLUMN" in text
+    assert "all rows that were read are like this" in text
+
+
+@pytest.mark.parametrize("form", ["pandas", "pyarrow"])
+def test_tables_are_scored_as_they_are(form: str, tmp_path: Path) -> None:
+    frame = pandas.DataFrame(
+        {"text": ["red dog", "red cat"], "gt": [["a red dog"], None], "n": [1, float("nan")]}
+    )
+    data = frame if form == "pandas" else pyarrow.Table.from_pandas(frame)
+    run = beholder.score(
+        data, ["rouge"], map={"candidate": "text", "references": "gt"}, out=tmp_path / "run"
+    )
+    (first, second) = run.outcomes("rouge")
+    assert first[0].meta == {"n": 1.0}
+    assert first[1].values["rouge_1"] == pytest.approx(0.8)  # 2 of 2 and 2 of 3 words
+    assert "references" in second[1].message

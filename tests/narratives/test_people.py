@@ -1,0 +1,116 @@
+"""People as judges of storylines: their file is read strictly, and each of them is a vote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder.aio import run_sync
+from beholder.errors import ConfigError, DataError, ItemError
+from beholder.metrics import Tools
+from beholder.narratives.judging import Vote
+from beholder.narratives.people import PeopleVotes
+from beholder.records import Frame, Storyline
+from beholder.run.narrate.config import NarrateConfig
+
+WALK = Storyline("walk", tuple(Frame(name) for name in "abc"))
+TRIP = Storyline("trip", tuple(Frame(name) for name in "de"))
+
+
+def write(path: Path, *rows: Any) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_who_did_not_rate_has_a_vote_without_a_value(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "r.jsonl",
+        {"id": "walk", "ratings": {"ben": 4, "anna": 7}},
+        {"id": "trip", "ratings": {"cleo": 9}},
+        {"id": "elsewhere", "ratings": {"dan": 1}},
+    )
+    found = PeopleVotes.read(file, "ratings", [WALK, TRIP])
+    assert found.votes["walk"] == ((Vote(0, 7), Vote(1, 4), Vote(2)),)
+    assert found.votes["trip"] == ((Vote(0), Vote(1), Vote(2, 9)),)
+    score = run_sync(found.evaluate(WALK, Tools()))
+    assert score.values == {"rating": 5.5}
+
+
+def test_steps_keep_their_breaks(tmp_path: Path) -> None:
+    said = [{"rating": 8, "breaks": []}, {"rating": 2, "breaks": ["time", "people"]}]
+    file = write(tmp_path / "s.jsonl", {"id": "walk", "steps": {"anna": said}})
+    found = PeopleVotes.read(file, "steps", [WALK, TRIP])
+    assert found.votes == {
+        "walk": ((Vote(0, 8, breaks=()),), (Vote(0, 2, breaks=("time", "people")),))
+    }
+    assert run_sync(found.evaluate(WALK, Tools())).values == {"rating": 5.0}
+    with pytest.raises(ItemError, match="nobody rated it"):
+        run_sync(found.evaluate(TRIP, Tools()))
+
+
+def test_other_ratings_are_another_signature(tmp_path: Path) -> None:
+    made = [
+        PeopleVotes.read(
+            write(tmp_path / f"{n}.jsonl", {"id": "walk", "ratings": {"a": n}}), "ratings", [WALK]
+        ).signature()
+        for n in (3, 4, 3)
+    ]
+    assert made[0] == made[2] != made[1]
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"id": "walk"}, "'ratings' by annotator"),
+        ({"id": 5, "ratings": {"a": 3}}, "'id'"),
+        ({"id": "walk", "ratings": {"a": 11}}, "from 1 to 10"),
+        ({"id": "walk", "ratings": {"a": "7"}}, "from 1 to 10"),
+        ({"id": "walk", "ratings": {"a": True}}, "from 1 to 10"),
+    ],
+)
+def test_wrong_rows_are_named(tmp_path: Path, row: Any, words: str) -> None:
+    with pytest.raises(DataError, match=words) as told:
+        PeopleVotes.read(write(tmp_path / "r.jsonl", row), "ratings", [WALK])
+    assert told.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ([{"rating": 3, "breaks": []}], "list of 2 steps"),
+        ([{"rating": 3, "breaks": ["mood"]}] * 2, "breaks may hold"),
+        ("8, 3", "list of 2 steps"),
+    ],
+)
+def test_wrong_steps_are_named(tmp_path: Path, said: Any, words: str) -> None:
+    file = write(tmp_path / "s.jsonl", {"id": "walk", "steps": {"a": said}})
+    with pytest.raises(DataError, match=words):
+        PeopleVotes.read(file, "steps", [WALK])
+
+
+def test_a_storyline_stands_once_and_one_must_be_known(tmp_path: Path) -> None:
+    row = {"id": "walk", "ratings": {"a": 3}}
+    with pytest.raises(DataError, match="twice"):
+        PeopleVotes.read(write(tmp_path / "r.jsonl", row, row), "ratings", [WALK])
+    with pytest.raises(ConfigError, match="by the ids of the sequences"):
+        PeopleVotes.read(write(tmp_path / "r.jsonl", row), "ratings", [TRIP])
+
+
+def test_people_judge_by_sight_and_are_never_asked(tmp_path: Path) -> None:
+    def config(*judges: str, parts: Any = ("captions", "sight")) -> NarrateConfig:
+        return NarrateConfig("s.jsonl", tmp_path, parts, judges)
+
+    both = config("people:r.jsonl", "openai:m")
+    assert [(way.by, way.judge) for way in both.ways] == [
+        ("captions", "openai:m"),
+        ("sight", "people:r.jsonl"),
+        ("sight", "openai:m"),
+    ]
+    assert both.models == ("openai:m",)
+    with pytest.raises(ConfigError, match="--by sight"):
+        config("people:r.jsonl")
+    with pytest.raises(ConfigError, match="hybrid judging asks a model"):
+        config("people:r.jsonl", parts=("hybrid",))

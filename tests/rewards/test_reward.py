@@ -1,0 +1,209 @@
+"""Rewards as trainers call them: signatures, None, faults of texts, guards, logging."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder.errors import ConfigError, ItemError, RunError
+from beholder.rewards import LengthGuard, Reward, reward
+from toy.metric import WordCount
+
+
+@pytest.fixture
+def rouge() -> Iterator[Reward]:
+    made = reward("rouge", value="rouge_1", guards=(), workers=1)
+    yield made
+    made.close()
+
+
+def _call(asked: Reward, completions: list[Any], **columns: Any) -> list[float | None]:
+    return asyncio.run(asked(["p"] * len(completions), completions, **columns))
+
+
+def test_rewards_are_the_values_of_the_metric_in_order(rouge: Reward) -> None:
+    # F1 of words: 2 of 2 and 2 of 4 -> 2/3; none; all
+    texts: list[Any] = ["red dog", "blue cat", [{"role": "assistant", "content": "a red dog runs"}]]
+    found = _call(rouge, texts, references=["a red dog runs"] * 3, completion_ids=[[1]] * 3)
+    assert found == pytest.approx([2 / 3, 0.0, 1.0])
+
+
+def test_trainers_see_a_coroutine_function_with_a_name(rouge: Reward) -> None:
+    assert inspect.iscoroutinefunction(rouge.__call__)
+    assert inspect.iscoroutinefunction(rouge.compute_score)
+    assert rouge.__name__ == "rouge.rouge_1"
+
+
+def test_a_row_without_references_has_no_reward_and_no_failure(
+    rouge: Reward, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[tuple[str, float]] = []
+    found = _call(
+        rouge,
+        ["a dog", "a dog"],
+        references=[None, ["a dog"]],
+        log_metric=lambda name, value: told.append((name, value)),
+    )
+    assert found == [None, pytest.approx(1.0)]
+    assert told == [("rouge.rouge_1/failed", 0.0)]
+    assert not caplog.records
+
+
+def test_an_empty_text_has_the_lowest_reward_and_is_told(
+    rouge: Reward, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[tuple[str, float]] = []
+    with caplog.at_level(logging.WARNING, "beholder.rewards"):
+        found = _call(
+            rouge,
+            ["  ", "a dog", "<think>it never"],
+            references=["a dog"] * 3,
+            log_metric=lambda name, value: told.append((name, value)),
+        )
+    assert found == pytest.approx([0.0, 1.0, 0.0])
+    assert told == [("rouge.rouge_1/failed", pytest.approx(2 / 3))]
+    assert [record.getMessage() for record in caplog.records] == [
+        "rouge.rouge_1: 2 of 3 texts: the candidate is empty"
+    ]
+
+
+def test_less_is_better_turns_the_sign() -> None:
+    asked = reward("ter", lowest=-2.0, guards=(), workers=1)
+    try:  # one of two words is wrong: an edit rate of 1/2
+        assert _call(asked, ["red cat", ""], references=["red dog"] * 2) == pytest.approx(
+            [-0.5, -2]
+        )
+    finally:
+        asked.close()
+
+
+def test_a_value_without_a_worst_end_needs_one_named() -> None:
+    with pytest.raises(ConfigError, match=r"ter\.ter has no worst value .* lowest="):
+        reward("ter")
+
+
+def test_guards_lead_down_to_the_lowest() -> None:
+    # 4 words for 2: with a limit of 1, half of what lies above the lowest is left.
+    # F1 of words: 2 of 4 and 2 of 2 -> 2/3; above -1: 5/3, half of it 5/6
+    asked = reward("rouge", value="rouge_1", lowest=-1.0, guards=[LengthGuard(1.0)], workers=1)
+    try:
+        found = _call(asked, ["red dog and cat"], references=["red dog"])
+        assert found == pytest.approx([-1 + 5 / 6])
+    finally:
+        asked.close()
+
+
+def test_verl_asks_for_one_text(rouge: Reward) -> None:
+    asked = rouge.compute_score("set", "a red dog", ["a red dog", "x"], {"index": 3}, more=1)
+    assert asyncio.run(asked) == pytest.approx(1.0)
+    with pytest.raises(ItemError, match="no reward for the text 'a red dog'"):
+        asyncio.run(rouge.compute_score("set", "a red dog", []))
+
+
+def test_a_missing_column_names_those_there_are(rouge: Reward) -> None:
+    with pytest.raises(ConfigError, match=r"needs the column 'references'; .* has: caption, image"):
+        _call(rouge, ["a"], caption=["x"], image=["y"])
+
+
+def test_another_column_may_hold_the_references() -> None:
+    asked = reward("rouge", value="rouge_1", references="caption", guards=(), workers=1)
+    try:
+        assert _call(asked, ["a dog"], caption=[["a dog"]]) == pytest.approx([1.0])
+    finally:
+        asked.close()
+
+
+def test_wrong_names_are_refused_at_once() -> None:
+    with pytest.raises(ConfigError, match=r"rouge has no value 'f1'; it has: rouge_l, rouge_l_f1"):
+        reward("rouge", value="f1")
+    with pytest.raises(ConfigError, match="limit means nothing for a reward"):
+        reward("rouge", limit=3)
+
+
+def test_metrics_of_the_whole_data_set_want_its_rows() -> None:
+    with pytest.raises(ConfigError, match="cider counts in the whole data set"):
+        reward("cider")
+    rows = [{"references": ["red dog"]}, {"references": ["blue cat"]}, {"references": None}]
+    asked = reward("cider", data=rows, guards=(), workers=1)
+    try:
+        found = _call(asked, ["red dog", "blue dog"], references=["red dog", "red dog"])
+    finally:
+        asked.close()
+    # A text like its reference: each of the orders 1 and 2 has cosine 1, orders 3 and 4 have no
+    # words: 10 * (1 + 1 + 0 + 0) / 4.
+    assert found[0] == pytest.approx(5.0)
+    assert found[1] is not None
+    assert found[1] < 5.0
+
+
+def test_what_failed_by_no_fault_of_the_text_is_none(caplog: pytest.LogCaptureFixture) -> None:
+    asked = reward(WordCount(), guards=(), workers=1)
+    try:
+        with caplog.at_level(logging.WARNING, "beholder.rewards"):
+            assert _call(asked, ["it is LATER", "one BUG", "two words"]) == [None, None, 2.0]
+    finally:
+        asked.close()
+    told = [record.getMessage() for record in caplog.records]
+    assert "word_count.words: 1 of 3 texts: the candidate says LATER" in told
+    assert any("a bug in word_count" in line for line in told)
+
+
+def test_a_dead_worker_is_told_and_the_next_batch_works() -> None:
+    asked = reward(WordCount(), guards=(), workers=1)
+    try:
+        with pytest.raises(RunError, match="a worker process died"):
+            _call(asked, ["DIE"])
+        assert _call(asked, ["two words"]) == [2.0]
+    finally:
+        asked.close()
+
+
+def test_judges_are_asked_in_the_loop_and_their_answers_kept(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.jsonl"
+    says = {"reason": "As I see it.", "mistakes": 3, "omissions": 3, "same_picture": 50}
+
+    def answer(overall: int) -> None:
+        rule = {"contains": "The description to be judged", "answer": {**says, "overall": overall}}
+        rules.write_text(f"{json.dumps(rule)}\n", encoding="utf-8")
+
+    answer(3)  # the middle of the scale from 1 to 5
+    cache = tmp_path / "answers.sqlite"
+    text = f"direct_assessment(judge='scripted:{rules}')"
+    for _ in range(2):
+        asked = reward(text, guards=(), cache=cache)
+        try:
+            assert _call(asked, ["a dog"], references=["a dog"]) == [0.5]
+        finally:
+            asked.close()
+        answer(5)
+
+
+def test_a_language_that_is_not_read_is_the_text_s_fault() -> None:
+    asked = reward("posh", workers=1, guards=())
+    german = "Ein Mann geht mit seinem Hund durch den Park und die Sonne scheint auf die Wiese."
+    try:
+        found = _call(asked, [german], references=["A man walks his dog in the park."])
+    finally:
+        asked.close()
+    assert found == [0.0]
+
+
+def test_dense_rewards_stand_at_the_words_that_are_right_and_wrong() -> None:
+    asked = reward("posh", workers=1, guards=())
+    text = "A red dog sleeps."
+    offsets = [(0, 1), (2, 5), (6, 9), (10, 16), (16, 17)]
+    try:
+        found = asyncio.run(asked.dense([text], [offsets], references=["A brown dog sleeps."]))
+    finally:
+        asked.close()
+    assert found[0] is not None
+    article, red, dog, _, dot = found[0]
+    assert (article, dot) == (0.0, 0.0)
+    assert red < 0 < dog

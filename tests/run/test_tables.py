@@ -1,0 +1,91 @@
+"""The tables of a run, by hand: what stands in them, in which order, whatever is cut where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from beholder.metrics.asker import Asker
+from beholder.records import Item, ItemFailure, ItemScore, Unit
+from beholder.run import export
+from beholder.run.asked import Asked
+from beholder.run.store import Store
+from beholder.run.subjects import ITEM
+
+ITEMS = [
+    Item("a", "x"),
+    Item("b", "x", group={"system": "s"}),
+    Item("c", "x", group={"system": "t", "set": "u"}),
+    Item("d", "x"),
+    Item("e", "x"),
+]
+
+
+class Named:
+    """What an export asks of an asker."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _asked(name: str, n: int) -> Asked:
+    asker: Asker[Any] = Named(name)  # type: ignore[assignment]
+    return Asked(asker, ITEM, n, f"{name}|v:1", n)
+
+
+def _unit(text: str, *spans: tuple[int, int], **fields: Any) -> Unit:
+    return Unit("word", text, "candidate", spans, **fields)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with Store.open(tmp_path) as found:
+        found.sync(ITEM, ITEMS)
+        for name in ("m", "k"):
+            found.add_asker(name, ITEM, {}, f"{name}|v:1")
+        found.put("m", 0, ItemScore({"f": 0.5}, (_unit("x", (0, 1), (2, 4)), _unit("y"))))
+        found.put("m", 1, ItemFailure("ItemError", "broken"))
+        found.put("m", 2, ItemScore({"f": 1, "p": 0.25}))
+        found.put("m", 4, ItemScore({"p": 0.75}, (_unit("beyond"),)))
+        detail = {"of": "é", "n": [1, None]}
+        found.put("k", 3, ItemScore({}, (_unit("z", (1, 2), score=0.1, detail=detail),)))
+        found.put("k", 0, ItemFailure("ItemError", "first"))
+        yield found
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 1000])
+def test_rows_stand_in_order_of_askers_subjects_and_values(
+    store: Store, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "_SUBJECTS_AT_ONCE", at_once)
+    monkeypatch.setattr(export, "_UNITS_AT_ONCE", at_once)
+    export.export(store, [_asked("m", 4), _asked("k", 4)])
+    scores = pq.read_table(store.folder / export.SCORES)
+    assert scores.column_names[6:] == ["group.set", "group.system"]
+    assert [tuple(row.values()) for row in scores.to_pylist()] == [
+        ("a", "m", "f", 0.5, "scored", None, None, None),
+        ("b", "m", None, None, "failed", "broken", None, "s"),
+        ("c", "m", "f", 1.0, "scored", None, "u", "t"),
+        ("c", "m", "p", 0.25, "scored", None, "u", "t"),
+        ("a", "k", None, None, "failed", "first", None, None),
+    ]
+    units = pq.read_table(store.folder / export.UNITS)
+    assert units.schema == export.UNIT_SCHEMA
+    assert [tuple(row.values()) for row in units.to_pylist()] == [
+        ("a", "m", "candidate", None, "word", "x", [[0, 1], [2, 4]], None, None, "{}"),
+        ("a", "m", "candidate", None, "word", "y", [], None, None, "{}"),
+        ("d", "k", "candidate", None, "word", "z", [[1, 2]], 0.1, None,
+         '{"of": "é", "n": [1, null]}'),
+    ]  # fmt: skip
+
+
+def test_a_run_without_outcomes_has_empty_tables(tmp_path: Path) -> None:
+    with Store.open(tmp_path) as found:
+        found.sync(ITEM, ITEMS)
+        found.add_asker("m", ITEM, {}, "m|v:1")
+        export.export(found, [_asked("m", 5)])
+    assert export.tables_stand(tmp_path)
+    assert len(pq.read_table(tmp_path / export.SCORES)) == 0

@@ -1,0 +1,161 @@
+"""A real PostgreSQL server: what is lost is done again, and no password is ever seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from beholder.errors import ConfigError, RunError
+from beholder.postgres import PAUSES, Address, Database
+from servers.postgres import Server
+
+sa = pytest.importorskip("sqlalchemy", reason="needs the extra postgres")
+
+
+def secret(url: str) -> str:
+    return url.split(":")[2].split("@")[0]
+
+
+def count(database: Database) -> int:
+    return int(database.do(lambda c: c.execute(sa.text("SELECT count(*) FROM t")).scalar_one()))
+
+
+def add(database: Database, n: int) -> None:
+    row = sa.text("INSERT INTO t VALUES (:n) ON CONFLICT DO NOTHING")
+    database.do(lambda c: c.execute(row, {"n": n}))
+
+
+@pytest.fixture
+def table(postgres_url: str) -> Iterator[Database]:
+    database = Database(Address.read(postgres_url))
+    database.do(lambda c: c.execute(sa.text("CREATE TABLE t (n INTEGER PRIMARY KEY)")))
+    yield database
+    database.close()
+
+
+def test_the_password_may_stand_beside_the_address(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = postgres_url.replace(f":{secret(postgres_url)}", "")
+    monkeypatch.setenv("PGPASSWORD", secret(postgres_url))
+    database = Database(Address.read(bare))
+    assert database.do(lambda c: c.execute(sa.text("SELECT 7")).scalar()) == 7
+    database.close()
+    monkeypatch.setenv("PGPASSWORD", "wrong-guess")
+    with pytest.raises(RunError, match="password authentication failed") as refused:
+        Database(Address.read(bare), pause=lambda _: None).do(lambda c: None)
+    assert "wrong-guess" not in str(refused.value)
+
+
+def test_the_name_and_errors_show_no_password(
+    postgres_url: str, table: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(0)
+    assert table.name == postgres_url.replace(f":{secret(postgres_url)}", "")
+    with pytest.raises(RunError, match=r"refuses: .*nowhere") as refused:
+        table.do(lambda c: c.execute(sa.text("SELECT * FROM nowhere")))
+    shown = f"{refused.value!r} {table.name} {table._engine!r} {table._engine.url!r} {caplog.text}"
+    assert secret(postgres_url) not in shown
+    assert refused.value.__cause__ is None
+
+
+def test_an_address_is_read_and_shown_without_its_password() -> None:
+    address = Address.read("postgresql://me%40home:p%2Fw%3A@db.example:6543/a%20b?sslmode=require")
+    assert (address.user, address.host, address.port) == ("me@home", "db.example", 6543)
+    assert (address.password, address.database, address.sslmode) == ("p/w:", "a b", "require")
+    assert str(address) == "postgresql://me@home@db.example:6543/a b"
+    assert "p/w" not in repr(address)
+    here = Address.read("postgres://me:pw@/d?host=/run/pg")
+    assert (here.host, here.port, here.socket) == (None, 5432, "/run/pg")
+    assert str(here) == "postgresql://me@/d?host=/run/pg"
+    assert Address.read("postgresql://h/d").password is None
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("postgresql://u:hidden@h/d?passwd=hidden2", "an option of an address that is not known"),
+        ("postgresql://u:hidden@h:port/d", "cannot be read"),
+        ("postgresql://u:123/hidden@h/d", "cannot be read"),
+        ("postgresql://u:hid#den@h/d", "no database|cannot be read"),
+        ("postgresql://u:12/d#hidden@h", "cannot be read"),
+        ("postgresql://u:hidden@h", "names no database"),
+        ("mysql://u:hidden@h/d", "of another kind"),
+        ("postgresql://u:hidden@h/d?sslmode=hidden", "another sslmode than disable, require"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_and_not_repeated(address: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said) as refused:
+        Address.read(address)
+    shown = f"{refused.value!r} {refused.value.__cause__!r}"
+    assert "hidden" not in shown
+    assert "USER@HOST:PORT/NAME" in shown, "the way out"
+
+
+def test_work_whose_connection_is_lost_is_done_again(
+    table: Database, postgres_server: Server
+) -> None:
+    pauses = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            postgres_server.start()
+
+    table._pause = pause
+    add(table, 1)
+    postgres_server.control("stop", "-m", "immediate")
+    add(table, 2)
+    assert pauses == list(PAUSES[:2])
+    assert count(table) == 2
+
+
+def test_a_connection_that_breaks_in_the_middle_of_work(
+    table: Database, postgres_server: Server
+) -> None:
+    rounds: list[int] = []
+
+    def work(connection: object) -> None:
+        rounds.append(len(rounds))
+        connection.execute(sa.text("INSERT INTO t VALUES (5)"))  # type: ignore[attr-defined]
+        if len(rounds) == 1:
+            postgres_server.control("restart", "-m", "immediate")
+        connection.execute(sa.text("INSERT INTO t VALUES (6)"))  # type: ignore[attr-defined]
+
+    table._pause = lambda _: None
+    table.do(work)
+    assert rounds == [0, 1]
+    assert count(table) == 2, "the first round left nothing behind"
+
+
+def test_errors_of_the_net_that_the_driver_lets_through(table: Database) -> None:
+    rounds: list[int] = []
+    table._pause = lambda _: None
+
+    def work(connection: object) -> int:
+        rounds.append(len(rounds))
+        if len(rounds) in broken:
+            raise ConnectionResetError(104, "Connection reset by peer")
+        return 7
+
+    broken = [1, 2]
+    assert table.do(work) == 7
+    assert rounds == [0, 1, 2]
+    broken = list(range(99))
+    with pytest.raises(RunError, match=r"cannot be reached: .*Connection reset by peer"):
+        table.do(work)
+
+
+def test_a_server_that_stays_away_is_told_in_words(tmp_path: Path) -> None:
+    pytest.importorskip("pg8000", reason="needs the extra postgres")
+    pauses: list[float] = []
+    there = Address.read(f"postgresql://me:hidden@/d?host={tmp_path}")
+    away = Database(there, pause=pauses.append)
+    with pytest.raises(
+        RunError, match=r"cannot be reached: .*start the same command again"
+    ) as told:
+        away.do(lambda c: None)
+    assert pauses == list(PAUSES)
+    assert "hidden" not in str(told.value)

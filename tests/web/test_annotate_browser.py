@@ -1,0 +1,483 @@
+"""Studies in a real browser: every task by clicks and by keys, restarts, hostile texts, two at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import ASGIApp
+
+from annotated_data import DATA_OF, picture, write_rows
+from annotating import study_of
+from beholder.annotate.dealing import AnnotationDesign
+from beholder.annotate.load import rows_of
+from beholder.annotate.standing import agreement_of
+from beholder.annotate.study import AnnotationStudy
+from beholder.annotate.tasks import TASKS
+from beholder.options import DataOptions
+from beholder.web import make_app
+from beholder.web.annotate import study_routes, study_settings
+
+pytest.importorskip("playwright", reason="needs Playwright: make test-web")
+
+Server = Callable[[ASGIApp], AbstractContextManager[str]]
+
+
+def app_of(study: AnnotationStudy) -> ASGIApp:
+    return make_app(study_routes(study), study_settings(study, "127.0.0.1", 0))
+
+
+def saved(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    expect(page.locator("#status")).to_have_text("Saved")
+
+
+def enter(watched: Any, address: str, token: str) -> Any:
+    page = watched.page
+    page.goto(f"{address}/?token={token}")
+    page.get_by_role("heading", level=1).wait_for()
+    return page
+
+
+def choose(page: Any, selector: str) -> None:
+    page.locator(selector).check(force=True)
+
+
+def click_marks(page: Any) -> None:
+    page.locator(".words [data-start]").first.click()
+    choose(page, "[name=kind][value=relation]")
+    page.get_by_role("button", name="Mark the selection").click()
+
+
+def click_pair(page: Any) -> None:
+    one, two = (text[::-1] for text in page.locator(".two .read").all_inner_texts())
+    for question in page.locator("fieldset[data-question]").all():
+        question.get_by_label("#1 much better" if one < two else "#2 much better").check(force=True)
+
+
+def click_rating(page: Any) -> None:
+    text = page.locator(".asked .read").inner_text()
+    choose(page, f'[data-part=rating][data-value="{1 + len(text) % 10}"]')
+
+
+def click_sequence(page: Any) -> None:
+    year = int(page.locator("figcaption").first.inner_text().split()[1][:4])
+    choose(page, f'[data-part=rating][data-value="{2 + 3 * (year - 1928)}"]')
+
+
+def click_steps(page: Any) -> None:
+    for step, rating in ((0, 4), (1, 8)):
+        choose(page, f'[data-part="{step}"][data-field=rating][data-value="{rating}"]')
+    page.locator('[data-part="1"][data-field=breaks]').nth(1).check(force=True)
+
+
+def click_ranking(page: Any) -> None:
+    """Put the longest text first."""
+    for _ in range(3):
+        lengths = [len(text) for text in page.locator("#ranking .read").all_inner_texts()]
+        wrong = [at for at in range(len(lengths) - 1) if lengths[at] < lengths[at + 1]]
+        if wrong:
+            page.locator("#ranking li").nth(wrong[0]).locator('[data-move="1"]').click()
+
+
+def click_facts(page: Any) -> None:
+    for fact in page.locator("fieldset[data-question]").all():
+        even = len(fact.locator("legend").inner_text()) % 2 == 0
+        fact.get_by_label("true" if even else "false").check(force=True)
+
+
+CLICKS: dict[str, Callable[[Any], None]] = {
+    "marks": click_marks,
+    "pairs": click_pair,
+    "ratings": click_rating,
+    "sequences": click_sequence,
+    "steps": click_steps,
+    "ranking": click_ranking,
+    "facts": click_facts,
+}
+"""Who judges the unit that is shown, by what is shown of it: two people say the same."""
+
+
+@pytest.mark.parametrize("task", DATA_OF)
+def test_a_study_from_zero_to_the_table_by_clicks(
+    tmp_path: Path, watch: Callable[[], Any], server: Server, task: str
+) -> None:
+    study = study_of(tmp_path, task)
+    problems, faults = [], []
+    with server(app_of(study)) as address:
+        for token in study.annotators().values():
+            watched = watch()
+            page = enter(watched, address, token)
+            faults += watched.axe()
+            page.get_by_role("link", name="Begin").click()
+            for place in range(1, len(study.assigned("anna")) + 1):
+                page.locator(f"[data-ready][data-url='/units/{place}/acts']").wait_for()
+                CLICKS[task](page)
+                if place == 1:
+                    faults += watched.axe()
+                page.get_by_role("button", name="Done").click()
+            page.get_by_text("All is done").wait_for()
+            problems += watched.problems
+        watched = watch()
+        page = enter(watched, address, study.token)
+        faults += watched.axe()
+        told = page.locator("#live").inner_text()
+        problems += watched.problems
+    assert (problems, faults) == ([], [])
+    assert [(one.done, one.assigned) for one in study.progress()] == [
+        (len(study.assigned("anna")),) * 2
+    ] * 2
+    found = agreement_of(study.task, study.judged(), ("anna", "ben"))
+    # two who say the same of the same agree fully, whichever way round they saw it
+    values = [c.value for part in found for c in part.coefficients if c.value is not None]
+    assert values
+    assert values == pytest.approx([1.0] * len(values))
+    for part in found:
+        for coefficient in part.coefficients:
+            assert coefficient.name in told
+    study.close()
+
+
+def test_pairs_by_keys_alone(tmp_path: Path, watch: Callable[[], Any], server: Server) -> None:
+    study = study_of(tmp_path, "pairs", ("anna",))
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+        shown = page.locator(".two .read").first.inner_text()
+        for key in ("1", "3", "5", "Enter"):
+            page.keyboard.press(key)
+        page.wait_for_url("**/units/2")
+    first = study.unit(study.assigned("anna")[0])
+    levels = (0, 2, 4) if shown == first.texts[0] else (4, 2, 0)
+    assert study.state("anna", study.assigned("anna")[0]) == {
+        **dict(zip(("mistakes", "omissions", "overall_quality"), levels, strict=True)),
+        "done": True,
+    }
+    study.close()
+
+
+def tab_to(page: Any, selector: str) -> None:
+    """Press Tab until something is focused that ``selector`` names."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.locator(f"{selector}:focus").count():
+            return
+    pytest.fail(f"no Tab leads to {selector}")
+
+
+def test_marks_by_keys_alone(tmp_path: Path, watch: Callable[[], Any], server: Server) -> None:
+    study = study_of(tmp_path, "marks", ("anna",))
+    place = study.assigned("anna").index(study.positions()["harbour-north"]) + 1
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.goto(f"{address}/units/{place}")
+        page.locator("[data-ready]").wait_for()
+        tab_to(page, "[data-label=mistakes]")
+        # "blue boat": kind attribute, major; then "Three" of the same text
+        for key in ("ArrowRight", "Shift+ArrowRight", "a", "2", "m"):
+            page.keyboard.press(key)
+        for key in (*["ArrowRight"] * 5, "n", "1", "Enter"):
+            page.keyboard.press(key)
+        tab_to(page, "[data-label=omissions]")
+        for key in ("ArrowRight", "o", "m"):
+            page.keyboard.press(key)
+        saved(page)
+        assert page.locator("[data-marks=mistakes] q").all_inner_texts() == ["blue boat", "Three"]
+        page.keyboard.press("u")
+        from playwright.sync_api import expect
+
+        expect(page.locator("[data-marks=omissions] li")).to_have_count(0)
+        saved(page)
+        tab_to(page, "#finish")
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url: not url.endswith(f"/units/{place}"))
+    (judged,) = study.judged()
+    assert dict(judged.by["anna"]) == {
+        "mistakes:2-11": {"kind": "attribute", "severity": "major"},
+        "mistakes:28-33": {"kind": "number", "severity": "minor"},
+        "done": True,
+    }
+    study.close()
+
+
+def test_a_selection_by_mouse_marks_whole_words(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    study = study_of(tmp_path, "marks", ("anna",))
+    position = study.positions()["harbour-north"]
+    place = study.assigned("anna").index(position) + 1
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.goto(f"{address}/units/{place}")
+        page.locator("[data-ready]").wait_for()
+        words = page.locator("[data-label=mistakes] [data-start]")
+        a, b = words.nth(1).bounding_box(), words.nth(2).bounding_box()
+        page.mouse.move(a["x"] + a["width"] / 2, a["y"] + a["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2, steps=4)
+        page.mouse.up()
+        page.get_by_role("button", name="Mark the selection").click()
+        saved(page)
+        page.get_by_label("Severity of the mark on blue boat").select_option("major")
+        saved(page)
+        assert study.state("anna", position) == {
+            "mistakes:2-11": {"kind": "object", "severity": "major"}
+        }
+        page.get_by_role("button", name="Remove the mark on blue boat").click()
+        saved(page)
+    assert study.state("anna", position) == {}
+    study.close()
+
+
+def test_a_ranking_by_keys_and_by_dragging(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    study = study_of(tmp_path, "ranking", ("anna",))
+    position = study.assigned("anna")[0]
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+
+        def places() -> list[int]:
+            return [int(li.get_attribute("data-place")) for li in page.locator("#ranking li").all()]
+
+        a, b, c = places()
+        tab_to(page, f'[data-place="{a}"]')
+        page.keyboard.press("ArrowDown")
+        assert places() == [b, a, c]
+        page.keyboard.press("3")
+        assert places() == [b, c, a]
+        saved(page)
+        assert study.state("anna", position) == {"order": [b, c, a]}
+        page.locator(f'[data-place="{a}"]').drag_to(page.locator(f'[data-place="{b}"]'))
+        saved(page)
+        assert places() == [a, b, c]
+        page.keyboard.press("u")
+        saved(page)
+        page.locator(f'#ranking li:first-child[data-place="{b}"]').wait_for()
+    assert study.state("anna", position) == {"order": [b, c, a]}
+    study.close()
+
+
+def test_shortcuts_can_be_turned_off(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    study = study_of(tmp_path, "ratings", ("anna",))
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+        page.get_by_label("Single keys work as shortcuts").uncheck()
+        page.locator("h1").click()
+        page.keyboard.press("7")
+        assert page.locator("[data-part]:checked").count() == 0
+        page.reload()
+        page.locator("[data-ready]").wait_for()
+        assert not page.get_by_label("Single keys work as shortcuts").is_checked()
+        page.get_by_label("Single keys work as shortcuts").check()
+        page.locator("h1").click()
+        page.keyboard.press("7")
+        saved(page)
+    assert study.state("anna", study.assigned("anna")[0]) == {"rating": 7}
+    study.close()
+
+
+def test_a_reload_shows_what_was_saved(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    study = study_of(tmp_path, "ratings", ("anna",))
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+        page.keyboard.press("7")
+        page.get_by_label("Remark").fill("too dark <b>to</b> tell")
+        page.get_by_label("Remark").blur()
+        saved(page)
+        page.reload()
+        page.locator("[data-ready]").wait_for()
+        assert page.locator("[data-part]:checked").get_attribute("data-value") == "7"
+        assert page.get_by_label("Remark").input_value() == "too dark <b>to</b> tell"
+        page.get_by_role("button", name="Undo").click()
+        saved(page)
+        assert page.get_by_label("Remark").input_value() == ""
+        page.get_by_role("button", name="Undo").click()
+        saved(page)
+        assert page.locator("[data-part]:checked").count() == 0
+        page.get_by_role("button", name="Done").click()
+        page.get_by_role("alert").get_by_text("not rated").wait_for()
+    study.close()
+
+
+@contextmanager
+def serving(study: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    """``beholder annotate serve`` as a process of its own, that can be killed."""
+    command = [sys.executable, "-m", "beholder", "annotate", "serve", str(study)]
+    process = subprocess.Popen(
+        [*command, "--port", str(port)], stdout=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("you: http://127.0.0.1:")
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=30)
+
+
+def test_a_server_that_is_killed_loses_nothing(tmp_path: Path, watch: Callable[[], Any]) -> None:
+    study = study_of(tmp_path, "ratings", ("anna",))
+    token, position = study.annotators()["anna"], study.assigned("anna")[0]
+    study.close()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    page = watch().page
+    with serving(tmp_path / "study", port) as process:
+        page.goto(f"http://127.0.0.1:{port}/?token={token}")
+        page.get_by_role("link", name="Begin").click()
+        page.locator("[data-ready]").wait_for()
+        page.keyboard.press("3")
+        saved(page)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        page.keyboard.press("5")
+        page.get_by_role("status").get_by_text("Not saved yet; trying again").wait_for()
+        page.keyboard.press("9")
+    with serving(tmp_path / "study", port) as process:
+        saved(page)
+        study = AnnotationStudy.open(tmp_path / "study")
+        assert study.state("anna", position) == {"rating": 9}
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        page.keyboard.press("2")
+        page.get_by_role("status").get_by_text("Not saved yet; trying again").wait_for()
+    # The page is left while the server is away; what it could not send comes with the next visit.
+    page.on("dialog", lambda dialog: dialog.accept())
+    with serving(tmp_path / "study", port):
+        page.goto(f"http://127.0.0.1:{port}/units/1")
+        page.locator("[data-ready]").wait_for()
+        saved(page)
+        assert page.locator("[data-part]:checked").get_attribute("data-value") == "2"
+    # 3, 5, 9, 2: each once and in this order
+    assert study.state("anna", position) == {"rating": 2}
+    with study._db.connect() as db:
+        table = study._tables["beholder_acts"]
+        kept = [json.loads(row.value) for row in db.execute(table.select().order_by(table.c.id))]
+    assert kept == [3, 5, 9, 2]
+    study.close()
+
+
+@pytest.mark.parametrize("kept", ["sqlite", "postgresql"])
+def test_two_annotators_at_once(
+    tmp_path: Path,
+    watch: Callable[[], Any],
+    server: Server,
+    request: pytest.FixtureRequest,
+    kept: str,
+) -> None:
+    database = None if kept == "sqlite" else request.getfixturevalue("postgres_url")
+    study = study_of(tmp_path, "ratings", database=database)
+    ratings = {"anna": iter("3579246813"), "ben": iter("8642753198")}
+    with server(app_of(study)) as address:
+        pages = {who: enter(watch(), address, t) for who, t in study.annotators().items()}
+        for place in range(1, 10):
+            for page in pages.values():
+                page.goto(f"{address}/units/{place}")
+            for page in pages.values():
+                page.locator("[data-ready]").wait_for()
+            for who, page in pages.items():  # both are on their way before either is waited for
+                page.keyboard.press(next(ratings[who]))
+                page.keyboard.press("Enter")
+            for page in pages.values():
+                page.wait_for_url(lambda url, place=place: not url.endswith(f"/units/{place}"))
+    assert [one.done for one in study.progress()] == [9, 9]
+    for who, digits in (("anna", "357924681"), ("ben", "864275319")):
+        found = [study.state(who, at)["rating"] for at in study.assigned(who)]
+        assert found == [int(digit) for digit in digits]
+    study.close()
+
+
+def test_hostile_texts_ids_and_names_do_nothing(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    from report.test_report_hostile import PAYLOADS
+
+    picture(tmp_path / "x.png", "#8aa6bf", "x")
+    groups = [PAYLOADS[at : at + 4] for at in range(0, len(PAYLOADS), 4)]
+    rows = [
+        {
+            "id": f"{n}{payload}",
+            "candidate": payload + " and more",
+            "references": [payload + " as well"],
+            "images": ["x.png"],
+            "group": {"system": f"{payload}{n}"},
+            "facts": [payload, f"{payload} {n}"],
+        }
+        for n, payload in enumerate(PAYLOADS)
+    ]
+    stories = [
+        {
+            "id": f"{n}{own[0]}",
+            "source": own[0],
+            "frames": [
+                {"id": f"{n}-{k}", "image": "x.png", "caption": payload, "place": payload}
+                for k, payload in enumerate(own)
+            ],
+        }
+        for n, own in enumerate(groups)
+    ]
+    reviews = [
+        {
+            "id": f"{n}{own[0]}",
+            "image": "x.png",
+            "texts": [f"{one} {k}" for k, one in enumerate(own)],
+        }
+        for n, own in enumerate(groups)
+        if len(own) > 1
+    ]
+    files = {
+        "items": write_rows(tmp_path / "i.jsonl", rows),
+        "storylines": write_rows(tmp_path / "s.jsonl", stories),
+        "reviews": write_rows(tmp_path / "r.jsonl", reviews),
+    }
+    names = tuple(p for p in PAYLOADS if p.isprintable() and len(p) <= 100)
+    assert len(PAYLOADS) + len(names) >= 50
+    watched = watch()
+    page = watched.page
+    for name, task in TASKS.items():
+        if name == "pairs":  # every two of one picture are too many: the same page otherwise
+            continue
+        found, _ = rows_of(task, str(files[task.data]), DataOptions())
+        units = task.units(found)
+        design = AnnotationDesign(names, 1 if name == "ratings" else None)
+        study = AnnotationStudy.make(tmp_path / name, task, units, design, media=tmp_path)
+        with server(app_of(study)) as address:
+            enter(watched, address, study.annotators()[names[0]])
+            for place in range(1, min(len(study.assigned(names[0])), 50) + 1):
+                page.goto(f"{address}/units/{place}")
+                page.locator("[data-ready]").wait_for()
+                assert page.evaluate("document.documentElement.dataset.owned") is None
+                if name == "marks":
+                    page.locator(".words [data-start]").first.click()
+                    page.keyboard.press("m")
+                    saved(page)
+            page.context.clear_cookies()
+            enter(watched, address, study.token)
+            assert page.evaluate("document.documentElement.dataset.owned") is None
+            page.context.clear_cookies()
+        study.close()
+    assert watched.problems == []
+    assert all(url.startswith(("http://127.0.0.1", "data:")) for url in watched.requests)

@@ -1,0 +1,207 @@
+"""The pages of a study by their answers: who sees what, and what is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp
+
+from annotated_data import DATA_OF, DESCRIPTIONS
+from annotating import finish, study_of
+from beholder.annotate.study import AnnotationStudy
+from beholder.web import make_app
+from beholder.web.annotate import study_routes, study_settings
+from beholder.web.guard import HEADER
+
+Client = Callable[[ASGIApp], TestClient]
+Enter = Callable[[AnnotationStudy, str], TestClient]
+
+
+def app_of(study: AnnotationStudy) -> ASGIApp:
+    return make_app(study_routes(study), study_settings(study, "127.0.0.1", 0))
+
+
+@pytest.fixture
+def enter(client: Client) -> Iterator[Enter]:
+    """Opens a personal link, or the maker's."""
+    opened: list[AnnotationStudy] = []
+
+    def come(study: AnnotationStudy, who: str) -> TestClient:
+        opened.append(study)
+        one = client(app_of(study))
+        token = study.token if who == "owner" else study.annotators()[who]
+        assert one.get("/", params={"token": token}).status_code == 200
+        return one
+
+    yield come
+    for study in opened:
+        study.close()
+
+
+def mark_of(one: TestClient) -> dict[str, str]:
+    """The header that a page of this session puts into its posts."""
+    text = one.get("/units/1").text
+    return {HEADER: text.split('data-csrf="')[1].split('"')[0]}
+
+
+def act(number: int, part: str | None = None, value: Any = None) -> dict[str, Any]:
+    return {"client": "c1", "number": number, "part": part, "value": value}
+
+
+def test_nobody_comes_in_without_a_link(tmp_path: Path, client: Client) -> None:
+    study = study_of(tmp_path, "ratings")
+    one = client(app_of(study))
+    for path in ("/", "/instructions", "/units/1", "/units/1/pictures/0", "/export/results"):
+        assert one.get(path).status_code == 401
+    assert one.get("/", params={"token": "x" * 32}).status_code == 403
+    assert one.post("/units/1/acts", json=act(1, "rating", 3)).status_code == 401
+    study.close()
+
+
+def test_annotators_see_their_share_and_nothing_of_others(tmp_path: Path, enter: Enter) -> None:
+    study = study_of(tmp_path, "ratings")
+    ben = enter(study, "ben")
+    start = ben.get("/").text
+    assert "0 of 9 done" in start
+    assert study.token not in start
+    assert study.annotators()["anna"] not in start
+    assert ben.get("/export/results").status_code == 403
+    assert ben.get("/units/10").status_code == 404
+    assert ben.get("/units/0").status_code == 404
+    assert ben.get("/units/1/pictures/1").status_code == 404
+    picture = ben.get("/units/1/pictures/0")
+    assert picture.headers["content-type"] == "image/jpeg"
+
+
+def test_the_maker_sees_progress_links_and_agreement(tmp_path: Path, enter: Enter) -> None:
+    study = study_of(tmp_path, "sequences")
+    for who, ratings in (("anna", (8, 5, 2)), ("ben", (7, 5, 3))):
+        for unit, rating in zip(("walk", "trip", "mix"), ratings, strict=True):
+            finish(study, who, unit, {"rating": rating})
+    owner = enter(study, "owner")
+    text = owner.get("/").text
+    assert study.annotators()["ben"] in text
+    assert "ICC(2,1)" in text
+    assert "0.947" in text
+    assert owner.get("/units/1").status_code == 403
+    rows = [json.loads(line) for line in owner.get("/export/results").text.splitlines()]
+    assert rows[0] == {"id": "walk", "ratings": {"anna": 8, "ben": 7}}
+    assert owner.get("/export/all").status_code == 404
+
+
+@pytest.mark.parametrize("task", DATA_OF)
+def test_systems_and_ids_are_hidden(tmp_path: Path, enter: Enter, task: str) -> None:
+    study = study_of(tmp_path, task)
+    anna = enter(study, "anna")
+    for place in range(1, len(study.assigned("anna")) + 1):
+        text = anna.get(f"/units/{place}").text
+        assert "north" not in text
+        assert "south" not in text
+        assert "human" not in text
+        for picture in DESCRIPTIONS:
+            assert f"{picture}.png" not in text
+
+
+def test_pairs_are_shown_either_way_round_and_kept_one_way(tmp_path: Path, enter: Enter) -> None:
+    study = study_of(tmp_path, "pairs", [f"p{n}" for n in range(8)])
+    flipped = []
+    for who in study.annotators():
+        one = enter(study, who)
+        text = one.get("/units/1").text
+        unit = study.unit(study.assigned(who)[0])
+        first_is_first = text.index(unit.texts[0]) < text.index(unit.texts[1])
+        # The leftmost point says "#1 much better": 0 when #1 is the unit's first text, else 4.
+        leftmost = text.split('data-part="mistakes" data-value="')[1][0]
+        assert leftmost == ("0" if first_is_first else "4")
+        flipped.append(first_is_first)
+    assert set(flipped) == {True, False}
+
+
+def test_an_act_is_kept_once_and_told_back(tmp_path: Path, enter: Enter) -> None:
+    study = study_of(tmp_path, "ratings")
+    anna = enter(study, "anna")
+    mark = mark_of(anna)
+    url = "/units/2/acts"
+    first = anna.post(url, json=act(1, "rating", 7), headers=mark)
+    assert (first.status_code, first.json()) == (200, {"last": 1, "state": {"rating": 7}})
+    assert anna.post(url, json=act(1, "rating", 7), headers=mark).json()["last"] == 1
+    gap = anna.post(url, json=act(4, "rating", 1), headers=mark)
+    assert (gap.status_code, gap.json()["last"]) == (409, 1)
+    wrong = anna.post(url, json=act(2, "rating", 70), headers=mark)
+    assert wrong.status_code == 422
+    assert "from 1 to 10" in wrong.json()["error"]
+    assert wrong.json()["state"] == {"rating": 7}
+    undone = anna.post(url, json=act(2), headers=mark)
+    assert undone.json() == {"last": 2, "state": {}}
+    assert anna.post(url, json=act(3, "rating", 4), headers=mark).status_code == 200
+    assert "data-state='{\"rating\": 4}'" in anna.get("/units/2").text.replace("&#34;", '"')
+    assert "data-state='{}'" in anna.get("/units/1").text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"{", b'{"client": 1, "number": 1}', b'{"client": "c", "number": "1"}',
+     b'{"client": "c", "number": 1, "part": 5}', b'{"client": "c", "number": 1, "part": "%s"}' % (b"x" * 65)],
+)  # fmt: skip
+def test_what_is_no_act_is_refused(tmp_path: Path, enter: Enter, body: bytes) -> None:
+    study = study_of(tmp_path, "ratings")
+    anna = enter(study, "anna")
+    answer = anna.post("/units/1/acts", content=body, headers=mark_of(anna))
+    assert answer.status_code == 400
+
+
+def test_forged_and_oversized_acts_are_refused(tmp_path: Path, enter: Enter) -> None:
+    study = study_of(tmp_path, "ratings")
+    anna = enter(study, "anna")
+    mark = mark_of(anna)
+    assert anna.post("/units/1/acts", json=act(1, "rating", 7)).status_code == 403
+    other = anna.post(
+        "/units/1/acts", json=act(1, "rating", 7), headers={**mark, "origin": "http://evil.invalid"}
+    )
+    assert other.status_code == 403
+    big = anna.post("/units/1/acts", content=b" " * 6_000_000, headers=mark)
+    assert big.status_code == 413
+    assert study.state("anna", study.assigned("anna")[0]) == {}
+
+
+def test_a_page_from_before_a_restart_goes_on(tmp_path: Path, client: Client) -> None:
+    study = study_of(tmp_path, "ratings")
+    before = client(app_of(study))
+    before.get("/", params={"token": study.annotators()["anna"]})
+    mark = mark_of(before)
+    study.close()
+    study = AnnotationStudy.open(tmp_path / "study")
+    after = client(app_of(study))
+    after.cookies = before.cookies
+    assert after.post("/units/1/acts", json=act(1, "rating", 7), headers=mark).status_code == 200
+    study.close()
+
+
+def test_who_is_brought_in_later_gets_in(tmp_path: Path, enter: Enter, client: Client) -> None:
+    study = study_of(tmp_path, "ratings")
+    anna = enter(study, "anna")
+    assert anna.get("/units/9").status_code == 200
+    study.admit("cleo", [3, 1])
+    cleo = client(app_of(study))
+    assert cleo.get("/", params={"token": study.annotators()["cleo"]}).status_code == 200
+    assert cleo.get("/units/2").status_code == 200
+    assert cleo.get("/units/3").status_code == 404
+
+
+def test_a_whole_class_comes_from_one_address_at_once(tmp_path: Path, client: Client) -> None:
+    study = study_of(tmp_path, "ratings", [f"p{n}" for n in range(60)])
+    app = app_of(study)
+    for token in study.annotators().values():
+        assert client(app).get("/", params={"token": token}).status_code == 200
+    guesses = [client(app).get("/", params={"token": "x" * 32}).status_code for _ in range(30)]
+    assert guesses[0] == 403
+    assert guesses[-1] == 429
+    # who guesses is not let in any more even when right
+    token = study.annotators()["p0"]
+    assert client(app).get("/", params={"token": token}).status_code == 429
+    study.close()
