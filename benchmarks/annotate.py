@@ -21,13 +21,13 @@ from pathlib import Path
 
 import httpx2 as httpx
 import numpy as np
-from tests.servers.postgres import programs, running
 
 from beholder.annotate.dealing import AnnotationDesign
 from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks import TASKS
 from beholder.records import Item
 from beholder.web.guard import HEADER
+from servers.postgres import programs, running
 
 N_TEXTS = 100
 PORT = 8931
