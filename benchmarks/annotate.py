@@ -1,6 +1,6 @@
 """How fast a study saves: annotators who each save once a second, at one server, and what is kept.
 
-    python -m benchmarks.annotate [--annotators 50] [--seconds 60] [--postgres]
+    PYTHONPATH=tests python -m benchmarks.annotate [--annotators 50] [--seconds 60] [--postgres]
 
 The server is ``beholder annotate serve`` in a process of its own, with SQLite or with a PostgreSQL
 server that is made for this. Times are what a browser waits for: from the first byte sent to the
