@@ -431,8 +431,8 @@ def test_two_annotators_at_once(
 def test_hostile_texts_ids_and_names_do_nothing(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
-    from report.test_report_hostile import MARK
-    from report.test_report_hostile import PAYLOADS as KNOWN
+    from toy.payloads import MARK
+    from toy.payloads import PAYLOADS as KNOWN
 
     # Those of the report, and some against attributes, data blocks and scripts that these pages use.
     payloads = [
