@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -19,7 +20,6 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-import httpx2 as httpx
 import numpy as np
 
 from beholder.annotate.dealing import AnnotationDesign
@@ -33,34 +33,65 @@ N_TEXTS = 100
 PORT = 8931
 
 
-async def annotate(base: str, token: str, seconds: int, begin: float, waited: list[float]) -> None:
+class Browser:
+    """As little of one as can be, so that its own work is not in the times: one connection."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._cookies: dict[str, str] = {}
+
+    async def __aenter__(self) -> Browser:
+        self._in, self._out = await asyncio.open_connection("127.0.0.1", self._port)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._out.close()
+
+    async def ask(self, line: str, body: str = "", mark: str = "") -> str:
+        """The body of an answer that must be 200."""
+        cookies = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
+        head = [line + " HTTP/1.1", f"host: 127.0.0.1:{self._port}", f"cookie: {cookies}"]
+        head += [f"content-length: {len(body)}", f"{HEADER}: {mark}"] if body else []
+        self._out.write("\r\n".join([*head, "", body]).encode())
+        told = (await self._in.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        assert " 200 " in told[0], told[0]
+        fields = [field.partition(": ") for field in told[1:]]
+        for name, _, value in fields:
+            if name == "set-cookie":
+                cookie, _, rest = value.partition("=")
+                self._cookies[cookie] = rest.partition(";")[0]
+        length = next(int(value) for name, _, value in fields if name == "content-length")
+        return (await self._in.readexactly(length)).decode()
+
+
+async def annotate(
+    token: str, seconds: int, share: float, all_in: asyncio.Barrier, waited: list[float]
+) -> None:
     """One annotator: a save each second, each at a moment of his own."""
-    async with httpx.AsyncClient(base_url=base, timeout=30) as client:
-        await client.get("/", params={"token": token})
-        page = (await client.get("/units/1")).text
-        headers = {HEADER: page.split('data-csrf="')[1].split('"')[0]}
+    async with Browser(PORT) as browser:
+        await browser.ask(f"GET /?token={token}")
+        page = await browser.ask("GET /units/1")
+        mark = page.split('data-csrf="')[1].split('"')[0]
+        await all_in.wait()
+        begin = time.perf_counter() + share - 1
         for number in range(1, seconds + 1):
             await asyncio.sleep(max(0.0, begin + number - time.perf_counter()))
             rating = 1 + (number * 7) % 10
             act = {"client": "bench", "number": number, "part": "rating", "value": rating}
-            place = 1 + (number - 1) % N_TEXTS
+            line = f"POST /units/{1 + (number - 1) % N_TEXTS}/acts"
             sent = time.perf_counter()
-            answer = await client.post(f"/units/{place}/acts", json=act, headers=headers)
+            answer = await browser.ask(line, json.dumps(act), mark)
             waited.append(time.perf_counter() - sent)
-            answer.raise_for_status()
-            assert answer.json()["last"] == number
+            assert json.loads(answer)["last"] == number
 
 
-async def measure(base: str, tokens: list[str], seconds: int) -> list[float]:
+async def measure(tokens: list[str], seconds: int) -> list[float]:
     """All annotators at once; gives the seconds that each save took."""
     waited: list[float] = []
     n = len(tokens)
-    start = time.perf_counter() + 2
+    all_in = asyncio.Barrier(n)
     await asyncio.gather(
-        *(
-            annotate(base, token, seconds, start + place / n, waited)
-            for place, token in enumerate(tokens)
-        )
+        *(annotate(t, seconds, place / n, all_in, waited) for place, t in enumerate(tokens))
     )
     return waited
 
@@ -103,7 +134,7 @@ def main() -> None:
             server.stdout.readline()
             tokens = list(study.annotators().values())
             before = cpu_seconds(server.pid)
-            waited = asyncio.run(measure(f"http://127.0.0.1:{PORT}", tokens, asked.seconds))
+            waited = asyncio.run(measure(tokens, asked.seconds))
             busy = (cpu_seconds(server.pid) - before) / len(waited) * 1000
         finally:
             server.kill()

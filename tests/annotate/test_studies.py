@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from beholder.annotate.dealing import AnnotationDesign, order_of
 from beholder.annotate.records import Act, state_of
 from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks import TASKS
+from beholder.annotate.turns import SharedCommits
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.postgres import Address
 from servers.postgres import Server
@@ -283,3 +286,65 @@ def test_a_database_that_was_restarted_costs_no_act(
     assert study.save("anna", 0, Act("c1", 2, "rating", 4)).state == {"rating": 4}
     assert study.save("anna", 0, Act("c1", 3)).state == {"rating": 3}
     study.close()
+
+
+@contextmanager
+def one_write(began: list[int]) -> Iterator[list[str]]:
+    """A transaction of a disk that has no room for what is broken."""
+    began.append(len(began))
+    kept: list[str] = []
+    yield kept
+    if "broken" in kept:
+        raise OSError("the disk is full")
+
+
+def keep(name: str) -> Callable[[list[str]], str]:
+    def work(kept: list[str]) -> str:
+        if name == "refused":
+            raise ItemError("not this one")
+        kept.append(name)
+        return name
+
+    return work
+
+
+def test_saves_that_wait_together_are_written_together() -> None:
+    began: list[int] = []
+    commits = SharedCommits[str](lambda: one_write(began))
+    holds = threading.Event()
+    found: dict[str, str | Exception] = {}
+
+    def slow(kept: list[str]) -> str:
+        assert holds.wait(20)
+        return "slow"
+
+    def save(name: str, work: Callable[[list[str]], str]) -> None:
+        try:
+            found[name] = commits.do(work)
+        except ItemError as error:
+            found[name] = error
+
+    names = [*(f"s{n}" for n in range(7)), "refused"]
+    threads = [threading.Thread(target=save, args=("slow", slow))]
+    threads += [threading.Thread(target=save, args=(name, keep(name))) for name in names]
+    threads[0].start()
+    while not began:  # the first has its turn, all others come to stand behind it
+        pass
+    for thread in threads[1:]:
+        thread.start()
+    while len(commits._waiting) < len(names):
+        pass
+    holds.set()
+    for thread in threads:
+        thread.join()
+    assert len(began) == 2
+    assert str(found.pop("refused")) == "not this one"
+    assert found == {name: name for name in ("slow", *names[:-1])}
+
+
+def test_a_write_that_fails_is_told_and_the_next_goes_on() -> None:
+    began: list[int] = []
+    commits = SharedCommits[str](lambda: one_write(began))
+    with pytest.raises(OSError, match="disk is full"):
+        commits.do(keep("broken"))
+    assert commits.do(keep("after")) == "after"

@@ -7,11 +7,9 @@ import json
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from beholder import files
@@ -19,6 +17,7 @@ from beholder.annotate.database import engine_of, sql, tables, without_password
 from beholder.annotate.dealing import AnnotationDesign, deal
 from beholder.annotate.records import DONE, Act, AnnotationUnit, Judgments, state_of
 from beholder.annotate.tasks import TASKS, Task
+from beholder.annotate.turns import SharedCommits
 from beholder.errors import ConfigError, ItemError, RunError
 
 ABOUT = "study.json"
@@ -67,9 +66,8 @@ class AnnotationStudy:
         self.media = media
         self.id = study
         self._db = engine_of(folder, database)
-        # SQLite lets one write at a time, and who waits there polls; here who came first is next.
         one_writer = self._db.dialect.name == "sqlite"
-        self._turn: AbstractContextManager[Any] = Lock() if one_writer else nullcontext()
+        self._commits = SharedCommits[SavedAct](self._db.begin) if one_writer else None
         self._tables = tables().tables
         found = self._one("beholder_studies", "id")
         if found is None:
@@ -252,23 +250,26 @@ class AnnotationStudy:
         unit = self.unit(position)
         if act.part is not None:
             self.task.check(unit, act.part, act.value)
-        sa = sql()
+
+        def keep(db: Any) -> SavedAct:
+            last = self._last(db, annotator, act.client)
+            state = self._state(db, annotator, position)
+            if act.number != last + 1:
+                return SavedAct(act.number <= last, last, state)
+            lacking = self.task.missing(unit, state) if act.part == DONE and act.value else None
+            if lacking is not None:
+                raise ItemError(lacking)
+            db.execute(self._tables["beholder_acts"].insert(), self._row(annotator, position, act))
+            return SavedAct(True, act.number, self._state(db, annotator, position))
+
         try:
-            with self._turn, self._db.begin() as db:
-                last = self._last(db, annotator, act.client)
-                if act.number != last + 1:
-                    state = self._state(db, annotator, position)
-                    return SavedAct(act.number <= last, last, state)
-                if act.part == DONE and act.value is not None:
-                    lacking = self.task.missing(unit, self._state(db, annotator, position))
-                    if lacking is not None:
-                        raise ItemError(lacking)
-                db.execute(
-                    self._tables["beholder_acts"].insert(), self._row(annotator, position, act)
-                )
-                return SavedAct(True, act.number, self._state(db, annotator, position))
-        except sa.exc.IntegrityError:  # the same act came twice at once, and the other was first
-            return SavedAct(True, self.last(annotator, act.client), self.state(annotator, position))
+            if self._commits is not None:
+                return self._commits.do(keep)
+            with self._db.begin() as db:
+                return keep(db)
+        except sql().exc.IntegrityError:  # the same act came twice at once, the other was first
+            last = self.last(annotator, act.client)
+            return SavedAct(act.number <= last, last, self.state(annotator, position))
 
     def progress(self) -> list[AnnotatorProgress]:
         """How far each annotator is, in their order."""

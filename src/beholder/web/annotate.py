@@ -149,12 +149,14 @@ class _Pages:
 
     async def act(self, request: Request) -> Response:
         """Keep an act, and tell how the judgment stands."""
-        who, _, _, position = await run_in_threadpool(self._asked, request)
-        act = _act(await request.body())
+        return await run_in_threadpool(self._keep, request, _act(await request.body()))
+
+    def _keep(self, request: Request, act: Act) -> Response:
+        who, _, _, position = self._asked(request)
         try:
-            saved = await run_in_threadpool(self.study.save, who, position, act)
+            saved = self.study.save(who, position, act)
         except ItemError as error:
-            state = await run_in_threadpool(self.study.state, who, position)
+            state = self.study.state(who, position)
             return JSONResponse({"error": str(error), "state": state}, 422)
         told = {"last": saved.last, "state": dict(saved.state)}
         return JSONResponse(told, 200 if saved.accepted else 409)
