@@ -21,6 +21,7 @@ from pathlib import Path
 
 import httpx2 as httpx
 import numpy as np
+from tests.servers.postgres import programs, running
 
 from beholder.annotate.dealing import AnnotationDesign
 from beholder.annotate.study import AnnotationStudy
@@ -81,9 +82,12 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
         database = None
         if asked.postgres:
-            from tests.servers.postgres import postgres
-
-            database = stack.enter_context(postgres())
+            found = programs()
+            if found is None:
+                raise SystemExit("there is no PostgreSQL server here (apt-get install postgresql)")
+            server_of_data = stack.enter_context(running(found))
+            database = server_of_data.new_url()
+            os.environ["PGPASSWORD"] = server_of_data.password
         task = TASKS["ratings"]
         texts = [Item(str(n), f"A text about picture {n}.") for n in range(N_TEXTS)]
         names = tuple(f"person {n}" for n in range(asked.annotators))

@@ -11,51 +11,8 @@ import pytest
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report import write_report
 from toy.browser import EXECUTABLE, browser
+from toy.payloads import PAYLOADS
 from toy.runs import Outcome, write_run
-
-MARK = "document.documentElement.dataset.owned=1"
-PAYLOADS = [
-    f"<script>{MARK}</script>",
-    f"</script><script>{MARK}</script>",
-    f"</SCRIPT ><script>{MARK}</script>",
-    f"<!--<script>{MARK}</script>-->",
-    f"--><script>{MARK}</script><!--",
-    f"<img src=x onerror={MARK}>",
-    f'"><img src=x onerror="{MARK}">',
-    f"'><img src=x onerror='{MARK}'>",
-    f"<svg onload={MARK}>",
-    f"<svg><script>{MARK}</script></svg>",
-    f"<svg><animate onbegin={MARK} attributeName=x dur=1s>",
-    f"<body onload={MARK}>",
-    f"<details open ontoggle={MARK}>x</details>",
-    f"<input autofocus onfocus={MARK}>",
-    f"<video><source onerror={MARK}></video>",
-    f"<iframe srcdoc='<script>parent.{MARK}</script>'></iframe>",
-    f'<iframe src="javascript:parent.{MARK}"></iframe>',
-    f'<a href="javascript:{MARK}" autofocus>x</a>',
-    f'<object data="data:text/html,<script>parent.{MARK}</script>"></object>',
-    f'<embed src="javascript:{MARK}">',
-    f'<form action="javascript:{MARK}"><button autofocus>x</button></form>',
-    "<base href='http://evil.invalid/'>",
-    "<link rel=stylesheet href='http://evil.invalid/x.css'>",
-    "<meta http-equiv=refresh content='0;url=http://evil.invalid/'>",
-    "<style>@import 'http://evil.invalid/x.css';</style>",
-    "</style><style>body{background:url(http://evil.invalid/x)}</style>",
-    f"</title><script>{MARK}</script>",
-    f"</textarea></noscript></template><script>{MARK}</script>",
-    f"{{{{ cycler.__init__.__globals__ }}}}{{% raw %}}<script>{MARK}</script>",
-    f"${{{MARK}}}`;{MARK}//",
-    f"';{MARK}//\\';{MARK}//",
-    f"\\u003cscript\\u003e{MARK}\\u003c/script\\u003e",
-    f"\u2028{MARK}\u2029{MARK}\n{MARK}",
-    f"]]><script>{MARK}</script>",
-    f"&lt;script&gt;{MARK}&lt;/script&gt;&#60;script&#62;",
-    f'<math><mi xlink:href="javascript:{MARK}">x</mi></math>',
-    f"\x00<scr\x00ipt>{MARK}</scr\x00ipt>",
-    "\u202e<script>\u202c\x1b]0;title\x07",
-    "__proto__",
-    "constructor",
-]
 
 
 @pytest.fixture(scope="module")

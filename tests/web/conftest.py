@@ -38,7 +38,10 @@ def served(app: ASGIApp) -> Iterator[str]:
     """The address of an application that listens on a free port."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+        listener.listen()  # who comes before the server runs waits
+        server = uvicorn.Server(
+            uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=3)
+        )
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

@@ -47,8 +47,11 @@ def _outcomes() -> list[Outcome | None]:
 
 
 @pytest.fixture(params=["complete", "running"])
-def view(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RunView]:
+def view(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[RunView]:
     """A run of five items; its verdicts are read from its table, or from its store."""
+    monkeypatch.setattr("beholder.run.export._UNITS_AT_ONCE", 2)  # the table has several parts
     folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()}, status=request.param)
     if request.param == "complete":
         _export(folder)

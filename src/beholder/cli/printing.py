@@ -41,12 +41,11 @@ def tell_tables(*tables: RenderableType | Table) -> None:
     from rich.console import Console
 
     from beholder.report.safe_console import SafeConsole
-    from beholder.report.study_tables import TerminalTable
-    from beholder.tables import Table
+    from beholder.report.study_tables import renderable
 
     console: Console = SafeConsole()
     for table in tables:
-        console.print(TerminalTable(table) if isinstance(table, Table) else table)
+        console.print(renderable(table))
 
 
 def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json: bool) -> None:

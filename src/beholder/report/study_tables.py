@@ -9,7 +9,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.text import Text
 
 from beholder import files
@@ -49,6 +49,11 @@ class TerminalTable:
             yield Text("")
         for note in self.table.notes:
             yield Text(visible(note), style="dim", overflow="fold")
+
+
+def renderable(table: Table | RenderableType) -> RenderableType:
+    """What a console prints of a table; anything else stays what it is."""
+    return TerminalTable(table) if isinstance(table, Table) else table
 
 
 @dataclass(frozen=True)

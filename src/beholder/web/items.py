@@ -383,7 +383,7 @@ def _with_tabled(
             folder / UNITS,
             columns=["item", "metric", "verdict"],
             read_dictionary=["item", "metric", "verdict"],
-        )
+        ).unify_dictionaries()
         counted = table.group_by(["metric", "verdict", "item"]).aggregate([([], "count_all")])
     except FileNotFoundError:
         return list(asked)  # runs of the first version left no tables

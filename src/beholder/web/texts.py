@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +42,9 @@ class Texts:
     def having(self, words: str) -> NDArray[np.int64]:
         """Positions of the texts in which the words stand, in any case of letters, ascending."""
         needle = words.replace("\x00", " ").casefold().encode("utf-8", "replace")
-        starts = np.array(self._starts, dtype=np.int64)
+        starts = self._starts.copy()  # texts may be added meanwhile
         found: list[int] = []
-        for first, last in self._pieces(starts):
+        for first, last in _pieces(starts):
             found += _texts_with(needle, self._read(starts[first], starts[last]), starts, first)
         return np.array(found, dtype=np.int64)
 
@@ -52,25 +52,25 @@ class Texts:
         """Give up the file."""
         self._file.close()
 
-    def _pieces(self, starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-        """First text and the one behind the last of each piece; a long text is a piece alone."""
-        borders = np.searchsorted(starts, np.arange(0, starts[-1] + _PIECE, _PIECE))
-        for first, last in pairwise(np.unique([0, *borders, len(starts) - 1]).tolist()):
-            if last < len(starts):
-                yield first, last
-
     def _read(self, start: int, end: int) -> bytes:
         with self._reading:
-            self._file.seek(int(start))
-            return self._file.read(int(end - start))
+            self._file.seek(start)
+            return self._file.read(end - start)
 
 
-def _texts_with(
-    needle: bytes, piece: bytes, starts: NDArray[np.int64], first: int
-) -> Iterator[int]:
-    base = int(starts[first])
+def _pieces(starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First text and the one behind the last of each piece; a long text is a piece alone."""
+    first, n = 0, len(starts) - 1
+    while first < n:
+        last = max(first + 1, bisect_right(starts, starts[first] + _PIECE) - 1)
+        yield first, last
+        first = last
+
+
+def _texts_with(needle: bytes, piece: bytes, starts: Sequence[int], first: int) -> Iterator[int]:
+    base, text = starts[first], first - 1
     at = piece.find(needle)
     while at >= 0:
-        text = int(np.searchsorted(starts, base + at, side="right")) - 1
+        text = bisect_right(starts, base + at, lo=text + 1) - 1
         yield text
-        at = piece.find(needle, int(starts[text + 1]) - base)
+        at = piece.find(needle, starts[text + 1] - base)

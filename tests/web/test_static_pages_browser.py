@@ -1,0 +1,173 @@
+"""Static pages for people with disabilities: axe-core, a telephone, the dark, paper."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beholder.backends import BACKENDS
+from beholder.benchmarks import agree
+from beholder.metrics.irr.scorers import ranker
+from beholder.narratives.judging import Voting
+from beholder.records import Item, ItemFailure, ItemScore
+from beholder.report import write_report
+from beholder.report.comparison import write_comparison
+from beholder.report.draw import draw
+from beholder.run.compare import compare
+from beholder.run.narrate.config import CoherenceOptions, CollectionOptions, NarrateConfig
+from beholder.run.narrate.engine import run_narratives
+from beholder.run.rank.config import RankConfig
+from beholder.run.rank.engine import run_ranking
+from beholder.run.session import Quiet
+from beholder.run.store import Store
+from toy.judge import Storyteller
+from toy.photos import make_collection, write_narratives
+from toy.reviewer import Reviewer, write_reviews
+from toy.runs import lemons, sentence_score, write_run
+
+for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer)):
+    if _name not in BACKENDS.names():
+        BACKENDS.register(_name)(_backend)
+
+
+def score_page(folder: Path) -> Path:
+    items = lemons(30)
+    scores = [sentence_score(item, 0.3 + n / 60) for n, item in enumerate(items)]
+    outcomes = [*scores[:-1], ItemFailure("E", "no luck")]
+    return write_report(write_run(folder / "run", items, {"vcs": outcomes, "posh": scores}))
+
+
+def people_page(folder: Path) -> Path:
+    items = [Item(str(n), f"text {n}", ("r",)) for n in range(20)]
+    run = write_run(folder / "run", items, {"posh": [ItemScore({"f1": n / 20}) for n in range(20)]})
+    row = {"metric": "posh", "value": "f1", "agreement": 0.5, "low": 0.1, "high": 0.8, "n": 20,
+           "n_missing": 0, "n_sources": 3, "reason": None, "categories": {}}  # fmt: skip
+    data = {"first": [str(n) for n in range(20)], "second": [""] * 20,
+            "gold": [float(n % 7) for n in range(20)], "scores": [[n / 20 for n in range(20)]] * 2}  # fmt: skip
+    section = {"name": "spearman", "metrics": [row, {**row, "metric": "length"}], "data": data,
+               "differences": [{"a": "posh.f1", "b": "length.f1", "difference": 0.1, "p": 0.5}]}  # fmt: skip
+    kept = {"format": 1, "set": "own", "n_items": 20, "n_resamples": 10, "signatures": {},
+            "extra": {}, "measures": [section]}  # fmt: skip
+    (run / agree.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    return write_report(run)
+
+
+def comparison_page(folder: Path) -> Path:
+    items = lemons()
+    a, b = (
+        write_run(
+            folder / name,
+            items,
+            {"vcs": [sentence_score(item, by * n) for n, item in enumerate(items)]},
+        )
+        for name, by in (("a", 0.1), ("b", 0.15))
+    )
+    with Store.read(a) as one, Store.read(b) as other:
+        write_comparison(one, other, compare(one, other), folder / "page.html")
+    return folder / "page.html"
+
+
+def rank_page(folder: Path) -> Path:
+    write_reviews(folder / "r.jsonl", 8)
+    names = ["response(judge='reviewer:m')"]
+    names += [f"response(judge=\"reviewer(model='m', noise={n}.0)\")" for n in range(1, 7)]
+    config = RankConfig(
+        str(folder / "r.jsonl"), folder / "run", tuple(ranker(text) for text in names)
+    )
+    run_ranking(config, Quiet())
+    return draw(config.out)
+
+
+def narrate_page(folder: Path) -> Path:
+    make_collection(folder / "data")
+    write_narratives(folder / "s.jsonl", 2)
+    config = NarrateConfig(
+        sequences=str(folder / "s.jsonl"), out=folder / "run",
+        parts=("captions", "transitions", "coherence"), judge="story:steady",
+        collection=CollectionOptions(str(folder / "data" / "index.csv")), voting=Voting(judges=2),
+        coherence=CoherenceOptions(f"npz:{folder / 'data' / 'vectors.npz'}"),
+    )  # fmt: skip
+    run_narratives(config, Quiet())
+    return draw(config.out)
+
+
+PAGES: Mapping[str, Callable[[Path], Path]] = {
+    "score": score_page,
+    "people": people_page,
+    "comparison": comparison_page,
+    "rank": rank_page,
+    "narrate": narrate_page,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_serious_fault_wide_and_on_a_telephone_in_the_dark(
+    chromium: Any, tmp_path: Path, name: str
+) -> None:
+    from web.conftest import Watched
+
+    file = PAGES[name](tmp_path)
+    for width, scheme in ((1280, "light"), (400, "dark")):
+        # The policy of the page would keep axe-core itself out.
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+        )
+        page = Watched(context.new_page())
+        page.page.goto(file.as_uri())
+        assert page.axe() == [], (name, scheme)
+        assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.problems == []
+        headings = page.page.evaluate(
+            "[...document.querySelectorAll('h1,h2,h3,h4')].map(e => Number(e.tagName[1]))"
+        )
+        assert headings[0] == 1
+        assert all(after - before <= 1 for before, after in pairwise(headings))
+        empty = "[...document.querySelectorAll('th')].filter(e => !e.textContent.trim()).length"
+        assert page.page.evaluate(empty) == 0
+        context.close()
+
+
+def test_a_histogram_is_whole_on_a_telephone(chromium: Any, tmp_path: Path) -> None:
+    context = chromium.new_context(viewport={"width": 400, "height": 900})
+    tab = context.new_page()
+    tab.goto(score_page(tmp_path).as_uri())
+    box = tab.locator(".histogram").first.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 400
+    outer = tab.locator(".distribution").first
+    assert outer.evaluate("e => e.scrollWidth <= e.clientWidth")
+    context.close()
+
+
+def test_figures_turn_dark_in_the_dark_and_stay_light_on_paper(
+    chromium: Any, tmp_path: Path
+) -> None:
+    context = chromium.new_context(color_scheme="dark")
+    tab = context.new_page()
+    tab.goto(rank_page(tmp_path).as_uri())
+    shown = "getComputedStyle(document.querySelector('.curves')).filter"
+    assert "invert" in tab.evaluate(shown)
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert tab.evaluate(shown) == "none"
+    tab.emulate_media(media="screen", color_scheme="light")
+    assert tab.evaluate(shown) == "none"
+    context.close()
+
+
+def test_escape_clears_the_search_and_no_hit_is_said(chromium: Any, tmp_path: Path) -> None:
+    context = chromium.new_context()
+    tab = context.new_page()
+    tab.goto(score_page(tmp_path).as_uri())
+    tab.keyboard.press("/")
+    tab.keyboard.type("zebra")
+    assert tab.locator("#found").text_content() == "nothing matches “zebra”"
+    tab.keyboard.press("Escape")
+    assert tab.locator("#list li").count() == 30
+    tab.keyboard.press("Escape")
+    assert tab.evaluate("document.activeElement.id") != "search"
+    context.close()

@@ -1,0 +1,313 @@
+"""The viewer in a real browser: seen, filtered, compared, by keyboard, with hostile data."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from starlette.types import ASGIApp
+
+from beholder.records import Item, ItemFailure, ItemScore, Unit
+from beholder.run.store import Store
+from beholder.web import Settings
+from beholder.web.viewer import Viewer, make_viewer
+from toy.payloads import MARK, PAYLOADS
+from toy.runs import Outcome, lemons, sentence_score, write_run
+
+Serve = Callable[[ASGIApp], AbstractContextManager[str]]
+OWNED = "document.documentElement.dataset.owned"
+
+
+@contextmanager
+def viewing(server: Serve, *folders: Path, **more: Any) -> Iterator[str]:
+    """The address of a viewer that has read its runs."""
+    viewer = Viewer(folders, **more)
+    for view in viewer.runs:
+        view.refresh()
+    try:
+        with server(make_viewer(viewer, Settings(rate=1e6, burst=100_000))) as address:
+            yield address
+    finally:
+        viewer.close()
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, Path]:
+    """Two systems on six pictures; the second is worse on the last."""
+    items = lemons()
+    for item in items:
+        Image.new("RGB", (60, 40), "red").save(tmp_path / item.images[0])
+    found = []
+    for name, last in (("a", 0.9), ("b", 0.2)):
+        scores: list[Outcome] = [
+            sentence_score(item, 0.5 + 0.05 * n) for n, item in enumerate(items)
+        ]
+        scores[-1] = sentence_score(items[-1], last)
+        scores[2] = ItemFailure("E", "no luck")
+        found.append(write_run(tmp_path / name, items, {"vcs": scores, "posh": scores}))
+    return found[0], found[1]
+
+
+def test_a_reader_filters_opens_an_item_and_goes_on(
+    server: Serve, page: Any, two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    with viewing(server, *two, media_root=tmp_path) as address:
+        tab = page.page
+        tab.goto(address)
+        tab.click("tbody a >> nth=0")
+        tab.click("nav >> text=Items")
+        tab.fill("input[name=low]", "0.52")
+        tab.fill("input[name=high]", "0.75")
+        tab.select_option("select[name=sort]", "value")
+        tab.check("input[name=down]")
+        tab.click("button:has-text('Show')")
+        names = tab.locator("td a bdi")
+        assert names.all_text_contents() == ["table-4", "table-3", "table-1"]
+        assert (
+            tab.locator("img.small").first.evaluate(
+                "e => (e.loading = 'eager', e.decode().then(() => e.naturalWidth))"
+            )
+            == 60
+        )
+        names.nth(1).click()
+        assert tab.locator("h1").text_content() == "table-3"
+        assert tab.locator(".matrix circle.match").count() == 3
+        assert tab.locator(".photo").evaluate("e => e.decode().then(() => e.naturalWidth)") == 60
+        tab.keyboard.press("ArrowRight")
+        tab.wait_for_url("**/item/1?**")
+        assert tab.locator("h1").text_content() == "table-1"
+        assert page.problems == []
+
+
+def test_two_runs_are_compared_down_to_an_item(
+    server: Serve, page: Any, two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    with viewing(server, *two, media_root=tmp_path) as address:
+        tab = page.page
+        tab.goto(address)
+        tab.click("button:has-text('Compare')")
+        tab.wait_for_selector("text=p (Holm)")  # the tests come by themselves
+        first = tab.locator(".listed tbody tr").first
+        assert first.locator("td").first.text_content() == "−0.700"
+        first.locator("a").click()
+        assert tab.locator("h1").text_content() == "table-5"
+        assert tab.locator(".two section").count() == 2
+        assert tab.locator(".two .mark").count() > 4
+        assert page.problems == []
+
+
+def test_a_running_run_is_followed_without_a_click(
+    server: Serve, page: Any, tmp_path: Path
+) -> None:
+    items = lemons(3)
+    scores = [sentence_score(item, 0.5) for item in items]
+    run = write_run(tmp_path / "run", items, {"vcs": [scores[0], None]}, status="running")
+    viewer = Viewer([run])
+    viewer.watcher.pause = 0.1
+    with server(make_viewer(viewer, Settings(rate=1e6, burst=100_000))) as address:
+        viewer.watcher.start()
+        tab = page.page
+        tab.goto(f"{address}/runs/0")
+        tab.wait_for_selector("text=1 of 3")
+        with Store.open(run) as store:
+            store.put("vcs", 1, scores[1])
+        tab.wait_for_selector("text=2 of 3", timeout=20_000)
+        assert page.problems == []
+    viewer.close()
+
+
+def test_all_is_reached_by_keyboard_alone(
+    server: Serve, page: Any, two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    with viewing(server, *two, media_root=tmp_path) as address:
+        tab = page.page
+        tab.goto(f"{address}/runs/0/items")
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.textContent") == "Skip to the content"
+        assert tab.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
+        tab.keyboard.press("Enter")
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.name") == "q"
+        style = "getComputedStyle(document.activeElement).outlineStyle"
+        assert tab.evaluate(style) == "solid"  # the focus is seen
+        tab.keyboard.type("number 4")
+        tab.keyboard.press("Enter")
+        tab.wait_for_url("**q=number**")
+        for _ in range(40):
+            tab.keyboard.press("Tab")
+            if tab.evaluate("document.activeElement.textContent") == "table-4":
+                break
+        tab.keyboard.press("Enter")
+        tab.wait_for_url("**/item/4?**")
+        for _ in range(60):  # to the other metric
+            tab.keyboard.press("Tab")
+            if tab.evaluate("document.activeElement.textContent") == "posh":
+                break
+        tab.keyboard.press("Space")
+        assert tab.locator(".tabs [aria-pressed=true]").text_content() == "posh"
+        assert page.problems == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_axe_finds_no_serious_fault_and_nothing_runs_off_the_page(
+    server: Serve, chromium: Any, two: tuple[Path, Path], tmp_path: Path, width: int, scheme: str
+) -> None:
+    from web.conftest import Watched
+
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = Watched(context.new_page())
+    with viewing(server, *two, media_root=tmp_path) as address:
+        for path in ("/", "/runs/0", "/runs/0/items?sort=value", "/runs/0/items?q=zebra",
+                     "/runs/0/item/1", "/runs/0/item/2", "/runs/0/item/1/asked", "/compare?a=0&b=1",
+                     "/compare/item?a=0&b=1&at=5", "/nowhere"):  # fmt: skip
+            page.page.goto(address + path)
+            assert page.axe() == [], path
+            assert page.page.evaluate("document.documentElement.scrollWidth") <= width, path
+    context.close()
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> tuple[Path, Path]:
+    """Two runs with every payload in every place that data can reach."""
+    everything = " ".join(PAYLOADS)
+    items: list[Item] = []
+    outcomes: list[Outcome] = []
+    for number, payload in enumerate(PAYLOADS):
+        name = f"{number}{payload}".replace("/", "∕").replace("\x00", "")[:120] + ".png"
+        Image.new("RGB", (8, 8)).save(tmp_path / name)
+        items.append(
+            Item(f"{number}{payload}", payload, (payload, everything), (name,),
+                 group={payload: payload, "system": payload}, judgments={payload: payload})
+        )  # fmt: skip
+        if number % 7 == 3:
+            outcomes.append(ItemFailure(payload, payload, detail={"questions": [
+                {"key": payload, "messages": [[payload, everything]]}]}))  # fmt: skip
+            continue
+        units = (
+            Unit(
+                payload,
+                payload,
+                "candidate",
+                ((0, len(payload)),),
+                0.5,
+                payload,
+                None,
+                {payload: payload},
+            ),
+            Unit(
+                "entity",
+                everything,
+                "reference",
+                ((0, 9),),
+                0.1,
+                "omission",
+                1,
+                {"question": payload},
+            ),
+        )
+        outcomes.append(ItemScore({"f1": number / 50, payload: 0.5}, units, payload, {
+            "view": payload, "questions": [{"key": payload, "messages": [["user", payload]]}]}))  # fmt: skip
+    metrics = {f"metric{everything}": outcomes, PAYLOADS[1]: outcomes}
+    found = [
+        write_run(
+            tmp_path / name, items, metrics, source=everything, value_help=everything, status=status
+        )
+        for name, status in (("<img src=x onerror=alert(1)>", "running"), ("b", everything))
+    ]
+    return found[0], found[1]
+
+
+def test_no_payload_runs_or_reaches_out_on_any_page(
+    server: Serve, page: Any, hostile: tuple[Path, Path], tmp_path: Path
+) -> None:
+    assert len(PAYLOADS) >= 50
+    tab = page.page
+    with viewing(server, *hostile, media_root=tmp_path) as address:
+        pages = [
+            "/",
+            "/runs/0",
+            "/runs/1",
+            "/runs/0/items",
+            "/runs/0/items?sort=id&down=1",
+            "/compare?a=0&b=1",
+        ]
+        for number in range(len(PAYLOADS)):
+            pages += [f"/runs/0/item/{number}", f"/compare/item?a=0&b=1&at={number}"]
+            if number % 5 == 0:
+                pages += [f"/runs/0/item/{number}/asked"]
+        shown = 0
+        for path in pages:
+            tab.goto(address + path)
+            tab.evaluate(
+                "for (const mark of document.querySelectorAll('.mark, #item li'))"
+                " mark.dispatchEvent(new PointerEvent('pointerover', {bubbles: true}));"
+                "for (const d of document.querySelectorAll('details')) d.open = true;"
+            )
+            assert tab.evaluate(OWNED) is None, path
+            shown += tab.evaluate("document.body.textContent.includes('onerror=')")
+        assert shown > len(PAYLOADS) / 2  # they were there, as texts
+        for payload in PAYLOADS:  # in the address, too
+            tab.goto(f"{address}/runs/0/items?" + _query({"q": payload, "low": payload}))
+            assert tab.evaluate(OWNED) is None, payload
+            tab.goto(f"{address}/runs/0/item/1?" + _query({"q": payload}))
+            assert tab.evaluate(OWNED) is None, payload
+        outside = {url for url in page.requests if not url.startswith((address, "data:"))}
+        assert outside == set()
+        refused = [problem for problem in page.problems if "400" not in problem]
+        assert refused == []
+
+
+def test_the_test_sees_a_payload_that_runs(page: Any, tmp_path: Path) -> None:
+    careless = tmp_path / "careless.html"
+    careless.write_text(f"<!doctype html><p><img src=x onerror={MARK}>", encoding="utf-8")
+    page.page.goto(careless.as_uri())
+    page.page.wait_for_timeout(200)
+    assert page.page.evaluate(OWNED) == "1"
+
+
+def test_the_policy_alone_stops_a_payload_that_got_in(
+    server: Serve, page: Any, two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from beholder.web import pages
+
+    answer = pages.HTMLResponse
+    leak = f"<h1><script>{MARK}</script><img src=x onerror={MARK}><b hx-on:click='{MARK}'>leak</b>"
+
+    def leaky(content: str, status: int) -> Any:
+        return answer(content.replace("<h1>", leak, 1), status)
+
+    monkeypatch.setattr(pages, "HTMLResponse", leaky)
+    with viewing(server, *two) as address:
+        page.page.goto(address)
+        page.page.click("text=leak")
+        assert page.page.evaluate(OWNED) is None
+        assert any("Content Security Policy" in problem for problem in page.problems)
+
+
+def _query(parts: dict[str, str]) -> str:
+    from urllib.parse import urlencode
+
+    return urlencode(parts, errors="replace")
+
+
+def test_two_tabs_do_not_stop_each_other(server: Serve, two: tuple[Path, Path]) -> None:
+    import httpx
+
+    with viewing(server, *two) as address:
+        found: list[int] = []
+
+        def read() -> None:
+            with httpx.Client() as client:
+                found.extend(client.get(f"{address}/runs/0/item/{n}").status_code for n in range(6))
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        assert found == [200] * 24
