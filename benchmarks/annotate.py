@@ -1,6 +1,6 @@
 """How fast a study saves: annotators who each save once a second, at one server, and what is kept.
 
-    python -m benchmarks.annotate [--annotators 50] [--seconds 60] [--postgres]
+    PYTHONPATH=tests python -m benchmarks.annotate [--annotators 50] [--seconds 60] [--postgres]
 
 The server is ``beholder annotate serve`` in a process of its own, with SQLite or with a PostgreSQL
 server that is made for this. Times are what a browser waits for: from the first byte sent to the
@@ -21,13 +21,13 @@ from pathlib import Path
 
 import httpx2 as httpx
 import numpy as np
-from tests.servers.postgres import programs, running
 
 from beholder.annotate.dealing import AnnotationDesign
 from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks import TASKS
 from beholder.records import Item
 from beholder.web.guard import HEADER
+from servers.postgres import programs, running
 
 N_TEXTS = 100
 PORT = 8931
