@@ -47,7 +47,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy tests/models/conftest.py
+	for part in models web cluster; do $(BIN)/mypy tests/$$part/conftest.py || exit 1; done
 
 # Speed beside the peers' packages, in an environment of their own; then, where the judged sets lie
 # (make bench DATA=...), agreement with people and the language analysis.

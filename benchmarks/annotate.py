@@ -1,6 +1,6 @@
 """How fast a study saves: annotators who each save once a second, at one server, and what is kept.
 
-    python -m benchmarks.annotate [--annotators 50] [--seconds 60] [--postgres]
+    PYTHONPATH=tests python -m benchmarks.annotate [--annotators 50] [--seconds 60] [--postgres]
 
 The server is ``beholder annotate serve`` in a process of its own, with SQLite or with a PostgreSQL
 server that is made for this. Times are what a browser waits for: from the first byte sent to the
@@ -27,6 +27,7 @@ from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks import TASKS
 from beholder.records import Item
 from beholder.web.guard import HEADER
+from servers.postgres import programs, running
 
 N_TEXTS = 100
 PORT = 8931
@@ -81,9 +82,12 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
         database = None
         if asked.postgres:
-            from tests.servers.postgres import postgres
-
-            database = stack.enter_context(postgres())
+            found = programs()
+            if found is None:
+                raise SystemExit("there is no PostgreSQL server here (apt-get install postgresql)")
+            server_of_data = stack.enter_context(running(found))
+            database = server_of_data.new_url()
+            os.environ["PGPASSWORD"] = server_of_data.password
         task = TASKS["ratings"]
         texts = [Item(str(n), f"A text about picture {n}.") for n in range(N_TEXTS)]
         names = tuple(f"person {n}" for n in range(asked.annotators))

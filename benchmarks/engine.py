@@ -6,7 +6,7 @@ time of a worker is the one of the real rows. All figures are processor seconds.
 
 * per outcome: a worker's time, the main process's time with 2, 8 and 64 workers' blocks on the way,
   its share of all time, the number of workers at which it would be busy all the time;
-* per item: bytes of the store and the tables;
+* per item: bytes of the store;
 * per run of 1,000, 20,000 and 200,000 rows: reading, preparing, export, summary, page, and the same
   command again over the finished run, as a share of the first start.
 
@@ -162,7 +162,7 @@ def run_once(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[str
     first = dict(clock.seconds)
     with clock.over("second start"):
         run_scores(config, Quiet())
-    files = ("store.sqlite", "scores.parquet", "units.parquet", "report.html")
+    files = ("store.sqlite", "report.html")
     return {
         "seconds": first | {"second start": clock.seconds["second start"]},
         "worker": sum(seconds.values()) * n,
@@ -217,12 +217,12 @@ def tell_outcomes(data: Path, folder: Path, names: Sequence[str], n: int) -> Non
 
 def tell_run(data: Path, folder: Path, names: Sequence[str], n: int) -> None:
     """Print a row for a run of ``n`` rows."""
-    found = apart("run", data, folder / f"run-{len(names)}-{n}", ",".join(names), n)
+    found = apart("run", data, folder / f"run-{data.stem}-{n}", ",".join(names), n)
     seconds, sizes = found["seconds"], found["bytes"]
     phases = ("read", "prepare", "write", "export", "summary", "page", "second start")
     cells = " | ".join(f"{seconds.get(phase, 0):.2f}" for phase in phases)
     whole = found["worker"] + seconds["first start"]
-    stored = " | ".join(f"{sizes[name] / n:,.0f}" for name in ("store.sqlite", "scores.parquet"))
+    stored = f"{sizes['store.sqlite'] / n:,.0f}"
     again = f"{seconds['second start'] / whole:.2%}"
     page = f"{sizes['report.html'] / 1e6:.1f}"
     print(f"| {n:,} | {cells} | {again} | {stored} | {page} | {found['MB']:,.0f} |", flush=True)
@@ -254,9 +254,9 @@ def main() -> None:
         tell_outcomes(long, folder / "long", LONG, 1_000)
         print(
             "| rows | read | prepare | write | export | summary | page | again | again, share"
-            " | store, bytes | scores, bytes | page, MB | memory, MB |"
+            " | store, bytes an item | page, MB | memory, MB |"
         )
-        print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+        print("|---|---|---|---|---|---|---|---|---|---|---|---|")
         for n in args.sizes:
             tell_run(short, folder, SHORT, n)
         tell_run(long, folder, LONG, 1_000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from threading import Barrier, Thread
 
@@ -71,3 +73,19 @@ def test_overlapping_threads_hold_it_together() -> None:
         one.join()
     assert seen == [{1}]
     assert _threads() == {2}
+
+
+_LATER = """
+from threadpoolctl import threadpool_info
+from beholder.threads import one_blas_thread
+with one_blas_thread():
+    import scipy.linalg
+    with one_blas_thread():
+        found = threadpool_info()
+        assert len(found) > 1, found
+        assert {one["num_threads"] for one in found} == {1}, found
+"""
+
+
+def test_a_library_that_is_loaded_meanwhile_has_one_thread_too() -> None:
+    subprocess.run([sys.executable, "-c", "import numpy\n" + _LATER], check=True, timeout=120)

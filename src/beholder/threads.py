@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 
 class _Hold:
@@ -20,13 +20,17 @@ class _Hold:
     calls set it and put it back for itself, the one that ends first would lift it under the other,
     and the last would leave it in place for good. Both counting and setting are done by one thread,
     because a library may be put back only by the thread that has set it.
+
+    Attributes:
+        libraries: Those that are loaded; to find them takes longer than many a score.
     """
 
     def __init__(self) -> None:
         self._by = ThreadPoolExecutor(1, thread_name_prefix="one-blas-thread")
         self._holders = 0
-        self._loaded = 0
         self._limits = ExitStack()
+        self._loaded = 0
+        self.libraries = ThreadpoolController()
 
     def enter(self) -> None:
         self._by.submit(self._enter).result()
@@ -36,9 +40,11 @@ class _Hold:
 
     def _enter(self) -> None:
         self._holders += 1
-        if self._holders == 1 or self._loaded != len(sys.modules):  # new libraries may be there
-            self._limits.enter_context(threadpool_limits(1))
-            self._loaded = len(sys.modules)
+        new = self._loaded != len(sys.modules)  # libraries may have come with the new modules
+        if new:
+            self.libraries, self._loaded = ThreadpoolController(), len(sys.modules)
+        if new or self._holders == 1:
+            self._limits.enter_context(self.libraries.limit(limits=1))
 
     def _leave(self) -> None:
         self._holders -= 1
@@ -54,7 +60,9 @@ def one_blas_thread() -> Iterator[None]:
     """Hold the linear algebra of this process to one thread; calls may overlap and nest."""
     _hold.enter()
     try:
-        with threadpool_limits(1):  # what libraries count by thread (OpenMP): here for this one
+        with _hold.libraries.limit(
+            limits=1
+        ):  # what libraries count by thread (OpenMP): here for this one
             yield
     finally:
         _hold.leave()

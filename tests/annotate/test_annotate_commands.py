@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("sqlalchemy")
-
 from annotated_data import DATA_OF
 from annotating import finish
 from beholder.annotate.study import AnnotationStudy

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("sqlalchemy")
-
 from annotating import finish, study_of
 from beholder.annotate.agreement import of_kinds, of_numbers
 from beholder.annotate.standing import agreement_of
@@ -142,7 +140,7 @@ def test_both_forms_of_pairs_are_read() -> None:
     assert found == {"4": ("d", "e", "r"), "1 | 2": ("a", "b"), "2 | 3": ("b", "c")}
 
 
-def told(study: AnnotationStudy) -> dict[tuple[str, str], tuple[float | None, int]]:
+def told(study: AnnotationStudy) -> dict[tuple[str, str], Any]:
     """Coefficients by what was judged and by name, each with its number of units."""
     found = agreement_of(study.task, study.judged(), tuple(study.annotators()))
     return {(r.what, c.name): (c.value, r.n_items) for r in found for c in r.coefficients}

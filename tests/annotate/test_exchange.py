@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("sqlalchemy")
-
 from annotating import finish, study_of
 from beholder.annotate.exchange import bring_in, exported, judgment_rows
 from beholder.annotate.records import Act

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("sqlalchemy")
+from sqlalchemy.exc import DBAPIError
 
 from annotating import finish, study_of
+from beholder.annotate.database import without_password
 from beholder.annotate.dealing import AnnotationDesign, order_of
 from beholder.annotate.records import Act, state_of
 from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks import TASKS
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.postgres import Address
+from servers.postgres import Server
 
 UNIT = "harbour-north/candidate"
 
@@ -96,6 +98,9 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path, database: str | None) -> N
 def test_a_judgment_counts_when_it_is_done_and_whole(tmp_path: Path) -> None:
     study = study_of(tmp_path, "ratings")
     at = study.positions()[UNIT]
+    study.save("anna", at, Act("c0", 1, "rating", 7))
+    assert study.done("anna") == set()
+    assert study.judged() == []
     finish(study, "anna", UNIT, {"rating": 7})
     assert study.done("anna") == {at}
     study.save("anna", at, Act("c1", 1, "rating", None))
@@ -249,3 +254,32 @@ def test_texts_are_shown_in_orders_that_differ_and_stay() -> None:
     assert order_of(5, 0, "anna", "unit") == order_of(5, 0, "anna", "unit")
     assert sorted(order_of(5, 3, "anna", "unit")) == [0, 1, 2, 3, 4]
     assert any(order_of(5, 0, "anna", f"u{n}") != [0, 1, 2, 3, 4] for n in range(3))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://me:hidden@db.example:6543/studies?sslmode=verify-full",
+        "postgresql://me%40home:hidden@[::1]:5432/a%20b",
+        "postgresql://me:hidden@/d?host=/run/pg",
+        "postgres://db.example/d",
+    ],
+)
+def test_an_address_without_its_password_leads_to_the_same_place(text: str) -> None:
+    written = without_password(text)
+    assert "hidden" not in written
+    assert Address.read(written) == replace(Address.read(text), password=None)
+
+
+def test_a_database_that_was_restarted_costs_no_act(
+    tmp_path: Path, postgres_url: str, postgres_server: Server
+) -> None:
+    study = study_of(tmp_path, "ratings", database=postgres_url)
+    study.save("anna", 0, Act("c1", 1, "rating", 3))
+    postgres_server.control("stop", "-m", "immediate")
+    with pytest.raises(DBAPIError):  # an error of the server to the page, which sends it again
+        study.save("anna", 0, Act("c1", 2, "rating", 4))
+    postgres_server.start()
+    assert study.save("anna", 0, Act("c1", 2, "rating", 4)).state == {"rating": 4}
+    assert study.save("anna", 0, Act("c1", 3)).state == {"rating": 3}
+    study.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -11,9 +12,14 @@ from typing import Any
 
 import pytest
 
+from beholder.aio import to_its_end
 from beholder.backends import Image, Message, Request, Sampling
 from beholder.backends.vllm import VLLM
 from beholder.errors import ConfigError, ItemError, MissingExtraError
+from beholder.judges import LLMJudge
+from beholder.judges.answers import InMemory
+from beholder.judges.operations import Rewrite
+from toy.clock import run_in_fake_time
 
 
 @dataclass
@@ -31,13 +37,14 @@ class Engine:
 
     started: list[dict[str, Any]] = []
     calls: list[tuple[list[Any], Any, dict[str, Any]]] = []
+    room = 50
 
     def __init__(self, **options: Any) -> None:
         Engine.started.append(options)
 
     def chat(self, conversations: list[Any], sampling_params: Any, **options: Any) -> list[Any]:
         Engine.calls.append((conversations, sampling_params, options))
-        if any(len(str(turns).split()) > 50 for turns in conversations):
+        if any(len(str(turns).split()) > self.room for turns in conversations):
             raise ValueError("The decoder prompt is longer than the maximum model length of 50.")
         return [self.output(turns) for turns in conversations]
 
@@ -132,6 +139,15 @@ def test_engine_starts_at_the_first_question_and_once(engine: type[Engine]) -> N
     own = {"backend": "guidance"}
     asyncio.run(VLLM("m", structured_outputs_config=own).chat(ask("a")[0]))
     assert engine.started[1]["structured_outputs_config"] == own
+
+
+def test_the_engine_logs_where_no_results_are_printed(
+    engine: type[Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_LOGGING_STREAM", "set back when the test ends")
+    monkeypatch.delenv("VLLM_LOGGING_STREAM")
+    asyncio.run(VLLM("m").chat(ask("a")[0]))
+    assert os.environ["VLLM_LOGGING_STREAM"] == "ext://sys.stderr"
 
 
 def test_older_engines_know_no_option_for_white_space(engine: type[Engine]) -> None:
@@ -274,6 +290,42 @@ def test_what_is_finished_is_told_at_once_and_the_rest_ends_when_nobody_waits(
     assert arrived == ["d", "c"]
     assert stepping[0].aborted == ["1"], "the third step ended b"
     assert stepping[0].running == {}
+
+
+def test_an_interrupt_waits_for_no_answer_that_costs_nothing(
+    stepping: list[SteppingEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = VLLM("m")
+    judge = LLMJudge(backend, answers=InMemory())
+    monkeypatch.setattr(Engine, "room", 1000)
+    closed = threading.Event()
+
+    start = 0.0
+
+    async def interrupted() -> None:
+        await backend.chat(ask("x")[0])
+        loop, me = asyncio.get_running_loop(), asyncio.current_task()
+
+        def interrupt() -> None:
+            nonlocal start
+            start = loop.time()
+            me.cancel()  # type: ignore[union-attr]
+
+        def before_step() -> None:
+            loop.call_soon_threadsafe(interrupt)
+            closed.wait(60)
+
+        stepping[0].before_step = before_step
+        await judge.ask(Rewrite("a thing"))
+
+    async def waited() -> float:
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.ensure_future(to_its_end(interrupted()))
+        return asyncio.get_running_loop().time() - start
+
+    assert run_in_fake_time(waited()) < 1
+    closed.set()
+    backend._batcher._thread.shutdown(wait=True)
 
 
 def test_perplexity_counts_the_texts_tokens_alone(engine: type[Engine]) -> None:

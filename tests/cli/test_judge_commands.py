@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from beholder.backends import Answer, Sample, Usage
-from beholder.cli.cache import cache_file
+from beholder.cli.cache import cache_at
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Record
 from toy.command import Cli, runner
@@ -57,12 +57,12 @@ def test_cache_place_is_the_option_then_the_variable_then_the_platform(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("BEHOLDER_CACHE", "/somewhere")
-    assert cache_file("elsewhere") == Path("elsewhere/answers.sqlite")
-    assert cache_file(None) == Path("/somewhere/answers.sqlite")
-    assert cache_file("off") is None
+    assert cache_at("elsewhere") == Path("elsewhere/answers.sqlite")
+    assert cache_at(None) == Path("/somewhere/answers.sqlite")
+    assert cache_at("off") is None
     monkeypatch.delenv("BEHOLDER_CACHE")
-    path = cache_file(None)
-    assert path is not None
+    path = cache_at(None)
+    assert isinstance(path, Path)
     assert path.name == "answers.sqlite"
     assert "beholder" in str(path)
 

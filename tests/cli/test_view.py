@@ -92,7 +92,7 @@ def test_a_port_that_is_taken_is_told() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError, match=f"cannot listen at 127.0.0.1:{port}"):
-            serve(lambda *_: None, Settings(port=port), lambda _: None)  # type: ignore[arg-type,return-value]
+            serve(lambda *_: None, Settings(port=port), lambda _: None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -262,5 +262,7 @@ def test_tables_are_scored_as_they_are(form: str, tmp_path: Path) -> None:
     )
     (first, second) = run.outcomes("rouge")
     assert first[0].meta == {"n": 1.0}
+    assert isinstance(first[1], beholder.ItemScore)
+    assert isinstance(second[1], beholder.ItemFailure)
     assert first[1].values["rouge_1"] == pytest.approx(0.8)  # 2 of 2 and 2 of 3 words
     assert "references" in second[1].message

@@ -15,7 +15,7 @@ import beholder
 from beholder.harness.tracking import log_mlflow, log_wandb
 
 # Each has a reference of its own: our interval resamples pictures, and inspect_ai knows none.
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"candidate": "A red dog sleeps.", "references": ["A brown dog sleeps."]},
     {"candidate": "A black cat eats.", "references": ["A black cat eats."]},
     {"candidate": "A cat sits on a wall.", "references": ["A cat sits on a brick wall."]},
@@ -116,6 +116,7 @@ def test_mlflow_holds_means_signature_and_files(
         log_mlflow(run)
     kept = mlflow.get_run(started.info.run_id).data
     ours = run.summary["posh"]
+    assert ours.values["f1"].interval is not None
     assert kept.metrics["posh.f1"] == pytest.approx(ours.values["f1"].mean)
     assert kept.metrics["posh.f1.low"] == pytest.approx(ours.values["f1"].interval.low)
     assert kept.tags["posh.signature"] == ours.signature

@@ -49,13 +49,16 @@ def grades(engines: Engines, ledger: Ledger, engine: str) -> list[Grade]:
         return [grade for row in asyncio.run(ask()) for grade in row]
 
 
-def compared(engines: Engines, ledger: Ledger, one: str, other: str) -> tuple[float, float]:
+def compared(
+    engines: Engines, ledger: Ledger, one: str, other: str, what: str = "", column: str = ""
+) -> tuple[float, float]:
     """Correlation and largest difference of two engines' grades, which are noted."""
     a, b = ([grade.value for grade in grades(engines, ledger, engine)] for engine in (one, other))
     r = stats.pearson(a, b).value
     assert r is not None
     apart = max(abs(x - y) for x, y in zip(a, b, strict=True))
-    ledger.note(other, f"grades beside {one}", f"r = {r:.6f}, {apart:.1e} apart at most")
+    found = f"r = {r:.6f}, {apart:.1e} apart at most"
+    ledger.note(column or other, f"grades beside {one}{what}", found)
     return r, apart
 
 
@@ -69,13 +72,23 @@ def test_grades_by_transformers_and_by_vllm_are_the_same(
     assert apart < 1e-4
 
 
+def test_grades_by_transformers_and_by_llama_cpp_are_the_same_where_both_have_32_bits(
+    engines: Engines, ledger: Ledger
+) -> None:
+    need(engines, "hf", "llama-server")
+    r, apart = compared(
+        engines, ledger, "hf", "llama-f32-server", ", 32-bit weights", "llama-server"
+    )
+    assert r >= 0.99
+    assert apart < 0.02
+
+
 def test_grades_by_four_bit_weights_are_like_those_of_the_same_weights_unpacked(
     engines: Engines, ledger: Ledger
 ) -> None:
     need(engines, "hf", "llama-server")
-    r, apart = compared(engines, ledger, "hf", "llama-server")
-    assert r >= 0.8  # llama.cpp computes in 8 bits where the weights have 4
-    assert apart < 0.3
+    _, apart = compared(engines, ledger, "hf", "llama-server")
+    assert apart < 0.3  # llama.cpp computes in 8 bits where the weights have 4
 
 
 def test_vllm_says_the_same_to_the_bit_in_this_process_and_served(

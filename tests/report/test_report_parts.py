@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -114,6 +116,6 @@ def test_mistakes_come_before_omissions_and_good_units_are_not_notable() -> None
 
 
 def test_what_is_under_another_unit_or_not_sure_is_no_finding() -> None:
-    details = [{}, {"under": "dog"}, {"unsure": True}]
+    details: list[dict[str, Any]] = [{}, {"under": "dog"}, {"unsure": True}]
     units = [Unit("entity", "cat", "candidate", (), None, "mistake", None, d) for d in details]
     assert notable(units) == units[:1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -113,6 +114,21 @@ def test_parts_may_lie_elsewhere(tmp_path: Path) -> None:
     assert again.summary == run.summary
     with pytest.raises(RunError, match=r"keeps its parts at file://.*/far, not at /nowhere"):
         score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts("/nowhere"))
+
+
+def test_places_are_the_same_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for out, place in (("one", None), ("two", "far")):
+        score(_items(3), [WordCount()], out=out, engine=InParts(place))
+        with Store.open_parts(Path(out), place) as store:
+            found = pickle.loads(pickle.dumps(store.tables.parts))  # type: ignore[attr-defined]
+        assert found.url == str(tmp_path / (place or out))
+    (tmp_path / "else").mkdir()
+    monkeypatch.chdir(tmp_path / "else")
+    assert len(list(Run(tmp_path / "one").outcomes("word_count"))) == 3
+    assert len(list(Run(tmp_path / "two").outcomes("word_count"))) == 3
 
 
 def test_a_run_grows_and_may_not_change(tmp_path: Path) -> None:

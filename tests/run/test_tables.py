@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,14 @@ def test_a_run_without_outcomes_has_empty_tables(tmp_path: Path) -> None:
         export.export(found, [_asked("m", 5)])
     assert export.tables_stand(tmp_path)
     assert len(pq.read_table(tmp_path / export.SCORES)) == 0
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_the_collector_is_left_as_it_was(store: Store, looks: bool) -> None:
+    before = gc.isenabled()
+    (gc.enable if looks else gc.disable)()
+    try:
+        export.export(store, [_asked("m", 4)])
+        assert gc.isenabled() == looks
+    finally:
+        (gc.enable if before else gc.disable)()

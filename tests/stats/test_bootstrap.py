@@ -235,8 +235,17 @@ def test_few_sums_are_resampled_one_by_one() -> None:
 
 
 def test_sums_stay_within_what_rows_can_add_up_to() -> None:
+    sums = np.zeros((5_000, 1))
+    sums[2_500] = 1.0  # somewhere within a block: its spread is taken for normal, and goes below 0
+    found = sum_replicates(
+        sums, lambda: np.arange(5_000.0), n_resamples=300, rng=np.random.default_rng(1)
+    )
+    assert found.min() == 0
+
+
+def test_an_outermost_row_is_drawn_a_whole_number_of_times() -> None:
     sums = np.zeros((5_000, 2))
     sums[0] = 1.0
     found = sum_replicates(sums, lambda: sums[:, 0], n_resamples=300, rng=np.random.default_rng(1))
-    assert found.min() == 0
-    assert np.all(found[:, 0] == found[:, 1])  # the one row is a block of its own
+    assert np.all(found == np.rint(found))
+    assert {0.0, 1.0, 2.0} <= set(found.ravel())

@@ -148,6 +148,24 @@ def test_a_study_from_zero_to_the_table_by_clicks(
     study.close()
 
 
+@pytest.mark.parametrize("task", DATA_OF)
+def test_a_narrow_and_dark_screen_shows_all(
+    tmp_path: Path, watch: Callable[[], Any], server: Server, task: str
+) -> None:
+    study = study_of(tmp_path, task, ("anna",))
+    with server(app_of(study)) as address:
+        watched = watch()
+        watched.page.set_viewport_size({"width": 400, "height": 800})
+        watched.page.emulate_media(color_scheme="dark")
+        page = enter(watched, address, study.annotators()["anna"])
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+        assert watched.axe() == []
+        assert page.evaluate("document.documentElement.scrollWidth") == 400
+        assert watched.problems == []
+    study.close()
+
+
 def test_pairs_by_keys_alone(tmp_path: Path, watch: Callable[[], Any], server: Server) -> None:
     study = study_of(tmp_path, "pairs", ("anna",))
     with server(app_of(study)) as address:
@@ -413,10 +431,26 @@ def test_two_annotators_at_once(
 def test_hostile_texts_ids_and_names_do_nothing(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
-    from report.test_report_hostile import PAYLOADS
+    from toy.payloads import MARK
+    from toy.payloads import PAYLOADS as KNOWN
 
+    # Those of the report, and some against attributes, data blocks and scripts that these pages use.
+    payloads = [
+        *KNOWN,
+        f"' onmouseover='{MARK}' x='",
+        f'" autofocus onfocus="{MARK}" x="',
+        f"'></div><script>{MARK}</script><div data-state='",
+        f"<div hx-get='/' hx-trigger='load' hx-on::load='{MARK}'>",
+        f"<div hx-on:click='{MARK}' hx-vals='js:x:{MARK}'></div>",
+        f"{{{{ self.__init__.__globals__ }}}} <%= {MARK} %>",
+        f"<select onchange={MARK} autofocus><option>",
+        f"<q onpointerenter={MARK}>long enough to be passed by the mouse</q>",
+        f"<link rel=modulepreload href='data:text/javascript,{MARK}'>",
+        f"</q><img src=/static/none onerror={MARK}><q>",
+    ]
+    assert len(set(payloads)) >= 50
     picture(tmp_path / "x.png", "#8aa6bf", "x")
-    groups = [PAYLOADS[at : at + 4] for at in range(0, len(PAYLOADS), 4)]
+    groups = [payloads[at : at + 4] for at in range(0, len(payloads), 4)]
     rows = [
         {
             "id": f"{n}{payload}",
@@ -426,7 +460,7 @@ def test_hostile_texts_ids_and_names_do_nothing(
             "group": {"system": f"{payload}{n}"},
             "facts": [payload, f"{payload} {n}"],
         }
-        for n, payload in enumerate(PAYLOADS)
+        for n, payload in enumerate(payloads)
     ]
     stories = [
         {
@@ -453,8 +487,7 @@ def test_hostile_texts_ids_and_names_do_nothing(
         "storylines": write_rows(tmp_path / "s.jsonl", stories),
         "reviews": write_rows(tmp_path / "r.jsonl", reviews),
     }
-    names = tuple(p for p in PAYLOADS if p.isprintable() and len(p) <= 100)
-    assert len(PAYLOADS) + len(names) >= 50
+    names = tuple(p for p in payloads if p.isprintable() and len(p) <= 100)
     watched = watch()
     page = watched.page
     for name, task in TASKS.items():

@@ -28,7 +28,7 @@ from beholder.run.store import Store
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
 from toy.reviewer import Reviewer, write_reviews
-from toy.runs import lemons, sentence_score, write_run
+from toy.runs import Outcome, lemons, sentence_score, write_run
 
 for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer)):
     if _name not in BACKENDS.names():
@@ -38,7 +38,7 @@ for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer)):
 def score_page(folder: Path) -> Path:
     items = lemons(30)
     scores = [sentence_score(item, 0.3 + n / 60) for n, item in enumerate(items)]
-    outcomes = [*scores[:-1], ItemFailure("E", "no luck")]
+    outcomes: list[Outcome] = [*scores[:-1], ItemFailure("E", "no luck")]
     return write_report(write_run(folder / "run", items, {"vcs": outcomes, "posh": scores}))
 
 

@@ -273,13 +273,14 @@ def test_the_test_sees_a_payload_that_runs(page: Any, tmp_path: Path) -> None:
 def test_the_policy_alone_stops_a_payload_that_got_in(
     server: Serve, page: Any, two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from starlette.responses import HTMLResponse
+
     from beholder.web import pages
 
-    answer = pages.HTMLResponse
     leak = f"<h1><script>{MARK}</script><img src=x onerror={MARK}><b hx-on:click='{MARK}'>leak</b>"
 
     def leaky(content: str, status: int) -> Any:
-        return answer(content.replace("<h1>", leak, 1), status)
+        return HTMLResponse(content.replace("<h1>", leak, 1), status)
 
     monkeypatch.setattr(pages, "HTMLResponse", leaky)
     with viewing(server, *two) as address:

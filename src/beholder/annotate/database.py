@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
 
 from beholder.errors import RunError
 from beholder.optional import require
@@ -101,6 +102,7 @@ def engine_of(folder: Path, database: str | None) -> Engine:
     else:
         address = Address.read(database)
         where = str(address)
+        # Tried before each use: a server that was restarted costs nobody an act.
         made = engine(address, pool_size=20, max_overflow=10, pool_pre_ping=True)
     try:
         tables().create_all(made)
@@ -114,8 +116,14 @@ def engine_of(folder: Path, database: str | None) -> Engine:
 
 
 def without_password(database: str) -> str:
-    """A database's address as it may stand in a file."""
-    return str(Address.read(database))
+    """A database's address as it may stand in a file, to be read again."""
+    address = Address.read(database)
+    user = "" if address.user is None else f"{quote(address.user, safe='')}@"
+    host = address.host or ""
+    place = f"[{host}]:{address.port}" if ":" in host else f"{host}:{address.port}"
+    options = {"sslmode": address.sslmode} | ({"host": address.socket} if address.socket else {})
+    name = quote(address.database, safe="")
+    return f"postgresql://{user}{place}/{name}?{urlencode(options)}"
 
 
 def _settle_sqlite(connection: Any, _: Any) -> None:

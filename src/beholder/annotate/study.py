@@ -7,9 +7,11 @@ import json
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from beholder import files
@@ -65,6 +67,9 @@ class AnnotationStudy:
         self.media = media
         self.id = study
         self._db = engine_of(folder, database)
+        # SQLite lets one write at a time, and who waits there polls; here who came first is next.
+        one_writer = self._db.dialect.name == "sqlite"
+        self._turn: AbstractContextManager[Any] = Lock() if one_writer else nullcontext()
         self._tables = tables().tables
         found = self._one("beholder_studies", "id")
         if found is None:
@@ -249,7 +254,7 @@ class AnnotationStudy:
             self.task.check(unit, act.part, act.value)
         sa = sql()
         try:
-            with self._db.begin() as db:
+            with self._turn, self._db.begin() as db:
                 last = self._last(db, annotator, act.client)
                 if act.number != last + 1:
                     state = self._state(db, annotator, position)

@@ -7,6 +7,7 @@ The engine is imported and started at the first question, in the thread that wil
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -120,6 +121,8 @@ class VLLM(Backend):
 
     def _started(self) -> Any:
         if self._engine is None:
+            # Else it logs on stdout, where results go; it looks when it is imported.
+            os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
             vllm = self._vllm()
             make = vllm.LLM  # loads the parts of the package, which are looked at next
             self._engine = make(

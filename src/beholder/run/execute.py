@@ -43,8 +43,9 @@ BLOCKS_A_WORKER = 32
 """Blocks into which a run is cut for each worker, each worker having two at once: a killed run
 redoes at most a sixteenth."""
 
-SMALLEST, LARGEST = 16, 256
-"""Subjects of a block: to hand over a smaller one costs more than it is worth."""
+SMALLEST, LARGEST = 16, 64
+"""Subjects of a block: to hand over a smaller one costs more than it is worth, and Ctrl-C waits for
+the blocks that are under way (three seconds of PoSh)."""
 
 _OF_JUDGES = ("spacy.lang.en", "thinc.api")
 """What the built-in judge imports on use."""

@@ -25,10 +25,16 @@ class PartsPlace:
     """Where Parquet files lie; small when it is pickled.
 
     Attributes:
-        url: A URL of a file system that pyarrow knows, or a path.
+        url: A URL of a file system that pyarrow knows, or an absolute path: other machines and
+            processes work elsewhere.
     """
 
     url: str
+
+    @classmethod
+    def named(cls, name: str | Path) -> PartsPlace:
+        """The place of a URL or a path."""
+        return cls(str(name) if is_url(name) else str(Path(name).resolve()))
 
     @cached_property
     def _found(self) -> tuple[fs.FileSystem, str]:
@@ -36,7 +42,7 @@ class PartsPlace:
             if is_url(self.url):
                 files, root = file_system(self.url)
                 return files, root.rstrip("/")
-            return fs.LocalFileSystem(), str(Path(self.url).resolve())
+            return fs.LocalFileSystem(), self.url
 
     def __reduce__(self) -> tuple[type[PartsPlace], tuple[str]]:
         return PartsPlace, (self.url,)  # connections stay here

@@ -113,7 +113,7 @@ class ParquetTables:
         Raises:
             RunError: What it says of its parts is damaged, or they cannot be reached.
         """
-        return cls(PartsPlace(_said(folder)["place"] or str(folder)), folder)
+        return cls(PartsPlace.named(_said(folder)["place"] or folder), folder)
 
     @classmethod
     def to_write(cls, folder: Path, place: str | None) -> ParquetTables:
@@ -127,13 +127,14 @@ class ParquetTables:
             RunError: The run keeps its parts elsewhere, or they cannot be reached.
         """
         new = not (folder / PARTS_NAME).is_file()
-        known = place if new else _said(folder)["place"]
-        if place not in (None, known):
+        asked = None if place is None else PartsPlace.named(place).url
+        known = asked if new else _said(folder)["place"]
+        if asked not in (None, known):
             raise RunError(
-                f"{folder} keeps its parts at {known or folder}, not at {place}; leave --parts out,"
+                f"{folder} keeps its parts at {known or folder}, not at {asked}; leave --parts out,"
                 " or choose another run directory with -o"
             )
-        parts = PartsPlace(known or str(folder))
+        parts = PartsPlace.named(known or folder)
         start = 1 + max(map(_start_of, parts.names(PARTS)), default=0)
         if new:  # a place that cannot be reached is not noted
             _say(folder, {"format": FORMAT, "place": known, "askers": [], "inputs": {}})

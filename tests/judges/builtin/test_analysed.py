@@ -9,6 +9,7 @@ from beholder.judges.builtin.reading import analysed
 from beholder.judges.builtin.spelling import respelt
 from beholder.judges.builtin.verbs import verb_similarity
 from beholder.judges.operations import Question
+from beholder.text import frequency
 
 
 @pytest.mark.parametrize(
@@ -124,3 +125,12 @@ def test_what_a_question_relates_is_in_base_form(
 ) -> None:
     (made,) = question_graph(Question("relation", said, "red cup", "tall man")).relations
     assert (made.predicate, made.kind, made.passive) == (value, kind, passive)
+
+
+def test_a_rare_word_of_a_unit_weighs_more_than_a_frequent_one() -> None:
+    text = analysed("A man stands beside a zebra.")
+    words, owners = text.unit_words
+    weights = dict(zip(words, text.unit_word_weights.tolist(), strict=True))
+    assert len(words) == len(owners) == len(text.unit_word_weights)
+    assert 0 < weights["man"] < weights["stands"] < weights["zebra"] < 1.1
+    assert weights["man"] == pytest.approx(frequency.weight("man"), abs=1e-6)

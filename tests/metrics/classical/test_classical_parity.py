@@ -128,13 +128,17 @@ def test_corpus_values_have_intervals_over_sources() -> None:
     assert one_source.interval is None
 
 
-def test_corpus_intervals_of_many_sources_are_those_of_the_plain_bootstrap() -> None:
+@pytest.mark.parametrize("far", [1, 3_000])
+def test_corpus_intervals_of_many_sources_are_those_of_the_plain_bootstrap(far: int) -> None:
+    # A source that holds a third of all words is drawn a whole number of times: nothing normal.
     rng = np.random.default_rng(5)
     n = 6_000
     words = rng.integers(6, 16, n)
     matches = [rng.binomial(words, share) for share in (0.5, 0.3, 0.15, 0.08)]
     grams = [np.maximum(words - order, 1) for order in range(4)]
     rows = np.stack([*matches, *grams, words, rng.integers(6, 16, n)], axis=1).astype(float)
+    rows[3_000, :4] = rows[3_000, 4:8]
+    rows[3_000] *= far
     built = metric("bleu")
     found = corpus_estimates(built, rows, [str(i) for i in range(n)])["corpus_bleu"]
     draws = np.random.default_rng(6).multinomial(n, np.full(n, 1 / n), size=2_000) @ rows

@@ -18,16 +18,16 @@ class Finding:
     Attributes:
         value: 0 (nothing like it) .. 1 (says so).
         grade: The same as a grade from 1 to 5.
+        sure: Whether it is beyond doubt that the unit is there, or that it is not.
         contradiction: What the target says in its place, or empty where it is silent.
         where: Characters of the counterpart in the target.
-        sure: Whether it is beyond doubt that the unit is there, or that it is not.
     """
 
     value: float
     grade: float
+    sure: bool
     contradiction: str = ""
     where: tuple[Span, ...] = ()
-    sure: bool = True
 
 
 def find(source: AnalysedText, target: AnalysedText) -> tuple[Finding, ...]:
@@ -41,5 +41,5 @@ def find(source: AnalysedText, target: AnalysedText) -> tuple[Finding, ...]:
     for evidence in gather(source, target, n):
         made = value(evidence, n)
         told = evidence.told if contradicted(evidence, n) else ""
-        found.append(Finding(made, n.grade(made), told, evidence.where, sure(evidence, n)))
+        found.append(Finding(made, n.grade(made), sure(evidence, n), told, evidence.where))
     return tuple(found)

@@ -151,4 +151,5 @@ def _phrase(question: Question, target: AnalysedText) -> Finding:
     found = list(zip(asked.units, find(asked, target), strict=True))
     own = [pair for pair in found if pair[0].kind == question.kind]
     parts = own if question.kind != "entity" and own else found
-    return min((finding for _, finding in parts), key=lambda f: f.grade, default=Finding(0.0, 1.0))
+    nothing = Finding(0.0, 1.0, sure=True)
+    return min((finding for _, finding in parts), key=lambda f: f.grade, default=nothing)

@@ -80,7 +80,7 @@ def test_tools_are_made_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "workers", "size"), [(100, 2, 16), (10_000, 2, 156), (10_000, 64, 16), (10**6, 2, 256)]
+    ("n", "workers", "size"), [(100, 2, 16), (3_200, 2, 50), (10_000, 64, 16), (10**6, 2, 64)]
 )
 def test_blocks_grow_with_the_run_and_hold_what_is_open(
     tmp_path: Path, n: int, workers: int, size: int
