@@ -18,6 +18,7 @@ from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
 from toy.payloads import MARK, PAYLOADS
 from toy.runs import Outcome, lemons, sentence_score, write_run
+from toy.watched import Watched
 
 Serve = Callable[[ASGIApp], AbstractContextManager[str]]
 OWNED = "document.documentElement.dataset.owned"
@@ -157,8 +158,6 @@ def test_all_is_reached_by_keyboard_alone(
 def test_axe_finds_no_serious_fault_and_nothing_runs_off_the_page(
     server: Serve, chromium: Any, two: tuple[Path, Path], tmp_path: Path, width: int, scheme: str
 ) -> None:
-    from web.conftest import Watched
-
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = Watched(context.new_page())
     with viewing(server, *two, media_root=tmp_path) as address:
