@@ -303,3 +303,13 @@ def test_facts_of_which_nobody_is_sure_do_not_count(tmp_path: Path) -> None:
         "verdicts": {"anna": "false", "ben": "unsure"},
     }
     study.close()
+
+
+def test_results_of_rankings_are_ranks_and_not_orders(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ranking")
+    finish(study, "anna", "street (en)", {"order": [2, 0, 1]})
+    (row,) = study.task.results(study.judged())
+    # the third text is best, then the first, then the second
+    assert row["ranks"] == {"anna": [2, 3, 1]}
+    assert (row["id"], row["language"]) == ("street", "en")
+    study.close()

@@ -19,8 +19,9 @@ OPTIONS = {
     "demo": "--out -o",
     "score": (
         "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
-        "--engine --fail-under --json --judge --limit --max-cost --media-root --metric --no-report "
-        "--out --parts --prompts --skip-bad-rows --temperature --workers -m -o"
+        "--engine --fail-under --json --judge --limit --map --max-cost --media-root --metric "
+        "--no-report --out --parts --prompts --references-from --skip-bad-rows --temperature "
+        "--workers -m -o"
     ),
     "report": "--figures --out -o",
     "compare": "--allow-different --json",
