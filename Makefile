@@ -70,7 +70,8 @@ bench: .venv-bench/.ready
 	    $(BENCH) -m benchmarks.agreement --data $(DATA)/human_judgments --jobs $$(nproc) && \
 	    $(BENCH) benchmarks/accord.py $(DATA) --texts 60 && \
 	    $(BENCH) benchmarks/granular.py && \
-	    $(BENCH) -m benchmarks.dcscore; \
+	    $(BENCH) -m benchmarks.dcscore && \
+	    $(BENCH) -m benchmarks.engine --data $(DATA)/human_judgments; \
 	fi
 
 # Would a test see it if the source were wrong?  A sample of single changes, each against its tests.

@@ -3,7 +3,8 @@
 Rows are made of the captions of a folder of judged sets: the references of a picture, and a caption
 of any picture as the candidate. Printed: rows, processor seconds of all processes, the largest
 memory any of them had, the size of what is left, and how long the page takes to open in a headless
-Chromium. Run: ``python -m benchmarks.million --data FOLDER --out FOLDER [--rows 1000000]``;
+Chromium. Run:
+``PYTHONPATH=tests python -m benchmarks.million --data FOLDER --out FOLDER [--rows 1000000]``;
 started again it goes on where it was.
 """
 
@@ -21,8 +22,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-from toy.browser import browser
 
 SETS = (
     "flickr8k_cf.jsonl.gz",
@@ -82,6 +81,8 @@ def largest(pid: int) -> dict[int, int]:
 
 def opening(path: Path) -> float:
     """Seconds until the page is drawn."""
+    from toy.browser import browser  # of the tests: not for those who take the rows alone
+
     with tempfile.TemporaryDirectory() as profile, browser(Path(profile)) as page:
         before = time.perf_counter()
         page.open(path.resolve().as_uri())

@@ -23,7 +23,7 @@ from beholder.backends import BACKENDS, Backend
 ROOM = 4096
 """Tokens that fit into every engine."""
 
-STARTS_WITHIN = 240.0
+STARTS_WITHIN = 600.0
 """Seconds in which a server must answer."""
 
 _OPTIONS: dict[str, dict[str, Any]] = {

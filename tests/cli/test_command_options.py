@@ -19,8 +19,9 @@ OPTIONS = {
     "demo": "--out -o",
     "score": (
         "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
-        "--engine --fail-under --json --judge --limit --max-cost --media-root --metric --no-report "
-        "--out --parts --prompts --skip-bad-rows --temperature --workers -m -o"
+        "--engine --fail-under --json --judge --limit --map --max-cost --media-root --metric "
+        "--no-report --out --parts --prompts --references-from --skip-bad-rows --temperature "
+        "--workers -m -o"
     ),
     "report": "--figures --out -o",
     "compare": "--allow-different --json",
@@ -166,7 +167,7 @@ def test_no_option_has_an_opposite_and_nothing_internal_is_shown(cli: Cli) -> No
 
 def test_help_names_what_is_taken_where_nothing_is_said(cli: Cli) -> None:
     text = " ".join(cli("score", "--help").out.replace("│", " ").split())
-    assert "repeatable. [default: headline]" in text
+    assert "repeatable. The one that fits the data if none is named." in text
     assert "still count as success. [default: 0]" in text
     assert "[default: ]" not in text
     assert "[default: False]" not in text

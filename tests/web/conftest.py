@@ -15,6 +15,8 @@ import uvicorn
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
+from toy.watched import Watched
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -71,33 +73,6 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
-
-
-class Watched:
-    """A page of a browser with what went wrong in it and what it asked for elsewhere."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-        self.problems: list[str] = []
-        self.requests: list[str] = []
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("console", self._console)
-
-    def _console(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.problems.append(message.text)
-
-    def axe(self) -> list[str]:
-        """Serious faults for people with disabilities, as axe-core finds them."""
-        from axe_playwright_python.sync_playwright import Axe
-
-        found = Axe().run(self.page).response["violations"]
-        return [
-            f"{fault['id']}: {fault['nodes'][0]['html']} {fault['nodes'][0]['failureSummary']}"
-            for fault in found
-            if fault["impact"] in ("serious", "critical")
-        ]
 
 
 @pytest.fixture

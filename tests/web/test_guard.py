@@ -117,6 +117,12 @@ def test_the_way_on_from_a_token_never_leads_to_another_host(client: Client) -> 
     assert 'content="0;url=/evil.example/"' in answer.text
 
 
+def test_a_path_cannot_leave_the_attribute_in_which_it_stands(client: Client) -> None:
+    answer = client(app(token=TOKEN)).get(f"/%22%3E%3Cscript%3E&amp;?token={TOKEN}")
+    assert "<script" not in answer.text
+    assert 'content="0;url=/%22%3E%3Cscript%3E%26amp%3B"' in answer.text
+
+
 def test_wrong_tokens_may_be_tried_a_few_times_only(client: Client) -> None:
     one = client(app(token=TOKEN))
     found = [one.get("/?token=wrong").status_code for _ in range(30)]

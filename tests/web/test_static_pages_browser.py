@@ -29,6 +29,7 @@ from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
 from toy.reviewer import Reviewer, write_reviews
 from toy.runs import Outcome, lemons, sentence_score, write_run
+from toy.watched import Watched
 
 for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer)):
     if _name not in BACKENDS.names():
@@ -109,8 +110,6 @@ PAGES: Mapping[str, Callable[[Path], Path]] = {
 def test_axe_finds_no_serious_fault_wide_and_on_a_telephone_in_the_dark(
     chromium: Any, tmp_path: Path, name: str
 ) -> None:
-    from web.conftest import Watched
-
     file = PAGES[name](tmp_path)
     for width, scheme in ((1280, "light"), (400, "dark")):
         # The policy of the page would keep axe-core itself out.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from PIL import Image
 from starlette.types import ASGIApp
 
 from beholder.records import Item, ItemFailure, ItemScore, Unit
+from beholder.run import manifest
 from beholder.run.store import Store
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
 from toy.payloads import MARK, PAYLOADS
 from toy.runs import Outcome, lemons, sentence_score, write_run
+from toy.watched import Watched
 
 Serve = Callable[[ASGIApp], AbstractContextManager[str]]
 OWNED = "document.documentElement.dataset.owned"
@@ -81,6 +84,29 @@ def test_a_reader_filters_opens_an_item_and_goes_on(
         tab.keyboard.press("ArrowRight")
         tab.wait_for_url("**/item/1?**")
         assert tab.locator("h1").text_content() == "table-1"
+        assert page.problems == []
+
+
+def test_a_unit_leads_to_the_question_behind_its_verdict(
+    server: Serve, page: Any, tmp_path: Path
+) -> None:
+    (item,) = lemons(1)
+    score = sentence_score(item, 0.5)
+    asked = [
+        {"key": "k", "messages": [["system", "You judge."], ["user", f"Is this said: {text}?"]]}
+        for text in ("A cat sleeps.", *(unit.text for unit in score.units[:1]))
+    ]
+    run = write_run(
+        tmp_path / "run", [item], {"vcs": [replace(score, detail={**score.detail, "questions": asked})]}
+    )  # fmt: skip
+    manifest.write(run, {**manifest.read(run), "judging": "2 answers"})
+    with viewing(server, run) as address:
+        tab = page.page
+        tab.goto(f"{address}/runs/0/item/0")
+        tab.click("text=units as a table")
+        tab.locator(".all-units tbody a").first.click()
+        tab.wait_for_selector("text=1 of 2 questions")
+        assert score.units[0].text in tab.locator("pre").last.text_content()
         assert page.problems == []
 
 
@@ -157,8 +183,6 @@ def test_all_is_reached_by_keyboard_alone(
 def test_axe_finds_no_serious_fault_and_nothing_runs_off_the_page(
     server: Serve, chromium: Any, two: tuple[Path, Path], tmp_path: Path, width: int, scheme: str
 ) -> None:
-    from web.conftest import Watched
-
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = Watched(context.new_page())
     with viewing(server, *two, media_root=tmp_path) as address:

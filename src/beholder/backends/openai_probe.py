@@ -175,8 +175,10 @@ async def probe_structure(dialect: Dialect, ask: Ask) -> Dialect:
         except Refused as refusal:
             refused, broke = True, broke or refusal.broke
             continue
+        if structure == "schema" and await _bounds_blanks(dialect, found, request, ask):
+            return replace(tried, structure="tag")
         if _keeps_to_schema(found):
-            return await _without_blanks(tried, found, request, ask)
+            return tried
     if broke:
         await _must_work(dialect, ask)
     return replace(dialect, structure="text")
@@ -191,21 +193,24 @@ def _keeps_to_schema(found: Completion) -> bool:
     return isinstance(given, list) and set(map(str, given)) == {str(_NUMBER)}
 
 
-async def _without_blanks(
-    dialect: Dialect, found: Completion, request: Request, ask: Ask
-) -> Dialect:
-    """The dialect with bounded white space, where a request can say so.
+async def _bounds_blanks(dialect: Dialect, found: Completion, request: Request, ask: Ask) -> bool:
+    """Whether the server takes a schema with bounded white space.
 
     Small models lose themselves in blanks. vLLM's schemas let in any number, if the server was not
-    started otherwise; its structural tags let in one.
+    started otherwise, so that some of them end no answer; its structural tags let in one.
+
+    Args:
+        dialect: What is known so far.
+        found: What the server answered to the schema as it is.
+        request: That question.
+        ask: Asks it.
     """
-    if dialect.structure != "schema" or not (found.fingerprint or "").startswith("vllm"):
-        return dialect
-    tag = replace(dialect, structure="tag")
+    if not (found.fingerprint or "").startswith("vllm"):
+        return False
     try:
-        return tag if _keeps_to_schema(await ask(request, tag)) else dialect
+        return _keeps_to_schema(await ask(request, replace(dialect, structure="tag")))
     except Refused:  # an older version
-        return dialect
+        return False
 
 
 async def probe_images(dialect: Dialect, ask: Ask) -> bool:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from beholder.api import Run
-from beholder.optional import require
 from beholder.records import MetricResult
 
 _FILES = ("run.json", "scores.parquet", "units.parquet", "report.html")
@@ -23,9 +22,10 @@ def log_mlflow(run: Run | str | Path) -> None:
         run: A run, or its directory.
 
     Raises:
-        MissingExtraError: MLflow is not installed.
+        ImportError: MLflow is not installed.
     """
-    mlflow = require("mlflow", extra="mlflow", purpose="log_mlflow")
+    import mlflow
+
     found = _opened(run)
     for name, result in found.summary.items():
         for key, value in numbers(name, result).items():
@@ -43,9 +43,10 @@ def log_wandb(run: Run | str | Path, to: Any) -> None:
         to: What ``wandb.init`` gave.
 
     Raises:
-        MissingExtraError: wandb is not installed.
+        ImportError: wandb is not installed.
     """
-    wandb = require("wandb", extra="wandb", purpose="log_wandb")
+    import wandb
+
     found = _opened(run)
     for name, result in found.summary.items():
         to.summary.update(numbers(name, result))

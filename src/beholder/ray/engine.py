@@ -83,6 +83,7 @@ class RayEngine:
                 work.store.tables.parts,
                 work.store.tables.start,
             )
+            stack.enter_context(_no_bars())
             try:
                 self._map(ray, plan, _blocks(work, size), means.work.workers, done)
             except ray.exceptions.RayError as error:
@@ -95,9 +96,8 @@ class RayEngine:
         self, ray: Any, plan: _Plan, blocks: list[pa.Table], workers: int | None, done: Done
     ) -> None:
         data = require("ray.data", extra="ray", purpose="the engine ray")
-        context = data.DataContext.get_current()
-        context.enable_progress_bars = False
-        most = min(workers or self._room(ray), len(blocks))
+        room = self._room(ray)
+        most = min(workers or room, len(blocks))  # more than there is room for: a cluster may grow
         counted = data.from_arrow(blocks).map_batches(
             _Actor,
             fn_constructor_args=(ray.put(plan),),
@@ -105,7 +105,7 @@ class RayEngine:
             batch_format="pyarrow",
             num_cpus=1,
             num_gpus=self.num_gpus or None,
-            compute=data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
+            compute=data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=min(most, room)),
         )
         stopped: BeholderError | None = None
         for some in counted.iter_batches(batch_size=None, batch_format="pyarrow"):
@@ -205,6 +205,18 @@ def _everywhere(means: Means) -> Means:
 
 def _tools(means: Means, desk: Desk) -> Tools:
     return means.tools(desk.answers(), desk.budget())
+
+
+@contextmanager
+def _no_bars() -> Iterator[None]:
+    """Ray's progress is not shown meanwhile: the run has its own."""
+    data = require("ray.data", extra="ray", purpose="the engine ray")
+    context = data.DataContext.get_current()
+    before, context.enable_progress_bars = context.enable_progress_bars, False
+    try:
+        yield
+    finally:
+        context.enable_progress_bars = before
 
 
 @contextmanager

@@ -51,7 +51,7 @@ _OF_JUDGES = ("spacy.lang.en", "thinc.api")
 """What the built-in judge imports on use."""
 
 WORTH_WORKERS = 400
-"""Jobs from which starting worker processes (about a second each) pays."""
+"""Jobs from which starting worker processes (about a second together) pays."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import secrets
 import time
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from cachetools import LRUCache
 from starlette.datastructures import Headers, MutableHeaders
@@ -150,7 +150,7 @@ class Guard:
             return _text(403, "nobody has this token; see what the server printed at its start")
         query = parse_qsl(scope["query_string"].decode("latin-1"))
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        path = "/" + scope["path"].lstrip("/\\")  # never the start of another host
+        path = "/" + quote(scope["path"].lstrip("/\\"))  # never the start of another host
         target = html.escape(path + (f"?{rest}" if rest else ""), quote=True)
         # No redirect: a cookie that is SameSite=Strict would not come along on one that a link in
         # a letter began.

@@ -74,7 +74,8 @@ function unitTable(item, outcome, texts, numbers) {
   const details = el("details", { class: "all-units" }, el("summary", {}, `All ${outcome.units.length} units as a table`));
   details.addEventListener("toggle", () => {
     if (details.childElementCount > 1) return;
-    const heads = ["Verdict", "In", "Kind", "Score", "Text"].map((name) => el("th", { scope: "col", class: name === "Score" ? "num" : null }, name));
+    const { asked } = document.getElementById("item").dataset; // where questions can be read, if anywhere
+    const heads = ["Verdict", "In", "Kind", "Score", "Text", ...(asked ? ["Asked"] : [])].map((name) => el("th", { scope: "col", class: name === "Score" ? "num" : null }, name));
     const rows = outcome.units.map((unit, key) => {
       const verdict = outcome.verdicts.find((known) => known.name === unit.verdict);
       return el("tr", { "data-unit": key },
@@ -82,7 +83,8 @@ function unitTable(item, outcome, texts, numbers) {
         el("td", {}, unitTitle(item, unit, key, numbers)),
         el("td", {}, unit.kind),
         el("td", { class: "num" }, number(unit.score)),
-        el("td", { dir: "auto" }, texts[key]));
+        el("td", { dir: "auto" }, texts[key]),
+        asked && el("td", {}, el("a", { href: `${asked}?q=${encodeURIComponent(texts[key])}` }, "question", el("span", { class: "unseen" }, ` about ${texts[key]}`))));
     });
     details.append(el("div", { class: "scroll", tabindex: 0 }, el("table", {}, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows))));
   });
