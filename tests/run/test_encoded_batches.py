@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.run import codec
 from beholder.run.batch import OUTCOMES, ROWS, Scorer
-from beholder.run.execute import Work, _context
+from beholder.run.execute import Work
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from toy.metric import WordCount
@@ -97,8 +98,29 @@ def test_blocks_grow_with_the_run_and_hold_what_is_open(
     assert not any(one.open[1].any() for one in found[1:])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="workers are copies on Linux alone")
-def test_workers_have_our_modules_when_they_start() -> None:
-    context = _context(Scorer(COUNTS, ITEM))
+WARM = """
+if __name__ == "__main__":  # a worker imports this file, too, and finds nothing outside this block
+    from concurrent.futures import ProcessPoolExecutor
+    from beholder.run.batch import Scorer
+    from beholder.run.execute import _context
+    from beholder.run.subjects import ITEM
+    from toy.metric import WordCount
+
+    context = _context(Scorer((WordCount(),), ITEM))
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        assert pool.submit(eval, "'beholder.run.batch' in __import__('sys').modules").result()
+        print(pool.submit(eval, "'beholder.run.batch' in __import__('sys').modules").result())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are copies on Linux alone")
+def test_workers_have_our_modules_when_they_start(tmp_path: Path) -> None:
+    # In a process of its own: the server of workers is one for a process, and another test's may run.
+    (tmp_path / "warm.py").write_text(WARM)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "warm.py"],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "True"

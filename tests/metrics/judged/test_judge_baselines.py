@@ -64,7 +64,8 @@ def test_direct_assessment_shows_what_its_setting_says(
     judge, backend = scripted(GRADES)
     found = score(f"direct_assessment(setting='{setting}')", item(), OneJudge(judge, folder))
     assert found.values == {"overall": 0.5, "precision": 0.25, "recall": 1.0}  # (g - 1) / 4
-    assert found.detail == {"reason": "Wrong colour."}
+    assert found.detail.keys() == {"reason", "questions"}
+    assert found.detail["reason"] == "Wrong colour."
     (request,) = backend.requests
     assert bool(request.images) == sees
     assert ("A red cup." in request.messages[-1].text) == reads
@@ -99,7 +100,8 @@ def test_clair_is_a_number_from_0_to_100_by_the_references_alone(folder: Path) -
     judge, backend = scripted({"reason": "Alike.", "same_picture": 65})
     found = score("clair", item(), OneJudge(judge, folder))
     assert found.values == {"clair": 0.65}
-    assert found.detail == {"reason": "Alike."}
+    assert found.detail.keys() == {"reason", "questions"}
+    assert found.detail["reason"] == "Alike."
     assert not backend.requests[0].images
 
 
@@ -107,7 +109,8 @@ def test_prometheus_is_a_grade_by_rubric_and_references_with_its_reason(folder: 
     judge, backend = scripted({"reason": "Wrong colour.", "overall": 4})
     found = score("prometheus", item(), OneJudge(judge, folder))
     assert found.values == {"prometheus": 0.75}  # (4 - 1) / (5 - 1)
-    assert found.detail == {"reason": "Wrong colour."}
+    assert found.detail.keys() == {"reason", "questions"}
+    assert found.detail["reason"] == "Wrong colour."
     (request,) = backend.requests
     text = request.messages[-1].text
     assert "from 1 (worst) to 5 (best)" in text
