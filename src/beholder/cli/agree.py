@@ -86,7 +86,7 @@ def agree(
 ) -> int:
     """Hold metrics against human judgments by the set's own protocol; scores are kept.
 
-    Example: `beholder agree flickr8k_expert --data FOLDER -m cider -m meteor`
+    Example: `beholder agree flickr8k_expert --data sets -m cider -m meteor`
 
     Args:
         source: A known set, a data file with judgments, or (--judges) a run.

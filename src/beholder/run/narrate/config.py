@@ -165,8 +165,12 @@ class NarrateConfig:
 
     def __post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in PARTS]
-        if unknown or not self.parts:
+        if unknown:
             raise ConfigError(f"parts {self.parts}: expected some of {', '.join(PARTS)}")
+        if not self.parts:
+            raise ConfigError(
+                "nothing was asked for: name an --embedder (coherence), a --judge (ratings) or both"
+            )
         if self.judged and not self.judges:
             raise ConfigError("no judge was named; give one, such as --judge openai:MODEL")
         self._check_several()
