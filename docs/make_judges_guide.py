@@ -59,7 +59,7 @@ def tables() -> str:
     for spec, tally in asked.items():
         numbers = (tally.n_calls / n, tally.prompt_tokens / n, tally.completion_tokens / n)
         lines.append(f"| `{spec}` | {' | '.join(map(_rounded, numbers))} |")
-    lines += ["", f"| US dollars for 1,000 texts | {' | '.join(f'`{spec}`' for spec in asked)} |"]
+    lines += ["", f"Prices of {as_of()}:", "", f"| US dollars for 1,000 texts | {' | '.join(f'`{spec}`' for spec in asked)} |"]
     lines.append("|---" * (len(asked) + 1) + "|")
     for model, price in load_prices().items():
         costs = [
@@ -68,6 +68,12 @@ def tables() -> str:
         ]
         lines.append(f"| `{model}` | {' | '.join(map(_rounded, costs))} |")
     return "\n".join(lines) + "\n"
+
+
+def as_of() -> str:
+    """The day on which the prices were compared last."""
+    text = (files("beholder.backends") / "prices.json").read_text("utf-8")
+    return str(json.loads(text)["as_of"])
 
 
 def _rounded(number: float) -> str:

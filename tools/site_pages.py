@@ -21,6 +21,7 @@ ROOT_PAGES = ("CONTRIBUTING.md", "CHANGELOG.md")
 GALLERY = "gallery.md"
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)(#[^)]*)?\)")
+_MARKDOWN = re.compile(r'href="([^":]+)\.md(#[^"]*)?"')
 _REPORT = re.compile(r"<!-- report: (\S+) -->")
 
 
@@ -58,6 +59,13 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> 
             markdown,
         )
     return markdown
+
+
+def on_page_content(html: str, *, page: Any, config: Any, files: Files) -> str:
+    """Lead links of notebooks to pages: mkdocs does so in Markdown alone."""
+    if page.file.src_uri.endswith(".ipynb"):
+        html = _MARKDOWN.sub(r'href="\1.html\2"', html)
+    return html
 
 
 def _source(file: File) -> Path:
