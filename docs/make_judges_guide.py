@@ -59,7 +59,12 @@ def tables() -> str:
     for spec, tally in asked.items():
         numbers = (tally.n_calls / n, tally.prompt_tokens / n, tally.completion_tokens / n)
         lines.append(f"| `{spec}` | {' | '.join(map(_rounded, numbers))} |")
-    lines += ["", f"Prices of {as_of()}:", "", f"| US dollars for 1,000 texts | {' | '.join(f'`{spec}`' for spec in asked)} |"]
+    lines += [
+        "",
+        f"Prices of {as_of()}:",
+        "",
+        f"| US dollars for 1,000 texts | {' | '.join(f'`{spec}`' for spec in asked)} |",
+    ]
     lines.append("|---" * (len(asked) + 1) + "|")
     for model, price in load_prices().items():
         costs = [

@@ -16,9 +16,9 @@ from types import ModuleType
 
 import pytest
 from cyclopts import App, CycloptsError
+from tools.pages import LANGUAGES, PAGES, ROOT, Block, blocks, commands, inline_commands, name_of
 
 from beholder.cli.main import app
-from tools.pages import LANGUAGES, PAGES, ROOT, Block, blocks, commands, inline_commands, name_of
 from toy.command import Cli, runner
 from toy.world import make_world
 
