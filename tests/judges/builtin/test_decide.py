@@ -190,6 +190,7 @@ def test_contradictions(found: Evidence, expected: bool) -> None:
         (entity(coverage=0.3, named=0.5), False),  # value 0.4
         (entity(coverage=0.3, named=0.48, vague=True), False),
         (attribute(coverage=0.59, on_counterpart=0.39), True),
+        (attribute(coverage=0.59, on_counterpart=0.39, vague=True), False),
         (attribute(coverage=0.6, on_counterpart=0.39), False),
         (attribute(coverage=0.59, on_counterpart=0.4), False),
     ],

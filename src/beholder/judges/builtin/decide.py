@@ -53,7 +53,8 @@ def sure(found: Evidence, n: Numbers) -> bool:
     said itself, and not only likely by what is said of other things. Where it is not: texts say in
     many ways how things are to each other, so that a relation is only known to be wrong where the
     target says otherwise; a quality may be said of a part, or of the whole, where its words are in
-    the target at all; among several things of a name it is not sure which is meant.
+    the target at all; signs, acts and looks have many names; among several things of a name it is
+    not sure which is meant.
     """
     if contradicted(found, n):
         clear = found.lone and not found.order
@@ -79,7 +80,8 @@ def _surely_absent(found: Evidence, made: float, n: Numbers) -> bool:
         return made < n.sure_named and not found.vague
     if found.kind == "relation":
         return False
-    return found.coverage < n.sure_said and found.on_counterpart < n.sure_named
+    unsaid = found.coverage < n.sure_said and found.on_counterpart < n.sure_named
+    return unsaid and not found.vague
 
 
 def _entity(found: Evidence, n: Numbers) -> float:
