@@ -142,7 +142,9 @@ def test_a_rare_word_of_a_unit_weighs_more_than_a_frequent_one() -> None:
         ("The fence sits.", {"sit"}),
         ("The man is sitting.", set()),
         ("A man waves.", set()),
-        ("The fence stands to the right.", set()),
+        ("The fence stands to the right.", {"to the right"}),
+        ("A dog is in the foreground.", {"in the foreground"}),
+        ("A tall dog.", set()),
         ("The top window shines.", {"top"}),
         ("An outdoor pool.", set()),  # a class of places, but no part of a thing
     ],

@@ -84,11 +84,16 @@ class AnalysedText:
         return (unit.subject, unit.value) in self._states
 
     def says_little(self, unit: GraphUnit) -> bool:
-        """Whether an attribute tells nothing by itself: "sits", the "top" of "the top window"."""
-        where = {name for name, _ in values(unit.value)} & _PARTS
-        if where and " " not in unit.value:
+        """Whether an attribute says only that a thing is there, or where: "sits", "on the left"."""
+        if (unit.subject, unit.value) in self._positions:
+            return True
+        if _PARTS.intersection(name for name, _ in values(unit.value)):
             return True
         return unit.value in BEING_THERE and not unit.text.lower().endswith("ing")
+
+    @cached_property
+    def _positions(self) -> set[tuple[int, str]]:
+        return {(a.entity, a.value) for a in self.graph.attributes if a.kind == "position"}
 
     @cached_property
     def _states(self) -> set[tuple[int, str]]:

@@ -39,7 +39,8 @@ class Evidence:
             its place.
         narrower: Entity: whether its name says more than the counterpart's.
         vague: Entity: whether its name may stand for whatever else is named at its place, or is
-            mostly that of nothing to be touched. Attribute: whether it alone tells nothing.
+            mostly that of nothing to be touched. Attribute: whether it says only that a thing is
+            there, or where.
         crowded: Entity: whether its like have taken all counterparts.
         denied: Whether the target says it with the other polarity.
         excluded: Whether the target says of the counterpart what excludes the unit.
