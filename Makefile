@@ -100,7 +100,7 @@ docs: $(VENV)/.dev
 # own; a broken link fails. Its pages open from the disk: site/index.html.
 site: .venv-docs/.ready
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict --quiet
-	.venv-docs/bin/python -m pytest -p no:cacheprovider -W default tests/site
+	BEHOLDER_TEST_SITE=1 .venv-docs/bin/python -m pytest -p no:cacheprovider -W default tests/site
 
 # The lock files pin every package by version and hash; run after changing dependencies. Each extra
 # has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
