@@ -99,7 +99,7 @@ docs: $(VENV)/.dev
 # The docs as a site in site/, with its reports and its notebooks executed, in an environment of its
 # own; a broken link fails. Its pages open from the disk: site/index.html.
 site: .venv-docs/.ready
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict
 	BEHOLDER_TEST_SITE=1 .venv-docs/bin/python -m pytest -p no:cacheprovider -W default tests/site
 
 # The lock files pin every package by version and hash; run after changing dependencies. Each extra
