@@ -20,7 +20,7 @@ from toy.reviewer import write_reviews
 Row = Mapping[str, Any]
 N_PHOTOS = 48
 N_SORTED = 500
-"""Rows of a study are drawn from these; nobody looks at their pictures."""
+"""Rows that a study is drawn from; their pictures are those of the collection again."""
 MARK = {"kind": "attribute", "severity": "major"}
 _CUES = ("A boat lies at a pier.", "Two people walk to it.", "They sail out under a grey sky.")
 
@@ -131,6 +131,10 @@ def _photos(folder: Path) -> None:
             f"{name},{name}.jpg,1928-{3 + n // 6:02d},{PLACES[n * len(PLACES) // N_PHOTOS]}"
         )
     (folder / "index.csv").write_text("\n".join(lines))
+    again = folder / "all"
+    again.mkdir()
+    for n in range(N_SORTED):
+        (again / f"p{n:03d}.jpg").hardlink_to(folder / f"p{n % N_PHOTOS:03d}.jpg")
     categories = {"nature": "plants, water, sky", "trade": "markets, shops"}
     for place in (folder, folder.parent):
         (place / "categories.json").write_text(json.dumps(categories))
@@ -156,7 +160,7 @@ def _sorted(place: str) -> list[Row]:
     return [
         {
             "id": f"p{n:03d}",
-            "image": f"{place}p{n:03d}.jpg",
+            "image": f"{place}all/p{n:03d}.jpg",
             "references": ["A small sign on plain ground."],
             "group": {"category": ratings[n % 2]["name"]},
             "meta": {"categories": [ratings[n % 2]]},
