@@ -11,7 +11,7 @@ import pytest
 
 from beholder.backends import BACKENDS, Answer, Request
 from beholder.errors import RunError
-from beholder.narratives.judging import Voting
+from beholder.narratives.settings import Voting
 from beholder.report import write_study, write_study_figures
 from beholder.run.narrate.config import CoherenceOptions, CollectionOptions, NarrateConfig, Part
 from beholder.run.narrate.engine import run_narratives

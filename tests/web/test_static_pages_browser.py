@@ -13,7 +13,7 @@ import pytest
 from beholder.backends import BACKENDS
 from beholder.benchmarks import agree
 from beholder.metrics.irr.scorers import ranker
-from beholder.narratives.judging import Voting
+from beholder.narratives.settings import Voting
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import write_report
 from beholder.report.comparison import write_comparison
