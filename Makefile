@@ -97,7 +97,7 @@ docs: $(VENV)/.dev
 
 # The lock files pin every package by version and hash; run after changing dependencies. Each extra
 # has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
-EXTRAS := hf datasets sat narratives umap graph coref pandas web postgres ray
+EXTRAS := hf datasets sat plots narratives umap graph coref pandas web postgres ray
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header -q
 CPU := $(BIN)/uv pip compile --python-version 3.11 --python-platform x86_64-unknown-linux-gnu \
     --generate-hashes --no-annotate --no-header -q
@@ -113,7 +113,7 @@ lock: $(VENV)/.dev
 	$(COMPILE) pyproject.toml --group build --extra vllm -o requirements/vllm.txt
 	$(COMPILE) pyproject.toml --group build --extra hf -c requirements/dev.txt \
 	    -c requirements/tested.in --override requirements/without-torch.in -o requirements/test-hf.txt
-	$(CPU) pyproject.toml requirements/test-models.in --group build \
+	$(CPU) pyproject.toml requirements/test-models.in --group build --extra plots \
 	    --override requirements/cpu-only.in -o requirements/test-models.txt
 	$(CPU) pyproject.toml requirements/test-harness.in --group build --group dev \
 	    --override requirements/cpu-only.in -c requirements/tested.in -o requirements/test-harness.txt
