@@ -121,7 +121,7 @@ docs: $(VENV)/.dev
 
 # The lock files pin every package by version and hash; run after changing dependencies. Each extra
 # has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
-EXTRAS := hf datasets sat plots narratives umap graph coref pandas web postgres ray
+EXTRAS := hf datasets sat plots video narratives umap graph coref pandas web postgres ray
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header -q
 CPU := $(BIN)/uv pip compile --python-version 3.11 --python-platform x86_64-unknown-linux-gnu \
     --generate-hashes --no-annotate --no-header -q

@@ -19,7 +19,7 @@ OPTIONS = {
     "demo": "--out -o",
     "score": (
         "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
-        "--engine --fail-under --json --judge --limit --map --max-cost --media-root --metric "
+        "--engine --fail-under --frames --json --judge --limit --map --max-cost --media-root --metric "
         "--no-report --out --parts --prompts --references-from --skip-bad-rows --temperature "
         "--workers -m -o"
     ),

@@ -13,6 +13,18 @@ PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff",
 """Endings of pictures."""
 
 
+def folder_of(data: str, media_root: Path | None) -> Path:
+    """What pictures of a data set are relative to.
+
+    The folder of the data file, or of pictures; for rows given otherwise ``media_root``, else the
+    current directory.
+    """
+    path = Path(data)
+    if path.is_file():
+        return path.parent
+    return path if path.is_dir() else media_root or Path()
+
+
 def pictures_below(folder: Path) -> list[str]:
     """Pictures in a folder and those below it, as paths with slashes, sorted."""
     return sorted(

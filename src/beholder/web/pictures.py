@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from beholder.errors import ItemError
-from beholder.media import encode_jpeg, inside, load_image
+from beholder.media import encode_jpeg, file_of, inside, load_image
 
 SIDES = (240, 1200)
 """Pixels of the longer side: in a list, on a page of its own."""
@@ -39,10 +39,11 @@ class SmallPictures:
         """
         path = inside(self.root, name)
         # An absolute name is the data's word; here it must lie in the folder, too.
-        if not path.resolve().is_relative_to(self.root.resolve()):
+        file = file_of(path)
+        if not file.resolve().is_relative_to(self.root.resolve()):
             raise ItemError(f"{name}: lies outside {self.root}")
         try:
-            key = (path, path.stat().st_mtime_ns, side)
+            key = (path, file.stat().st_mtime_ns, side)
         except OSError as error:
             raise ItemError(f"{name}: cannot be read ({error.strerror})") from error
         with self._lock:
