@@ -21,6 +21,7 @@ from beholder.metrics import Tools
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.run.rows.askers import CaptionRow
+from beholder.run.rows.inputs import read_pictured
 from beholder.web.pictures import SmallPictures
 from toy.without import without
 
@@ -123,6 +124,23 @@ def test_a_judge_sees_the_pictures_of_a_video_in_the_order_of_time(tmp_path: Pat
     (images,) = (request.images for request in backend.requests)
     tones = [tone(Image.open(io.BytesIO(image.data))) for image in images]
     assert np.abs(np.array(tones) - [40, 120, 200]).max() < 4
+
+
+def test_a_folder_of_films_gives_a_row_each(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    write_film(tmp_path / "b" / "c.webm", codec="libvpx")
+    write_film(tmp_path / "a.mp4")
+    (tmp_path / "notes.txt").write_text("no film")
+    read = read_pictured(str(tmp_path), DataOptions(frames=1))
+    assert [(one.id, one.images) for one in read if isinstance(one, Item)] == [
+        ("a.mp4", ("a.mp4#t=1.5",)),
+        ("b/c.webm", ("b/c.webm#t=1.5",)),
+    ]
+    Image.new("RGB", (8, 8)).save(tmp_path / "d.png")
+    mixed = read_pictured(str(tmp_path), DataOptions(frames=1))
+    assert [one.id for one in mixed if isinstance(one, Item)] == ["a.mp4", "b/c.webm", "d"]
+    alone = read_pictured(str(tmp_path))
+    assert [one.id for one in alone if isinstance(one, Item)] == ["d"]
 
 
 def test_rows_that_have_pictures_or_no_video_stay_as_they_are(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from beholder.data.packed import MAX_ROW_BYTES
 from beholder.errors import DataError
+from beholder.media import video
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
 """Endings of pictures."""
@@ -27,10 +28,19 @@ def folder_of(data: str, media_root: Path | None) -> Path:
 
 def pictures_below(folder: Path) -> list[str]:
     """Pictures in a folder and those below it, as paths with slashes, sorted."""
+    return _below(folder, PICTURES)
+
+
+def videos_below(folder: Path) -> list[str]:
+    """Videos in a folder and those below it, as ``pictures_below``."""
+    return _below(folder, frozenset(video.ENDINGS))
+
+
+def _below(folder: Path, endings: frozenset[str]) -> list[str]:
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.suffix.lower() in PICTURES and path.is_file()
+        if path.suffix.lower() in endings and path.is_file()
     )
 
 
