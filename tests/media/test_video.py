@@ -20,6 +20,7 @@ from beholder.media import check_image, inside, load_image, video
 from beholder.metrics import Tools
 from beholder.options import DataOptions
 from beholder.records import Item
+from beholder.report.payload import picture_uri
 from beholder.run.rows.askers import CaptionRow
 from beholder.run.rows.inputs import read_pictured
 from beholder.web.pictures import SmallPictures
@@ -302,6 +303,8 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 
 def test_a_page_and_a_viewer_show_moments(tmp_path: Path) -> None:
     write_film(tmp_path / "a.mp4")
+    uri = picture_uri(Item("1", "", images=("a.mp4#t=0.5",)), tmp_path, 10_000)
+    assert uri.startswith("data:image/jpeg")
     pictures = SmallPictures(tmp_path)
     first = pictures.jpeg("a.mp4#t=0.5", 240)
     assert abs(tone(Image.open(io.BytesIO(first))) - 40) < 4
@@ -324,3 +327,6 @@ def test_without_pyav_it_says_what_to_install(
     without(monkeypatch, "av")
     with pytest.raises(MissingExtraError, match=r"pip install 'beholder\[video\]'"):
         load_image(tmp_path / "a.mp4#t=0")
+    with pytest.raises(ItemError, match=r"pip install 'beholder\[video\]'"):  # a page goes on
+        SmallPictures(tmp_path).jpeg("a.mp4#t=0", 240)
+    assert picture_uri(Item("1", "", images=("a.mp4#t=0",)), tmp_path, 10_000) == ""

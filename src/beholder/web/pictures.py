@@ -10,7 +10,7 @@ from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.responses import Response
 
-from beholder.errors import ItemError
+from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, file_of, inside, load_image
 
 SIDES = (240, 1200)
@@ -35,7 +35,8 @@ class SmallPictures:
             side: Pixels of the longer side at most.
 
         Raises:
-            ItemError: It lies outside the folder, is missing, or is no picture.
+            ItemError: It lies outside the folder, is missing, is no picture, or one of a video and
+                what reads videos is not installed.
         """
         path = inside(self.root, name)
         # An absolute name is the data's word; here it must lie in the folder, too.
@@ -49,7 +50,10 @@ class SmallPictures:
         with self._lock:
             found = self._made.get(key)
         if found is None:
-            found = encode_jpeg(load_image(path, max_side=side))
+            try:
+                found = encode_jpeg(load_image(path, max_side=side))
+            except MissingExtraError as error:
+                raise ItemError(str(error)) from error
             with self._lock:
                 if len(found) <= _KEPT_BYTES:
                     self._made[key] = found
