@@ -203,6 +203,17 @@ class Report:
         }
 
 
+def with_length(metrics: Sequence[MetricValue]) -> list[MetricValue]:
+    """The metrics, and the length of the candidate, which is always held against people, too."""
+    named = any(one.metric.registered_name == "length" for one in metrics)
+    return [*metrics] if named else [*metrics, MetricValue(metric("length"))]
+
+
+def scoring(config: ScoreConfig, metrics: Sequence[MetricValue]) -> ScoreConfig:
+    """The run that keeps the scores: each metric once, whichever of its values are asked for."""
+    return replace(config, metrics=tuple({one.metric.name: one.metric for one in metrics}.values()))
+
+
 def agree(
     judged: JudgedSet,
     measures: Sequence[Measure],
@@ -232,18 +243,16 @@ def agree(
         ConfigError: No item has the labels, or an option is wrong.
         RunError: The run directory is busy or holds other data.
     """
-    everyone = list(metrics)
-    if not any(one.metric.registered_name == "length" for one in everyone):
-        everyone.append(MetricValue(metric("length")))
+    everyone = with_length(metrics)
     sections_data = [
         collect(measure, judged.items, control_length=control_length) for measure in measures
     ]
-    to_run = {one.metric.name: one.metric for one in everyone}
-    run = replace(config, metrics=tuple(to_run.values()))
+    run = scoring(config, everyone)
     run_scores(run, progress, scored_items(judged.items, measures))
+    names = [one.name for one in run.metrics]
     with Store.read(run.out) as store:
-        columns = {name: _columns(store, name) for name in to_run}
-        signatures = {name: " ; ".join(store.signatures(name)) for name in to_run}
+        columns = {name: _columns(store, name) for name in names}
+        signatures = {name: " ; ".join(store.signatures(name)) for name in names}
     sections = tuple(_section(data, everyone, columns, n_resamples, seed) for data in sections_data)
     extra = {}
     if judged.name == "caparena":

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from beholder.cli.groups import (
-    AsJson,
     ItemDataGroup,
     JudgeGroup,
-    Out,
+    RunOut,
     TablesGroup,
+    TellGroup,
     ToolGroup,
     WorkGroup,
 )
-from beholder.cli.printing import close, say, say_left_out, tell_result
+from beholder.cli.printing import close, say, say_failures, say_left_out, tell_plan, tell_result
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ def agree(
     *,
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
     judgments: JudgmentGroup = JudgmentGroup(),
-    out: Out = None,
+    out: RunOut = None,
     tools: ToolGroup = ToolGroup(),
     rows: ItemDataGroup = ItemDataGroup(),
     judging: JudgeGroup = JudgeGroup(),
     work: WorkGroup = WorkGroup(),
     drawing: DrawingGroup = DrawingGroup(),
-    as_json: AsJson = False,
+    tell: TellGroup = TellGroup(),
 ) -> int:
     """Hold metrics against human judgments by the set's own protocol; scores are kept.
 
@@ -94,15 +94,17 @@ def agree(
         out: Run directory of scores; runs/agree-SET if none is named.
     """
     if judgments.judges:
-        return _tell_reliability(source, metric, judgments.label, as_json)
+        return _tell_reliability(source, metric, judgments.label, tell.as_json)
+    from beholder.api import Run
     from beholder.benchmarks import agree as benchmark
     from beholder.benchmarks.load import load
+    from beholder.benchmarks.measure import scored_items
     from beholder.benchmarks.protocols import generic, protocol
     from beholder.cli.progress import TerminalProgress
     from beholder.report.agreement import agreement_tables
     from beholder.report.agreement_figures import write_agreement_figures
     from beholder.report.html import write_report
-    from beholder.run.scores import ScoreConfig
+    from beholder.run.scores import ScoreConfig, plan_scores
 
     judged = load(source, judgments.data, rows)
     say_left_out(judged.bad_rows)
@@ -117,20 +119,26 @@ def agree(
     )
     own = judged.known and not judgments.label
     if own and judged.name == "docent_granular":
-        return _agree_on_spans(judged, judgments, metric, tools, config, as_json)
+        return _agree_on_spans(judged, judgments, metric, tools, config, tell)
     label = judgments.label or None
+    measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
+    metrics = [benchmark.asked(name, **tools.named()) for name in metric]
+    if tell.dry_run:
+        run = benchmark.scoring(config, benchmark.with_length(metrics))
+        return tell_plan(plan_scores(run, scored_items(judged.items, measures)), run.out)
     with TerminalProgress() as progress:
         report = benchmark.agree(
             judged,
-            protocol(judged.name) if own else generic(judged.items, label, judgments.kind),
-            [benchmark.asked(name, **tools.named()) for name in metric],
+            measures,
+            metrics,
             config,
             progress,
             control_length=judgments.control == "length",
             n_resamples=judgments.resamples,
         )
     found = agreement_tables(report)
-    tell_result(report.to_dict(), found, as_json)
+    tell_result(report.to_dict(), found, tell.as_json)
+    say_failures(Run(config.out).summary)
     drawing.write(found)
     if not drawing.no_figures:
         paths = write_agreement_figures(report, config.out / "agreement")
@@ -151,20 +159,27 @@ def _agree_on_spans(
     names: Sequence[str],
     tools: ToolGroup,
     config: ScoreConfig,
-    as_json: bool,
+    tell: TellGroup,
 ) -> int:
     """Hold units of metrics against the spans that people marked."""
+    from beholder.api import Run
     from beholder.benchmarks.granular import granular
+    from beholder.benchmarks.measure import scored_items
     from beholder.cli.progress import TerminalProgress
     from beholder.metrics import metric
     from beholder.report.agreement import granular_table
+    from beholder.run.scores import plan_scores
 
     if not names:
         raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
     metrics = [metric(name, **tools.named()) for name in names]
+    if tell.dry_run:
+        run = replace(config, metrics=tuple(metrics))
+        return tell_plan(plan_scores(run, scored_items(judged.items, ())), run.out)
     with TerminalProgress() as progress:
         report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
-    tell_result(asdict(report), [granular_table(report)], as_json)
+    tell_result(asdict(report), [granular_table(report)], tell.as_json)
+    say_failures(Run(config.out).summary)
     return close(config.out, progress)
 
 

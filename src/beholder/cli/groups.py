@@ -33,6 +33,19 @@ Data: TypeAlias = Annotated[str, Parameter(allow_leading_hyphen=True, validator=
 """A file, a folder or a name; - is standard input."""
 
 Out: TypeAlias = Annotated[Path | None, Parameter(alias="-o")]
+
+
+def _for_a_run(kind: Any, value: Path | None) -> None:
+    """Refuse a place that cannot be a run directory, before data are read or judges are asked."""
+    if value is not None:
+        from beholder.files import check_folder
+
+        check_folder(value)
+
+
+RunOut: TypeAlias = Annotated[Path | None, Parameter(alias="-o", validator=_for_a_run)]
+"""A run directory."""
+
 AsJson: TypeAlias = Annotated[
     bool, Parameter(name="--json", help="Print JSON on stdout instead of tables.")
 ]
@@ -149,7 +162,20 @@ class EngineGroup:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class FinishGroup:
+class TellGroup:
+    """What a command tells.
+
+    Attributes:
+        dry_run: Check all input and say what would be asked; nothing is asked or written.
+    """
+
+    as_json: AsJson = False
+    dry_run: bool = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class FinishGroup(TellGroup):
     """What a command does at its end.
 
     Attributes:
@@ -158,8 +184,6 @@ class FinishGroup:
     """
 
     allow_failed: int = 0
-    as_json: AsJson = False
-    dry_run: bool = False
 
 
 @Parameter(name="*")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beholder.visible import for_terminal
+from beholder.visible import for_terminal, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from beholder.cli.progress import TerminalProgress
     from beholder.judges import Tally
+    from beholder.records import MetricResult
     from beholder.run.plan import RunPlan
     from beholder.tables import Table
 
@@ -62,6 +63,14 @@ def say_left_out(what: Iterable[object]) -> None:
         say(f"left out: {one}")
 
 
+def say_failures(summary: Mapping[str, MetricResult]) -> None:
+    """Name, for each metric, why items have no score, the most frequent reasons first."""
+    for name, result in summary.items():
+        reasons = sorted(result.failures.items(), key=lambda one: -one[1])
+        for reason, count in reasons[:_SHOWN]:
+            say(f"{name}: {count:,} failed: {visible(reason)}")
+
+
 def close(
     out: Path,
     progress: TerminalProgress,
@@ -91,8 +100,6 @@ def close(
 
 def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     """The first failures and their number, if there are more than are allowed."""
-    from beholder.visible import visible
-
     if len(failures) <= allowed:
         return []
     more = f" ({len(failures) - _SHOWN} more than shown)" if len(failures) > _SHOWN else ""
@@ -105,8 +112,6 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
 
 def tell_plan(planned: RunPlan, out: Path) -> int:
     """Say what a run would do; gives the exit code."""
-    from beholder.visible import visible
-
     tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
     for row in planned.bad_rows:
         tell(f"  {row}")

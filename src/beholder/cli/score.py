@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, EngineGroup, ItemRunGroup, Out, ToolGroup
+from beholder.cli.groups import Data, EngineGroup, ItemRunGroup, RunOut, ToolGroup
 from beholder.cli.printing import close, say, say_left_out, tell_plan, tell_result
 
 
@@ -17,7 +17,7 @@ def score(
     /,
     *,
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
-    out: Out = None,
+    out: RunOut = None,
     tools: ToolGroup = ToolGroup(),
     fail_under: tuple[str, ...] = (),
     no_report: bool = False,
