@@ -38,6 +38,8 @@ class JudgmentGroup:
         control: Partial the length out of correlations.
         resamples: Bootstrap resamples over sources; 0 for no intervals.
         judges: Reliability between the metrics of a run, or of raters.
+        suite: Folder with many sets, each held against all metrics by its own protocol; scores are
+            kept in --out, a run a set.
 
     Raises:
         ConfigError: The number of resamples is negative.
@@ -49,6 +51,7 @@ class JudgmentGroup:
     control: Literal["length"] | None = None
     resamples: int = 1000
     judges: bool = False
+    suite: Path | None = None
 
     def __post_init__(self) -> None:
         if self.resamples < 0:
@@ -71,7 +74,7 @@ class DrawingGroup(TablesGroup):
 
 
 def agree(
-    source: str,
+    source: str | None = None,
     /,
     *,
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
@@ -88,11 +91,28 @@ def agree(
 
     Example: `beholder agree flickr8k_expert --data FOLDER -m cider -m meteor`
 
+    Example: `beholder agree --suite FOLDER -m posh -m vcs -m meteor`
+
     Args:
-        source: A known set, a data file with judgments, or (--judges) a run.
+        source: A known set, a data file with judgments, or (--judges) a run; nothing with --suite.
         metric: A metric, such as cider or token_f1.recall; repeatable.
         out: Run directory of scores; runs/agree-SET if none is named.
     """
+    if judgments.suite is not None:
+        from beholder.cli.agree_suite import configure, hold_against_suite
+
+        if source is not None or judgments.judges or judgments.label or judgments.data:
+            raise ConfigError(
+                "--suite takes every set of its folder by the set's own protocol, so"
+                " name no set, --data, --label or --judges beside it"
+            )
+        work_options = (rows, judging, work.found())
+        suite = configure(
+            judgments.suite, metric, out, tools.named(), judgments.resamples, work_options
+        )
+        return hold_against_suite(suite, drawing.tables, not drawing.no_report, tell)
+    if source is None:
+        raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
     if judgments.judges:
         return _tell_reliability(source, metric, judgments.label, tell.as_json)
     from beholder.api import Run

@@ -15,6 +15,10 @@ from beholder.report.tables import show_p, show_signed
 from beholder.tables import Column, Table, interval_cells
 
 DASH = "\N{EN DASH}"
+CLUSTERS = (
+    "Cluster 1: the best and what the paired bootstrap over sources cannot tell from it (p of 0.05,"
+    " Holm-corrected); cluster 2: the same of the rest."
+)
 
 
 def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
@@ -31,6 +35,7 @@ def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
             Column("metric", "metric", "text"),
             Column("value", "value", "text"),
             Column("agreement", "agreement", interval=True),
+            Column("cluster", "cluster", "count"),
             Column("n", "n", "count"),
             Column("n_missing", "no score", "count"),
             Column("reason", "note", "text"),
@@ -42,6 +47,7 @@ def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
                 "agreement": row["agreement"],
                 "agreement_low": row["low"],
                 "agreement_high": row["high"],
+                "cluster": row.get("cluster"),
                 "n": row["n"],
                 "n_missing": row["n_missing"],
                 "reason": row["reason"] or "",
@@ -51,6 +57,7 @@ def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
         notes=(
             f"{found['n_items']:,} judged; 95 % intervals over sources, {found['n_resamples']:,}"
             " resamples.",
+            *([CLUSTERS] if any(row.get("cluster") for row in section["metrics"]) else ()),
             *(signature for signature in found["signatures"].values() if signature),
         ),
     )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from beholder.stats.agreement import Agreement
     from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
     from beholder.stats.bootstrap import mean_interval
+    from beholder.stats.clusters import significance_clusters
     from beholder.stats.compare import (
         CorrelationDifference,
         compare_correlations,
@@ -93,6 +94,7 @@ __all__ = [
     "ranking_correlation",
     "relaxed_f1",
     "reliability_verdict",
+    "significance_clusters",
     "spearman",
     "spearman_brown",
     "steiger",
@@ -119,6 +121,7 @@ _HOME = {
         "Strength",
         "bradley_terry",
     ),
+    "clusters": ("significance_clusters",),
     "compare": (
         "CorrelationDifference",
         "compare_correlations",
