@@ -65,7 +65,7 @@ def test_an_address_is_read_and_shown_without_its_password() -> None:
     address = Address.read("postgresql://me%40home:p%2Fw%3A@db.example:6543/a%20b?sslmode=require")
     assert (address.user, address.host, address.port) == ("me@home", "db.example", 6543)
     assert (address.password, address.database, address.sslmode) == ("p/w:", "a b", "require")
-    assert str(address) == "postgresql://me@home@db.example:6543/a b"
+    assert str(address) == "postgresql://me%40home@db.example:6543/a%20b?sslmode=require"
     assert "p/w" not in repr(address)
     here = Address.read("postgres://me:pw@/d?host=/run/pg")
     assert (here.host, here.port, here.socket) == (None, 5432, "/run/pg")

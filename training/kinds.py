@@ -4,8 +4,10 @@
 
 DICT_FOLDER as in ``training/synonyms.py``. Kept are the first senses of the single words that stand
 in the table of word frequencies (or whose plain plural does), the more general senses above them
-but not the most general ones ("object", "artifact"), and pairs of words that derive from each other
-("wood", "wooden") and look it.
+but not the most general ones ("object", "artifact"), pairs of words that derive from each other
+("wood", "wooden") and look it, and nouns that mostly stand for nothing that can be touched: those
+of whose uses in the texts that WordNet counted, half a use more for each sense, more than half are
+of senses in its fields of abstract things.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ ABOVE = {"n": frozenset("@"), "v": frozenset("@"), "a": frozenset("&")}
 DERIVED = frozenset(("+", "\\"))
 LEAST_DEPTH = 5
 """Steps below the top from which a noun's general sense says something."""
+ABSTRACT = frozenset((4, 7, 9, 10, 11, 22, 24, 28))
+"""Numbers of WordNet's fields ("lexicographer files") for acts, attributes, cognition,
+communication, events, processes, relations and times. Groups are left out: people are one."""
 SHARED_LETTERS = 4
 """Letters at the beginning that a derived word shares (3 for words of three letters)."""
 
@@ -87,6 +92,18 @@ def derivations(synsets: dict[Key, Synset], kept: set[str]) -> dict[str, set[str
     return pairs
 
 
+def abstract(folder: Path) -> set[str]:
+    """Nouns that mostly stand for nothing that can be touched."""
+    uses: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for line in (folder / "index.sense").read_text(encoding="utf-8").splitlines():
+        key, _, _, count = line.split()
+        word, _, sense = key.partition("%")
+        part, field = sense.split(":")[:2]
+        if part == "1":
+            uses[word][int(field) in ABSTRACT] += int(count) + 0.5
+    return {word for word, (other, of_these) in uses.items() if of_these > other}
+
+
 def main() -> None:
     """Write the table."""
     synsets, senses = read(Path(sys.argv[1]))
@@ -117,6 +134,7 @@ def main() -> None:
     kept = words & {word for table in senses.values() for word in table}
     for word, others in sorted(derivations(synsets, kept).items()):
         lines.append(f"+\t{word} {' '.join(sorted(others))}")
+    lines.append(f"=\t{' '.join(sorted(words & abstract(Path(sys.argv[1]))))}")
     text = ("\n".join(lines) + "\n").encode("utf-8")
     out = TEXT / "wordnet" / "kinds.txt.xz"
     out.write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME))

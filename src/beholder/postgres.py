@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from beholder.errors import ConfigError, RunError
 from beholder.optional import require
@@ -37,7 +37,7 @@ def is_address(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a database is; shown without its password, wherever it is shown.
+    """Where a database is; its text is an address that leads there again, without the password.
 
     Attributes:
         user: Who asks.
@@ -89,9 +89,13 @@ class Address:
         return cls(user, parts.hostname, port, database, socket, sslmode, password)
 
     def __str__(self) -> str:
-        where = f"{self.host}:{self.port}" if self.host else ""
-        folder = f"?host={self.socket}" if self.socket else ""
-        return f"postgresql://{f'{self.user}@' if self.user else ''}{where}/{self.database}{folder}"
+        user = "" if self.user is None else f"{quote(self.user, safe='')}@"
+        host = "" if self.host is None else f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.host is None else f":{self.port}"
+        options = {"sslmode": self.sslmode} if self.sslmode != "disable" else {}
+        options |= {"host": self.socket} if self.socket else {}
+        behind = f"?{urlencode(options, safe='/')}" if options else ""
+        return f"postgresql://{user}{host}{port}/{quote(self.database, safe='')}{behind}"
 
 
 def engine(address: Address, **options: Any) -> Engine:

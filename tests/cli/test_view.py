@@ -26,7 +26,13 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     package = Path(beholder.__file__).parents[1]
     command = [sys.executable, "-m", "beholder", "view", str(run)]
     environment = {**os.environ, "PYTHONPATH": str(package)}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # some runners ignore it
+    ) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
         found = re.search(r"open (http://127\.0\.0\.1:\d+/) ", line)

@@ -62,12 +62,20 @@ class Command:
 
 
 def _actors() -> list[Path]:
-    commands = (path for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists())
-    return [path.parent for path in commands if b"ray::MapWorker" in path.read_bytes()]
+    commands = Path("/proc").glob("[0-9]*/cmdline")
+    return [path.parent for path in commands if b"ray::MapWorker" in _read(path)]
 
 
 def _bytes_of(folder: Path) -> int:
-    return int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int((_read(folder / "statm").split() or [0, 0])[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _read(path: Path) -> bytes:
+    """What the system tells of a process; nothing where it ended meanwhile."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 @contextmanager

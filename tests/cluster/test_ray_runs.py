@@ -155,7 +155,9 @@ def _questions() -> list[Item]:
     return [Item(f"q{n}", f"thing{n} here", (f"Reference number {n}.",)) for n in range(N_ASKED)]
 
 
-def _judged(server: FaultServer, out: Path, max_cost: float | None, cache: Path | None) -> Any:
+def _judged(
+    server: FaultServer, out: Path, max_cost: float | None, cache: Path | str | None
+) -> Any:
     prices = out.parent / "prices.json"
     prices.write_text('{"models": {"served-1": {"input": 1000, "output": 20000}}}')
     return score_on_ray(
@@ -171,11 +173,16 @@ def _judged(server: FaultServer, out: Path, max_cost: float | None, cache: Path 
     )
 
 
+@pytest.mark.parametrize("kept_in", ["a file", "a database"])
 def test_actors_share_answers_the_cache_and_what_was_paid(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    kept_in: str,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    cache = tmp_path / "cache.sqlite"
+    file = kept_in == "a file"
+    cache = tmp_path / "cache.sqlite" if file else request.getfixturevalue("postgres_url")
     with serving(FaultServer(_reply)) as server:
         made = _judged(server, tmp_path / "one", None, cache)
         asked = len(server.bodies)

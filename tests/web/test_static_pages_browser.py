@@ -10,28 +10,37 @@ from typing import Any
 
 import pytest
 
+import beholder
 from beholder.backends import BACKENDS
 from beholder.benchmarks import agree
+from beholder.benchmarks.bidirectional.observe import observe
+from beholder.benchmarks.bidirectional.settings import StudySettings
+from beholder.benchmarks.bidirectional.study import study
 from beholder.metrics.irr.scorers import ranker
 from beholder.narratives.judging import Voting
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import write_report
+from beholder.report.bidirectional import write_bidirectional
 from beholder.report.comparison import write_comparison
 from beholder.report.draw import draw
+from beholder.report.made import write_made
 from beholder.run.compare import compare
 from beholder.run.narrate.config import CoherenceOptions, CollectionOptions, NarrateConfig
 from beholder.run.narrate.engine import run_narratives
 from beholder.run.rank.config import RankConfig
 from beholder.run.rank.engine import run_ranking
+from beholder.run.rows.askers import CaptionRow
+from beholder.run.rows.rows import RowsConfig, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
+from toy.bothways import Reader, make_world
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
 from toy.reviewer import Reviewer, write_reviews
 from toy.runs import Outcome, lemons, sentence_score, write_run
 from toy.watched import Watched
 
-for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer)):
+for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer), ("reader", Reader)):
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)
 
@@ -97,12 +106,29 @@ def narrate_page(folder: Path) -> Path:
     return draw(config.out)
 
 
+def bidirectional_page(folder: Path) -> Path:
+    data = make_world(folder, n_images=6).data
+    metrics = ["dcscore(direction='both')", "bleu"]
+    run = beholder.score(data, metrics, judge="reader:m", out=folder / "run").path
+    return write_bidirectional(study(observe(run), StudySettings()), run, folder / "study")
+
+
+def made_page(folder: Path) -> Path:
+    make_collection(folder, n=3)
+    out = folder / "c.jsonl"
+    config = RowsConfig(str(folder / "img"), out, {"one": CaptionRow("story:steady")})
+    run_rows(config, Quiet())
+    return write_made(config.run)
+
+
 PAGES: Mapping[str, Callable[[Path], Path]] = {
     "score": score_page,
     "people": people_page,
     "comparison": comparison_page,
     "rank": rank_page,
     "narrate": narrate_page,
+    "bidirectional": bidirectional_page,
+    "made": made_page,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,12 +15,20 @@ from PIL import Image
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
+from beholder.backends import BACKENDS
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run import answered
+from beholder.run.rows.askers import CaptionRow
+from beholder.run.rows.reviews import ReviewsConfig, run_reviews
+from beholder.run.rows.rows import RowsConfig, run_rows
+from beholder.run.session import Quiet
 from beholder.run.store import Store
 from beholder.web import Settings
 from beholder.web.lists import PAGE, pair
 from beholder.web.viewer import Viewer, make_viewer
+from toy.judge import Storyteller
+from toy.photos import make_collection
+from toy.reviewer import Reviewer
 from toy.runs import lemon_run, lemons, sentence_score, write_run
 
 Open = Callable[..., TestClient]
@@ -266,3 +275,33 @@ def test_a_crash_is_told_without_its_words(tmp_path: Path, monkeypatch: pytest.M
     assert answer.status_code == 500
     assert "division" not in answer.text
     assert "This is a bug" in answer.text
+
+
+def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, backend in (("story", Storyteller), ("reviewer", Reviewer)):
+        if name not in BACKENDS.names():
+            BACKENDS.register(name)(backend)
+    monkeypatch.chdir(tmp_path)
+    make_collection(Path("data"), n=3)
+    captions = RowsConfig("data/img", Path("c.jsonl"), {"one": CaptionRow("story:steady")})
+    run_rows(captions, Quiet())
+    run_reviews(ReviewsConfig("data/img", Path("reviews"), "reviewer:m", ("en", "ja")), Quiet())
+    client = opened(captions.run, Path("reviews"))
+    pages: dict[str, str] = {}
+    todo = ["/"]
+    while todo:
+        address = todo.pop()
+        if address in pages or address.startswith(("data:", "http")):
+            continue
+        answer = client.get(address)
+        assert answer.status_code == 200, (address, answer.text)
+        pages[address] = html.unescape(answer.text)
+        base = address.partition("?")[0]
+        todo += [base + to if to.startswith("?") else to for to in links(answer.text)]
+    told = [page for address, page in pages.items() if "/runs/1/item/" in address]
+    written = [json.loads(line) for line in Path("reviews/reviews.jsonl").read_text().splitlines()]
+    for row in written:
+        for text in row["texts"]:
+            assert any(text in page for page in told)

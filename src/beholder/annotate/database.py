@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
 
 from beholder.errors import RunError
 from beholder.optional import require
@@ -113,17 +112,6 @@ def engine_of(folder: Path, database: str | None) -> Engine:
             " runs, and whether name and password are right"
         ) from error
     return made
-
-
-def without_password(database: str) -> str:
-    """A database's address as it may stand in a file, to be read again."""
-    address = Address.read(database)
-    user = "" if address.user is None else f"{quote(address.user, safe='')}@"
-    host = address.host or ""
-    place = f"[{host}]:{address.port}" if ":" in host else f"{host}:{address.port}"
-    options = {"sslmode": address.sslmode} | ({"host": address.socket} if address.socket else {})
-    name = quote(address.database, safe="")
-    return f"postgresql://{user}{place}/{name}?{urlencode(options)}"
 
 
 def _settle_sqlite(connection: Any, _: Any) -> None:

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from beholder import files
-from beholder.annotate.database import engine_of, sql, tables, without_password
+from beholder.annotate.database import engine_of, sql, tables
 from beholder.annotate.dealing import AnnotationDesign, deal
 from beholder.annotate.records import DONE, Act, AnnotationUnit, Judgments, state_of
 from beholder.annotate.tasks import TASKS, Task
 from beholder.annotate.turns import SharedCommits
 from beholder.errors import ConfigError, ItemError, RunError
+from beholder.postgres import Address
 
 ABOUT = "study.json"
 _FORMAT = 1
@@ -176,7 +177,7 @@ class AnnotationStudy:
             "format": _FORMAT,
             "study": study_id,
             "media": None if media is None else str(media.resolve()),
-            "database": None if database is None else without_password(database),
+            "database": None if database is None else str(Address.read(database)),
         }
         files.write_text(folder / ABOUT, json.dumps(about, indent=2) + "\n")
         return cls(folder, study_id, media, database)

@@ -38,6 +38,7 @@ class _Kinds:
     senses: dict[str, Senses]
     above: dict[int, tuple[int, ...]]
     derived: dict[str, frozenset[str]]
+    abstract: frozenset[str]
 
 
 @lru_cache(maxsize=1 << 15)
@@ -94,6 +95,14 @@ def general(word: str, part: str) -> frozenset[int]:
 
 
 @lru_cache(maxsize=1 << 15)
+def is_abstract(word: str) -> bool:
+    """Whether a lower-case noun mostly stands for nothing to be touched: an act, a sign, a time."""
+    known = _load()
+    found = {word} if word in known.senses else bases(word)
+    return not known.abstract.isdisjoint(found)
+
+
+@lru_cache(maxsize=1 << 15)
 def meanings(word: str) -> frozenset[int]:
     """The first senses of a lower-case word as any part of speech."""
     return frozenset().union(*(senses(word, part) for part in "nva"))
@@ -122,11 +131,14 @@ def _load() -> _Kinds:
     found: dict[str, Senses] = defaultdict(dict)
     above: dict[int, tuple[int, ...]] = {}
     pairs: dict[str, set[str]] = defaultdict(set)
+    abstract: set[str] = set()
     for line in lzma.decompress(_TABLE.read_bytes()).decode("utf-8").splitlines():
         mark, _, text = line.partition("\t")
         first, *rest = text.split(" ")
         if mark == "<":
             above[int(first)] = tuple(map(int, rest))
+        elif mark == "=":
+            abstract.update((first, *rest))
         elif mark == "+":
             pairs[first].update(rest)
             for other in rest:
@@ -134,4 +146,4 @@ def _load() -> _Kinds:
         else:
             found[first][mark] = frozenset(map(int, rest))
     derivations = {word: frozenset(others) for word, others in pairs.items()}
-    return _Kinds(dict(found), above, derivations)
+    return _Kinds(dict(found), above, derivations, frozenset(abstract))

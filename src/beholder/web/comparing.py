@@ -69,7 +69,7 @@ class Comparisons:
         now = (a.snapshot, b.snapshot)
         if not all(snapshot.subjects for snapshot in now):
             return {"template": "compare_reading.html.j2"}
-        shared = _shared(*now)
+        shared = shared_askers(*now)
         if not shared:
             names = [", ".join(one.name for one in snapshot.asked) for snapshot in now]
             raise ConfigError(f"the runs share no metric: {names[0]} against {names[1]}")
@@ -131,7 +131,7 @@ class Comparisons:
         if not len(found):
             raise HTTPException(404, f"the second run has no item {subjects.ids[at_a]!r}")
         at_b = int(pairing.b[found[0]])
-        shared = _shared(*now)
+        shared = shared_askers(*now)
         first, _, _ = _chosen(shared, query)
         sides = [_side(view, first.name, at) for view, at in ((a, at_a), (b, at_b))]
         return {
@@ -187,7 +187,8 @@ class Comparisons:
         return tests
 
 
-def _shared(a: Snapshot, b: Snapshot) -> list[tuple[AskedColumns, AskedColumns]]:
+def shared_askers(a: Snapshot, b: Snapshot) -> list[tuple[AskedColumns, AskedColumns]]:
+    """What both runs asked of one kind of subject, and has values."""
     there = {one.name: one for one in b.asked}
     return [
         (one, there[one.name])

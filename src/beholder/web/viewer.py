@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from beholder.report.html import item_script
 from beholder.run.subjects import ITEM
 from beholder.web.app import make_app
-from beholder.web.comparing import Comparisons
+from beholder.web.comparing import Comparisons, shared_askers
 from beholder.web.items import (
     OPEN,
     STATES,
@@ -252,7 +252,16 @@ class Viewer:
             "log": view.snapshot.log,
             "progress": progress_of(view.snapshot),
             "several": len(self.runs) > 1,
+            "beside": self._beside(number),
         }
+
+    def _beside(self, number: int) -> int | None:
+        """The first other run that has a value of this one, too."""
+        own = self.runs[number].snapshot
+        for other, view in enumerate(self.runs):
+            if other != number and shared_askers(own, view.snapshot):
+                return other
+        return None
 
     def _run(self, request: Request) -> tuple[int, RunView]:
         number = request.path_params["run"]

@@ -134,3 +134,22 @@ def test_a_rare_word_of_a_unit_weighs_more_than_a_frequent_one() -> None:
     assert len(words) == len(owners) == len(text.unit_word_weights)
     assert 0 < weights["man"] < weights["stands"] < weights["zebra"] < 1.1
     assert weights["man"] == pytest.approx(frequency.weight("man"), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The fence sits.", {"sit"}),
+        ("The man is sitting.", set()),
+        ("A man waves.", set()),
+        ("The fence stands to the right.", {"to the right"}),
+        ("A dog is in the foreground.", {"in the foreground"}),
+        ("A tall dog.", set()),
+        ("The top window shines.", {"top"}),
+        ("An outdoor pool.", set()),  # a class of places, but no part of a thing
+    ],
+)
+def test_what_says_little_by_itself(text: str, expected: set[str]) -> None:
+    read = analysed(text)
+    units = [unit for unit in read.units if unit.kind == "attribute"]
+    assert {unit.value for unit in units if read.says_little(unit)} == expected

@@ -184,12 +184,12 @@ def test_contradictions(found: Evidence, expected: bool) -> None:
         (relation(stated=0.5, turned=0.6), True),
         # where the target is silent
         (relation(), False),
-        (Evidence("amount", named=0.8), True),
-        (Evidence("amount", named=0.7), False),
+        (Evidence("amount", named=0.8), False),
         (entity(coverage=0.3, named=0.48), True),  # value 0.39
         (entity(coverage=0.3, named=0.5), False),  # value 0.4
         (entity(coverage=0.3, named=0.48, vague=True), False),
         (attribute(coverage=0.59, on_counterpart=0.39), True),
+        (attribute(coverage=0.59, on_counterpart=0.39, vague=True), False),
         (attribute(coverage=0.6, on_counterpart=0.39), False),
         (attribute(coverage=0.59, on_counterpart=0.4), False),
     ],

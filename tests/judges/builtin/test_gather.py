@@ -542,6 +542,16 @@ def test_a_contradiction_is_sure_of_a_thing_that_is_the_only_one_of_its_name() -
     assert (two[red].excluded, two[red].lone) == (True, False)
 
 
+def test_what_is_no_thing_to_touch_or_tells_nothing_alone_is_not_surely_unsaid() -> None:
+    own = analysed("A tall fence with a top rail and a logo stands.")
+    for target in (analysed("A fence and a rail."), analysed("Hello.")):
+        vague = {
+            u.value: e.vague for u, e in zip(own.units, gather(own, target, NUMBERS), strict=True)
+        }
+        assert {name for name, is_so in vague.items() if is_so} == {"logo", "top", "stand"}
+        assert {"fence", "rail", "tall"} <= vague.keys()
+
+
 def test_a_name_that_may_stand_for_whatever_else_is_there() -> None:
     own = analysed("A dog lies on the ground beside a chair.")
     target = analysed("A dog lies on grass.")

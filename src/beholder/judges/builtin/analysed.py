@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import Values, exclude, values
-from beholder.judges.builtin.predicates import Predicate, normal
+from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.graph import SceneGraph
 from beholder.language.units import GraphUnit, graph_units
@@ -28,6 +28,7 @@ _FLOOR = 1e-9
 _JOINING = frozenset(("and", "or"))
 _PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
 _PLACES = frozenset(("depth", "place", "side", "vertical"))
+_PARTS = frozenset(("depth", "side", "vertical"))
 _SENTENCE_END = re.compile(r"[.!?\n]")
 
 
@@ -81,6 +82,18 @@ class AnalysedText:
     def is_state(self, unit: GraphUnit) -> bool:
         """Whether an attribute tells what a thing does ("sleeps"), not what it is like."""
         return (unit.subject, unit.value) in self._states
+
+    def says_little(self, unit: GraphUnit) -> bool:
+        """Whether an attribute says only that a thing is there, or where: "sits", "on the left"."""
+        if (unit.subject, unit.value) in self._positions:
+            return True
+        if _PARTS.intersection(name for name, _ in values(unit.value)):
+            return True
+        return unit.value in BEING_THERE and not unit.text.lower().endswith("ing")
+
+    @cached_property
+    def _positions(self) -> set[tuple[int, str]]:
+        return {(a.entity, a.value) for a in self.graph.attributes if a.kind == "position"}
 
     @cached_property
     def _states(self) -> set[tuple[int, str]]:

@@ -51,9 +51,10 @@ def sure(found: Evidence, n: Numbers) -> bool:
 
     Only what is sure is shown to people; values do not hang on it. Where a unit is there: it is
     said itself, and not only likely by what is said of other things. Where it is not: texts say in
-    many ways how things are to each other, so that a relation is only known to be wrong where the
-    target says otherwise; a quality may be said of a part, or of the whole, where its words are in
-    the target at all; among several things of a name it is not sure which is meant.
+    many ways where things are, how many, and how they are to each other, so that these are only
+    known to be wrong where the target says otherwise; a quality may be said of a part, or of the
+    whole, where its words are in the target at all; signs, acts and looks have many names; among
+    several things of a name it is not sure which is meant.
     """
     if contradicted(found, n):
         clear = found.lone and not found.order
@@ -73,13 +74,12 @@ def _surely_there(found: Evidence, n: Numbers) -> bool:
 
 
 def _surely_absent(found: Evidence, made: float, n: Numbers) -> bool:
-    if found.kind == "amount":
-        return found.named >= n.same
+    if found.kind in ("amount", "relation"):
+        return False
     if found.kind == "entity":
         return made < n.sure_named and not found.vague
-    if found.kind == "relation":
-        return False
-    return found.coverage < n.sure_said and found.on_counterpart < n.sure_named
+    unsaid = found.coverage < n.sure_said and found.on_counterpart < n.sure_named
+    return unsaid and not found.vague
 
 
 def _entity(found: Evidence, n: Numbers) -> float:

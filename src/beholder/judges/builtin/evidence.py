@@ -38,7 +38,9 @@ class Evidence:
         spared: Whether it belongs to a thing that is wrong itself, and is right of what stands in
             its place.
         narrower: Entity: whether its name says more than the counterpart's.
-        vague: Entity: whether its name may stand for whatever else is named at its place.
+        vague: Entity: whether its name may stand for whatever else is named at its place, or is
+            mostly that of nothing to be touched. Attribute: whether it says only that a thing is
+            there, or where.
         crowded: Entity: whether its like have taken all counterparts.
         denied: Whether the target says it with the other polarity.
         excluded: Whether the target says of the counterpart what excludes the unit.

@@ -30,6 +30,7 @@ from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import UnitSeen, related
 from beholder.language.units import GraphUnit
 from beholder.language.unseen import VAGUE
+from beholder.text.kinds import is_abstract
 
 _EXCLUDED = number("evidence.excluded")
 _STATE = number("evidence.state")
@@ -111,7 +112,8 @@ class _Gathering:
         index, pairs = unit.subject, self._pairs
         other = int(pairs.best[index])
         coverage = float(self._coverage[place])
-        vague = self._source.graph.entities[index].head.lower() in VAGUE
+        head = self._source.graph.entities[index].head.lower()
+        vague = head in VAGUE or is_abstract(head)
         if other < 0:
             return Evidence(
                 "entity", unit.polarity, counterpart=False, coverage=coverage, vague=vague
@@ -174,7 +176,10 @@ class _Gathering:
         index, other = unit.subject, int(pairs.best[unit.subject])
         coverage = float(self._coverage[place])
         if other < 0:
-            return Evidence("attribute", unit.polarity, counterpart=False, coverage=coverage)
+            vague = self._source.says_little(unit)
+            return Evidence(
+                "attribute", unit.polarity, counterpart=False, coverage=coverage, vague=vague
+            )
         similarity, owners = agreement.similarity[row], target.property_owners
         stated = float(np.max(pairs.strength[index] * agreement.best[row]))
         own = np.flatnonzero(owners == other)
@@ -202,6 +207,7 @@ class _Gathering:
             denied=denied,
             excluded=bool(against),
             elsewhere=bool(similarity.max() >= n.same > stated),
+            vague=self._source.says_little(unit),
             lone=self._lone(index, other),
             told=told,
             where=where,

@@ -92,6 +92,8 @@ def _verbs(section: str) -> frozenset[str]:
 
 _STAYING, _LEADING = _verbs("staying"), _verbs("leading")
 _FASTENED, _MADE, _BEARING = _verbs("fastened"), _verbs("made"), _verbs("bearing")
+BEING_THERE = _verbs("being there")
+"""Verbs that, alone and finite, say no more than that a thing is there."""
 _WEAR = frozenset(("dress in", "clothe in", "have on", "clad in"))
 _NO_DIRECTION = frozenset(
     ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
