@@ -68,3 +68,14 @@ def test_what_failed_is_told_with_its_reason(cli: Cli) -> None:
     done = cli(*JUDGED, "--judge", "scripted:rules.jsonl", "-o", "out")
     assert "direct_assessment(judge='scripted:rules.jsonl'): 3 failed: " in done.err
     assert "it said 'no idea'" in done.err
+
+
+def test_columns_of_own_data_are_named(cli: Cli) -> None:
+    rows = [json.loads(line) for line in Path("d.jsonl").read_text().splitlines()]
+    named = [{"text" if key == "candidate" else key: row[key] for key in row} for row in rows]
+    Path("named.jsonl").write_text("".join(json.dumps(row) + "\n" for row in named))
+    common = ("-m", "length", "--resamples", "0", "--json")
+    mapped = cli("agree", "named.jsonl", *common, "--map", "candidate=text", "-o", "a")
+    assert mapped.code == 0, mapped.err
+    plain = cli("agree", "d.jsonl", *common, "-o", "b")
+    assert json.loads(mapped.out)["measures"] == json.loads(plain.out)["measures"]

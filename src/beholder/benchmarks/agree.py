@@ -245,7 +245,7 @@ def agree(
         signatures = {name: " ; ".join(store.signatures(name)) for name in names}
     sections = tuple(_section(data, everyone, columns, n_resamples, seed) for data in sections_data)
     extra = {}
-    if judged.name == "caparena":
+    if judged.name in ("caparena", "caparena_auto"):
         extra = {one.metric.name: _model_level(judged, one, columns) for one in everyone}
     report = Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
     write(run.out, report)
@@ -355,7 +355,7 @@ def _model_level(
     ]
     if not battles:
         return {}
-    found = caparena.agreement(battles, scores)
+    found = caparena.agreement(battles, scores, auto=judged.name == "caparena_auto")
     return {name: value for name, value in found.items() if name.startswith("model_")}
 
 

@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from beholder.benchmarks.agree import MetricValue, Report, Row, agree, scoring, with_length
+from beholder.benchmarks.differences import compare
+from beholder.benchmarks.granular import MarkedSide, MarkedText, marked_sides
 from beholder.benchmarks.load import JudgedSet, load
-from beholder.benchmarks.measure import scored_items
+from beholder.benchmarks.marks import MARKED
+from beholder.benchmarks.measure import AgreementFound, scored_items
 from beholder.benchmarks.protocols import Measure, generic, protocol
 from beholder.benchmarks.sets import SETS
 from beholder.errors import ConfigError
@@ -22,6 +25,7 @@ from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.plan import RunPlan
 from beholder.run.scores import ScoreConfig, plan_scores
 from beholder.run.session import Progress
+from beholder.stats.roc import alert_auc
 
 WITHOUT_A_KEY = (
     "accord",
@@ -190,7 +194,9 @@ def _sources(folder: Path) -> Iterator[tuple[str, str | None]]:
 
 
 def measures_of(judged: JudgedSet) -> tuple[Measure, ...]:
-    """The measures of a set's own protocol, or one for each of its labels."""
+    """The measures of a set's own protocol, or one for each of its labels; none of marks."""
+    if judged.name in MARKED:
+        return ()
     return protocol(judged.name) if judged.known else generic(judged.items, None, "spearman")
 
 
@@ -213,6 +219,8 @@ def held_against(
         RunError: The set's run directory is busy or holds other data.
     """
     run = config.run_of(judged)
+    if judged.name in MARKED:
+        return _of_marks(judged, config, scoring(run, with_length(config.metrics)), progress)
     found = agree(
         judged,
         measures_of(judged),
@@ -229,6 +237,72 @@ def _of_report(report: Report) -> list[SuiteMeasure]:
         SuiteMeasure(report.name, one.data.name, report.n_items, one.rows, one.clusters)
         for one in report.sections
     ]
+
+
+def _of_marks(
+    judged: JudgedSet, config: AgreementSuiteConfig, run: ScoreConfig, progress: Progress
+) -> tuple[list[SuiteMeasure], dict[str, str]]:
+    """A set of marks: how well units of the metrics find them, whatever the threshold."""
+    sides, signatures = marked_sides(judged, run, progress)
+    everyone = with_length(config.metrics)
+    measures = []
+    for side in sides:
+        own = _areas(side, config.n_resamples, common=False)
+        shared = _areas(side, config.n_resamples, common=True)
+        names = [one.metric.name for one in everyone]
+        _, clusters = compare(
+            [one.label for one in everyone], [shared[name] for name in names], config.n_resamples
+        )
+        measures.append(
+            SuiteMeasure(
+                judged.name,
+                f"AUC, {side.label}",
+                len(judged.items),
+                tuple(Row(name, "units", own[name]) for name in names),
+                tuple(clusters),
+            )
+        )
+    return measures, signatures
+
+
+def _areas(side: MarkedSide, n_resamples: int, *, common: bool) -> dict[str, AgreementFound]:
+    """Area of each metric over its own texts, or over those that all with any units scored."""
+    reasons = {name: side.reason(name) for name in side.texts}
+    speaking = [texts for name, texts in side.texts.items() if reasons[name] is None]
+    shared = [all(texts) for texts in zip(*speaking, strict=True)]
+    return {
+        name: _area(
+            [
+                text
+                for text, kept in zip(texts, shared, strict=True)
+                if text and (kept or not common)
+            ],
+            len(texts),
+            n_resamples,
+        )
+        if reasons[name] is None
+        else AgreementFound(None, None, 0, len(texts), 0, reason=reasons[name])
+        for name, texts in side.texts.items()
+    }
+
+
+def _area(texts: Sequence[MarkedText], n_texts: int, n_resamples: int) -> AgreementFound:
+    sources = [text.source for text in texts]
+    found = alert_auc(
+        [text.scores for text in texts],
+        [text.labels for text in texts],
+        clusters=sources,
+        n_resamples=n_resamples,
+    )
+    return AgreementFound(
+        found.auc,
+        found.interval,
+        len(texts),
+        n_texts - len(texts),
+        len(set(sources)),
+        found.replicates,
+        found.reason,
+    )
 
 
 def together(

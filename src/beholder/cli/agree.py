@@ -118,6 +118,7 @@ def agree(
     from beholder.api import Run
     from beholder.benchmarks import agree as benchmark
     from beholder.benchmarks.load import load
+    from beholder.benchmarks.marks import MARKED
     from beholder.benchmarks.measure import scored_items
     from beholder.benchmarks.protocols import generic, protocol
     from beholder.cli.progress import TerminalProgress
@@ -138,7 +139,7 @@ def agree(
         work.found(),
     )
     own = judged.known and not judgments.label
-    if own and judged.name == "docent_granular":
+    if own and judged.name in MARKED:
         return _agree_on_spans(judged, judgments, metric, tools, config, tell)
     label = judgments.label or None
     measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)

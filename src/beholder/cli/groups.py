@@ -79,7 +79,8 @@ class ItemDataGroup(DataOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "map", dict(_field_and_column(one) for one in self.map))
+        if not isinstance(self.map, Mapping):  # a copy by dataclasses.replace has read it already
+            object.__setattr__(self, "map", dict(_field_and_column(one) for one in self.map))
 
 
 @Parameter(name="*")

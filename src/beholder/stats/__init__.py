@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         mean_pairwise_correlation,
         within_item_spread,
     )
+    from beholder.stats.roc import AlertAUC, alert_auc
     from beholder.stats.significance import TestResult, holm, mann_whitney, t_test, wilcoxon
     from beholder.stats.spans import SpanF1, relaxed_f1, token_labels, token_scores
     from beholder.stats.strengths import BradleyTerry, Strength, bradley_terry
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ICC",
     "Agreement",
+    "AlertAUC",
     "AlertF1",
     "BradleyTerry",
     "Correlation",
@@ -67,6 +69,7 @@ __all__ = [
     "TestResult",
     "ThreeWay",
     "TieCalibrated",
+    "alert_auc",
     "alert_f1",
     "bradley_terry",
     "cohen_d",
@@ -180,6 +183,7 @@ _HOME = {
         "t_test",
         "wilcoxon",
     ),
+    "roc": ("AlertAUC", "alert_auc"),
     "spans": (
         "SpanF1",
         "relaxed_f1",
