@@ -117,6 +117,7 @@ lock: $(VENV)/.dev
 	    --override requirements/cpu-only.in -o requirements/test-models.txt
 	$(CPU) pyproject.toml requirements/test-harness.in --group build --group dev \
 	    --override requirements/cpu-only.in -c requirements/tested.in -o requirements/test-harness.txt
+	$(CPU) --no-deps requirements/test-lmms.in -o requirements/test-lmms.txt
 	$(CPU) requirements/test-llama.in -o requirements/test-llama.txt
 	$(CPU) --no-deps requirements/test-weights.in -o requirements/test-weights.txt
 	$(COMPILE) requirements/bench.in --python-version 3.11 -c requirements/dev.txt \
@@ -151,10 +152,11 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	.venv-web/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
-.venv-harness/.ready: requirements/test-harness.txt pyproject.toml
+.venv-harness/.ready: requirements/test-harness.txt requirements/test-lmms.txt pyproject.toml
 	$(PYTHON) -m venv .venv-harness
 	.venv-harness/bin/pip install -q torch==2.13.0
 	.venv-harness/bin/pip install -q --no-deps --require-hashes -r requirements/test-harness.txt
+	.venv-harness/bin/pip install -q --no-deps --require-hashes -r requirements/test-lmms.txt
 	.venv-harness/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
