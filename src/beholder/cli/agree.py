@@ -12,13 +12,22 @@ from cyclopts import Parameter
 from beholder.cli.groups import (
     ItemDataGroup,
     JudgeGroup,
+    Markdown,
     RunOut,
     TablesGroup,
     TellGroup,
     ToolGroup,
     WorkGroup,
 )
-from beholder.cli.printing import close, say, say_failures, say_left_out, tell_plan, tell_result
+from beholder.cli.printing import (
+    close,
+    say,
+    say_failures,
+    say_left_out,
+    tell_plan,
+    tell_result,
+    tell_summary,
+)
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -71,6 +80,7 @@ class DrawingGroup(TablesGroup):
 
     no_figures: bool = False
     no_report: bool = False
+    markdown: Markdown = None
 
 
 def agree(
@@ -110,7 +120,9 @@ def agree(
         suite = configure(
             judgments.suite, metric, out, tools.named(), judgments.resamples, work_options
         )
-        return hold_against_suite(suite, drawing.tables, not drawing.no_report, tell)
+        return hold_against_suite(
+            suite, drawing.tables, not drawing.no_report, drawing.markdown, tell
+        )
     if source is None:
         raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
     if judgments.judges:
@@ -125,6 +137,7 @@ def agree(
     from beholder.report.agreement import agreement_tables
     from beholder.report.agreement_figures import write_agreement_figures
     from beholder.report.html import write_report
+    from beholder.report.markdown import summed_up
     from beholder.run.scores import ScoreConfig, plan_scores
 
     judged = load(source, judgments.data, rows)
@@ -140,7 +153,7 @@ def agree(
     )
     own = judged.known and not judgments.label
     if own and judged.name in MARKED:
-        return _agree_on_spans(judged, judgments, metric, tools, config, tell)
+        return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
     label = judgments.label or None
     measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
@@ -158,7 +171,10 @@ def agree(
             n_resamples=judgments.resamples,
         )
     found = agreement_tables(report)
-    tell_result(report.to_dict(), found, tell.as_json)
+    title = f"Agreement: {judged.name}"
+    tell_summary(
+        report.to_dict(), found, tell.as_json, drawing.markdown, lambda: summed_up(title, found)
+    )
     say_failures(Run(config.out).summary)
     drawing.write(found)
     if not drawing.no_figures:
@@ -180,6 +196,7 @@ def _agree_on_spans(
     names: Sequence[str],
     tools: ToolGroup,
     config: ScoreConfig,
+    drawing: DrawingGroup,
     tell: TellGroup,
 ) -> int:
     """Hold units of metrics against the spans that people marked."""
@@ -189,6 +206,7 @@ def _agree_on_spans(
     from beholder.cli.progress import TerminalProgress
     from beholder.metrics import metric
     from beholder.report.agreement import granular_table
+    from beholder.report.markdown import summed_up
     from beholder.run.scores import plan_scores
 
     if not names:
@@ -199,7 +217,12 @@ def _agree_on_spans(
         return tell_plan(plan_scores(run, scored_items(judged.items, ())), run.out)
     with TerminalProgress() as progress:
         report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
-    tell_result(asdict(report), [granular_table(report)], tell.as_json)
+    found = [granular_table(report)]
+    title = f"Agreement: {judged.name}"
+    tell_summary(
+        asdict(report), found, tell.as_json, drawing.markdown, lambda: summed_up(title, found)
+    )
+    drawing.write(found)
     say_failures(Run(config.out).summary)
     return close(config.out, progress)
 

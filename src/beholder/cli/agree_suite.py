@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beholder.cli.groups import TellGroup
-from beholder.cli.printing import close, say, say_failures, say_left_out, tell_plan, tell_result
+from beholder.cli.printing import (
+    close,
+    say,
+    say_failures,
+    say_left_out,
+    tell_plan,
+    tell_summary,
+)
 
 if TYPE_CHECKING:
     from beholder.benchmarks.agreement_suite import AgreementSuiteConfig
@@ -37,13 +44,18 @@ def configure(
 
 
 def hold_against_suite(
-    config: AgreementSuiteConfig, tables: Path | None, page: bool, tell: TellGroup
+    config: AgreementSuiteConfig,
+    tables: Path | None,
+    page: bool,
+    markdown: str | None,
+    tell: TellGroup,
 ) -> int:
     """Score set after set, then print, write and draw one table; gives the exit code."""
     from beholder.api import Run
     from beholder.benchmarks.agreement_suite import held_against, load_sets, plan_set, together
     from beholder.cli.progress import TerminalProgress
     from beholder.report.agreement_suite import measures_table, suite_table, write_suite
+    from beholder.report.markdown import summed_up
     from beholder.report.study_tables import write_tables
 
     sets = load_sets(config.folder, config.rows)
@@ -62,9 +74,13 @@ def hold_against_suite(
         say_failures(Run(run).summary)
         close(run, progress)
     report = together(config, found)
-    tell_result(report.to_dict(), [suite_table(report)], tell.as_json)
+    table = suite_table(report)
+    title = "Agreement of metrics with people"
+    tell_summary(
+        report.to_dict(), [table], tell.as_json, markdown, lambda: summed_up(title, [table])
+    )
     place = tables or config.out / "tables"
-    written = write_tables([suite_table(report), measures_table(report)], place)
+    written = write_tables([table, measures_table(report)], place)
     say(f"tables: {place} ({len(written)} files)")
     if page:
         say(f"report: {write_suite(report, config.out / 'suite.html')}")

@@ -46,6 +46,23 @@ def _for_a_run(kind: Any, value: Path | None) -> None:
 RunOut: TypeAlias = Annotated[Path | None, Parameter(alias="-o", validator=_for_a_run)]
 """A run directory."""
 
+
+def _for_a_file(kind: Any, value: str | None) -> None:
+    """Refuse a file that cannot be written, before data are read or judges are asked."""
+    if value is not None and value != "-":
+        from beholder.files import check_folder
+
+        check_folder(Path(value).parent)
+
+
+Markdown: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        validator=_for_a_file,
+        allow_leading_hyphen=True,
+        help="File for a summary in GitHub's Markdown; - prints it instead of the tables.",
+    ),
+]
 AsJson: TypeAlias = Annotated[
     bool, Parameter(name="--json", help="Print JSON on stdout instead of tables.")
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from beholder.tables import Table
 
 _SHOWN = 5
+
+STDOUT = "-"
+"""Standard output, where a file may be named."""
 
 
 def tell(text: object) -> None:
@@ -55,6 +58,36 @@ def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json
         tell_json(plain)
     else:
         tell_tables(*tables)
+
+
+def tell_summary(
+    plain: object,
+    tables: Iterable[RenderableType | Table],
+    as_json: bool,
+    markdown: str | None,
+    summary: Callable[[], str],
+) -> None:
+    """Print a result as JSON or as tables, and sum it up in Markdown where that is asked for.
+
+    Args:
+        plain: The result as JSON has it.
+        tables: The result as tables.
+        as_json: Which of them.
+        markdown: File of the summary; - prints it instead of the result; None for no summary.
+        summary: Makes the summary.
+
+    Raises:
+        RunError: The file cannot be written.
+    """
+    if markdown == STDOUT:
+        tell(summary().rstrip("\n"))
+        return
+    tell_result(plain, tables, as_json)
+    if markdown is not None:
+        from beholder.files import write_text
+
+        write_text(Path(markdown), summary())
+        say(f"summary: {markdown}")
 
 
 def say_left_out(what: Iterable[object]) -> None:
