@@ -11,7 +11,7 @@ import beholder
 from beholder.aio import run_sync
 from beholder.backends import Scripted
 from beholder.errors import ConfigError
-from beholder.judges import LLMJudge
+from beholder.judges import Judge, LLMJudge
 from beholder.judges.operations import Verify
 from beholder.metrics.posh import PoSh
 
@@ -46,7 +46,8 @@ def test_metrics_and_doors_take_it_as_they_take_its_spec(tmp_path: Path) -> None
     name = scripted(tmp_path, {"reason": "So it is.", "overall": 4, "mistakes": 4, "omissions": 5})
     made = beholder.judge(name, temperature=0.25)
     assert PoSh(judge=made) == PoSh(judge=made.named())  # type: ignore[arg-type]
-    for number, judge in enumerate((made, made.named())):
+    both: tuple[Judge | str, ...] = (made, made.named())
+    for number, judge in enumerate(both):
         out = tmp_path / str(number)
         beholder.score([ROW], ["direct_assessment"], judge=judge, out=out)
     logs = [json.loads((tmp_path / n / "run.json").read_text())["summary"] for n in "01"]
@@ -58,7 +59,7 @@ def test_metrics_and_doors_take_it_as_they_take_its_spec(tmp_path: Path) -> None
 
 def test_a_judge_made_by_hand_has_no_name_for_a_run() -> None:
     with pytest.raises(ConfigError, match="made by hand"):
-        PoSh(judge=LLMJudge(Scripted(lambda prompt: "")))  # type: ignore[arg-type, return-value]
+        PoSh(judge=LLMJudge(Scripted(lambda prompt: "")))  # type: ignore[arg-type]
 
 
 def test_a_cache_answers_the_second_judge(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,20 +32,24 @@ from toy.command import Cli, runner
 WORDS = ("dog", "cat", "tree", "house", "river", "boat", "child", "red", "old", "tall")
 
 
-def own_rows(n: int = 30) -> list[dict[str, object]]:
+def own_rows(n: int = 30) -> list[dict[str, Any]]:
     """Texts that share more words with their reference, the better they are judged."""
     rng = random.Random(5)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for i in range(n):
         shared = i % 6
         words = [*WORDS[:shared], *(rng.choice("abcdefgh") * 3 for _ in range(9 - shared + i % 4))]
         rng.shuffle(words)
-        row = {"id": str(i), "candidate": " ".join(words), "references": [" ".join(WORDS)]}
+        row: dict[str, Any] = {
+            "id": str(i),
+            "candidate": " ".join(words),
+            "references": [" ".join(WORDS)],
+        }
         rows.append(row | {"images": [f"{i}.png"], "judgments": {"good": shared}})
     return rows
 
 
-def pairs() -> list[dict[str, object]]:
+def pairs() -> list[dict[str, Any]]:
     """Ten pairs of ``pascal50s``; the first has the words of the reference."""
     return [
         {
@@ -60,7 +65,7 @@ def pairs() -> list[dict[str, object]]:
     ]
 
 
-def write(path: Path, rows: list[dict[str, object]]) -> None:
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
     text = "".join(json.dumps(row) + "\n" for row in rows)
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
 
@@ -118,7 +123,7 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(folder: 
     assert report.metrics == ("rouge.rouge_1", "ter", "length")
     by_name = {one.name: one for one in report.headlines}
     own = by_name["own"]
-    gold = [row["judgments"]["good"] for row in own_rows()]  # type: ignore[index]
+    gold = [row["judgments"]["good"] for row in own_rows()]
     items = next(one for one in sets if one.name == "own").items
     n_words = [len(item.candidate.split()) for item in items]
     recall = own.rows[0].found

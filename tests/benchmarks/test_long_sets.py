@@ -122,7 +122,8 @@ class TestCapArenaAuto:
 
     def test_models_are_held_against_each_other_by_net_wins(self) -> None:
         wins = {"M": 3, "N": 2, "O": 0}
-        battles, scores = [], {}
+        battles: list[dict[str, Any]] = []
+        scores: dict[str, float] = {}
         for model, n in wins.items():
             for i in range(3):
                 one, other = f"{model}{i}", f"{model}{i}b"
@@ -137,7 +138,7 @@ class TestCapArenaAuto:
         assert agreement(battles, turned, auto=True)["model_spearman"] == -1.0
 
 
-DETAIL = [
+DETAIL: list[dict[str, Any]] = [
     {
         # one mark of two tokens: "red b1"; "well-known" is one token
         "description_tag": "A9 <Hallucination>red b1</Hallucination>, a well-known3 d7.",
@@ -220,7 +221,8 @@ class TestDetailVerifyBench:
         assert found.span_iou.value == pytest.approx(0.5)
         assert found.spans is not None
         # Runs b1 and g1 both match; of the spans "red b1" (half) and g1.
-        assert (found.spans.precision, found.spans.recall) == (1.0, pytest.approx(2 / 3))
+        assert found.spans.precision == 1.0
+        assert found.spans.recall == pytest.approx(2 / 3)
         texts = [
             precision_recall_fscore_support(g, a, average="binary", zero_division=0.0)
             for g, a in zip(gold, raised, strict=True)
@@ -232,7 +234,7 @@ class TestDetailVerifyBench:
         assert means[:2] == [pytest.approx(2 / 3), pytest.approx(1 / 3)]
 
 
-SENTENCES = [
+SENTENCES: list[dict[str, Any]] = [
     {"image": "i1", "model": "m", "sentence": "A9 b1 c8.", "factual": [1, 0, 0, 0, 1]},
     {"image": "i1", "model": "m", "sentence": "A9 b1 c8.", "factual": [1, 1, 0, 1, 1]},
     {"image": "i1", "model": "m", "sentence": "D6 e7.", "factual": [True] * 5},
@@ -294,7 +296,8 @@ class TestDocciCritique:
         # Not factual: the first and the fourth. Below .6: three alerts, two hits.
         assert found.alerts is not None
         assert found.alerts.threshold == 0.6
-        assert (found.precision.value, found.recall.value) == (pytest.approx(2 / 3), 1.0)
+        assert found.precision.value == pytest.approx(2 / 3)
+        assert found.recall.value == 1.0
         assert found.f1.value == pytest.approx(0.8)
         assert found.iou.value == pytest.approx(2 / 3)
         # Pairs of a wrong and a right one: .1 against .1 (half), .6 and never; .3 against .1
@@ -310,6 +313,7 @@ def test_area_of_alerts_is_sklearns_with_ties_and_parts_that_never_alert() -> No
     flat = -np.nan_to_num(np.concatenate(scores), posinf=99.0)
     found = stats.alert_auc(scores, labels, n_resamples=200)
     assert found.auc == pytest.approx(roc_auc_score(np.concatenate(labels), flat))
+    assert found.auc is not None
     assert found.interval is not None
     assert found.interval.low < found.auc < found.interval.high
     # A resample by hand: the first of all is drawn from the same generator.

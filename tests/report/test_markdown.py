@@ -6,6 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
@@ -105,7 +106,9 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 def data(name: str, **changed: str) -> str:
     texts = {"good": "a dog runs", "bad|<b>": "x y z", "empty": ""} | changed
-    rows = [{"id": key, "candidate": texts[key], "references": ["a dog runs"]} for key in texts]
+    rows: list[dict[str, Any]] = [
+        {"id": key, "candidate": texts[key], "references": ["a dog runs"]} for key in texts
+    ]
     rows = [row | {"judgments": {"good": i}} for i, row in enumerate(rows)]
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     return name
