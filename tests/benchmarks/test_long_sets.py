@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pytest
 from sklearn.metrics import jaccard_score, precision_recall_fscore_support, roc_auc_score
 
 from beholder import stats
-from beholder.benchmarks.agree import asked
+from beholder.benchmarks.agree import MetricValue, agree, asked
 from beholder.benchmarks.agreement_suite import AgreementSuiteConfig, held_against
 from beholder.benchmarks.caparena import agreement, net_wins
 from beholder.benchmarks.granular import GranularFinding, granular
@@ -23,7 +24,9 @@ from beholder.benchmarks.measure import agreement as measured
 from beholder.benchmarks.measure import collect
 from beholder.benchmarks.protocols import protocol
 from beholder.errors import DataError
+from beholder.metrics import Tools
 from beholder.options import DataOptions
+from beholder.records import Item
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet
 from toy.command import runner
@@ -136,6 +139,27 @@ class TestCapArenaAuto:
         assert (found["caption_overall"], found["model_spearman"]) == (1.0, 1.0)
         turned = {name: -score for name, score in scores.items()}
         assert agreement(battles, turned, auto=True)["model_spearman"] == -1.0
+
+    @pytest.mark.parametrize(("of_n", "expected"), [("short", 1.0), ("a much longer text", None)])
+    def test_the_command_ranks_models_by_net_wins(
+        self, tmp_path: Path, of_n: str, expected: float | None
+    ) -> None:
+        # The judge: M wins, N loses. By length M wins; N loses, or wins and both are level. (By
+        # Elo, where the baseline is a model, too, the ranking would be defined even then.)
+        for model, text, said in (("M", "a very long text", "1"), ("N", of_n, "2")):
+            row = battle(model, "1.jpg", f"Caption {said} is better.", first=True)
+            row |= {"caption1": text, "caption2": "two words"}
+            (tmp_path / f"{model}.json").write_text(json.dumps([row]))
+        judged = load("caparena_auto", str(tmp_path))
+        report = agree(
+            judged,
+            protocol("caparena_auto"),
+            (),
+            ScoreConfig(judged.name, (), tmp_path / "run"),
+            Quiet(),
+            n_resamples=0,
+        )
+        assert report.extra["length"]["model_spearman"] == expected
 
 
 DETAIL: list[dict[str, Any]] = [
@@ -342,6 +366,38 @@ def test_marks_stand_in_a_suite_by_their_area(tmp_path: Path) -> None:
     assert measure.rows[1].found.value is None
     assert "gives no units" in str(measure.rows[1].found.reason)
     assert measure.clusters == (1, None, None)
+
+
+@dataclass(frozen=True)
+class Steady(Digits):
+    """Digits that fails on nothing."""
+
+    registered_name: ClassVar[str] = "steady"
+
+    async def gather(self, item: Item, tools: Tools) -> None:
+        return
+
+
+def test_metrics_are_told_apart_on_the_texts_that_all_scored(tmp_path: Path) -> None:
+    # Digits fails on half of the texts, in which Steady is wrong; elsewhere both are right.
+    items = [
+        Item(
+            str(i),
+            "fails1 b9" if i % 2 else "a9 b1",
+            ("r",),
+            (f"{i}.png",),
+            judgments={"mistakes": [[7, 9]] if i % 2 else [[3, 5]]},
+        )
+        for i in range(24)
+    ]
+    judged = JudgedSet("docent_granular", True, tuple(items))
+    metrics = (MetricValue(Digits(sides="candidate")), MetricValue(Steady(sides="candidate")))
+    suite = AgreementSuiteConfig(tmp_path, metrics, tmp_path / "out", n_resamples=100)
+    (measure,), _ = held_against(judged, suite, Quiet())
+    # Of the 24 wrong and 24 right words Steady has 12 at .1 and 12 at .9 each: level.
+    assert [row.found.value for row in measure.rows] == [1.0, 0.5, None]
+    assert [row.found.n_missing for row in measure.rows[:2]] == [12, 0]
+    assert measure.clusters == (1, 1, None)
 
 
 def test_the_command_reads_all_sets_of_marks(
