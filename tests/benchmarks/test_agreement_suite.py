@@ -165,6 +165,12 @@ def test_the_page_is_whole_and_escapes_names(folder: Path, tmp_path: Path) -> No
     assert "★" not in page  # without resamples nothing is told apart
 
 
+def test_pictures_lie_beside_the_files_of_a_set(folder: Path) -> None:
+    suite = config(folder, "bleu")
+    roots = [suite.run_of(one).rows.media_root for one in load_sets(folder, DataOptions())]
+    assert roots == [folder / "flickr8k_expert", folder, folder]
+
+
 def test_too_few_resamples_could_tell_nothing_apart(folder: Path) -> None:
     # Three metrics, two tests against the best: 2 * 2 / (n + 1) < 0.05 from n = 80 on.
     with pytest.raises(ConfigError, match="resamples=79: too few to tell 3 metrics apart; take 80"):

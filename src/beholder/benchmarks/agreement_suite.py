@@ -88,8 +88,9 @@ class AgreementSuiteConfig:
             )
 
     def run_of(self, judged: JudgedSet) -> ScoreConfig:
-        """The run that keeps the scores of one set."""
-        pictures = self.rows.media_root or self.folder
+        """The run that keeps the scores of one set; its pictures lie beside its files."""
+        own = self.folder / judged.name
+        pictures = self.rows.media_root or (own if own.is_dir() else self.folder)
         rows = replace(self.rows, limit=None, media_root=pictures)
         return ScoreConfig(judged.name, (), self.out / judged.name, rows, self.judging, self.work)
 
