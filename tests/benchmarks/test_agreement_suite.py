@@ -215,6 +215,18 @@ def test_the_same_command_goes_on_and_gives_the_same(
     assert {path: path.read_bytes() for path in files} == files
 
 
+def test_kind_and_control_reach_the_measures(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    options = ("--kind", "pearson", "--control", "length", "--resamples", "0", "--json")
+    told = json.loads(cli("agree", "--suite", "sets", "-m", "chrf", *options).out)
+    names = {one["set"]: one["measure"] for one in told["measures"]}
+    assert names["own"] == "pearson, good, beyond length"
+    assert names["flickr8k_expert"] == "tau-c, each rating, beyond length"
+    assert names["pascal50s"] == "accuracy, mean of HC HI HM MM"
+
+
 def test_a_dry_run_writes_nothing_and_other_sources_are_refused(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

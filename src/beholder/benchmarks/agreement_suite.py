@@ -47,7 +47,7 @@ WITHOUT_A_KEY = (
 )
 """What is held against people where no metric is named: all that need neither key nor download."""
 
-_DATA = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".json", ".csv", ".tsv", ".parquet")
+_DATA = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".csv", ".tsv", ".parquet")
 _ALPHA = 0.05
 
 
@@ -63,6 +63,8 @@ class AgreementSuiteConfig:
         rows: Which rows of each set are taken.
         judging: How judges are asked.
         work: How much at once, what is kept, what each set's run may spend.
+        kind: The correlation with labels of sets that have no protocol of their own.
+        control_length: Partial the length out of correlations.
         n_resamples: Bootstrap resamples over sources; 0 for no intervals and no clusters.
 
     Raises:
@@ -75,6 +77,8 @@ class AgreementSuiteConfig:
     rows: DataOptions = field(default_factory=DataOptions)
     judging: JudgeOptions = field(default_factory=JudgeOptions)
     work: WorkOptions = field(default_factory=WorkOptions)
+    kind: str = "spearman"
+    control_length: bool = False
     n_resamples: int = 1000
 
     def __post_init__(self) -> None:
@@ -194,17 +198,17 @@ def _sources(folder: Path) -> Iterator[tuple[str, str | None]]:
             yield (name, str(path)) if name in SETS else (str(path), None)
 
 
-def measures_of(judged: JudgedSet) -> tuple[Measure, ...]:
+def measures_of(judged: JudgedSet, kind: str) -> tuple[Measure, ...]:
     """The measures of a set's own protocol, or one for each of its labels; none of marks."""
     if judged.name in MARKED:
         return ()
-    return protocol(judged.name) if judged.known else generic(judged.items, None, "spearman")
+    return protocol(judged.name) if judged.known else generic(judged.items, None, kind)
 
 
 def plan_set(judged: JudgedSet, config: AgreementSuiteConfig) -> RunPlan:
     """What one set's run would score and ask; nothing is written."""
     run = scoring(config.run_of(judged), with_length(config.metrics))
-    return plan_scores(run, scored_items(judged.items, measures_of(judged)))
+    return plan_scores(run, scored_items(judged.items, measures_of(judged, config.kind)))
 
 
 def held_against(
@@ -224,10 +228,11 @@ def held_against(
         return _of_marks(judged, config, scoring(run, with_length(config.metrics)), progress)
     found = agree(
         judged,
-        measures_of(judged),
+        measures_of(judged, config.kind),
         config.metrics,
         run,
         progress,
+        control_length=config.control_length,
         n_resamples=config.n_resamples,
     )
     return _of_report(found), dict(found.signatures)

@@ -116,9 +116,15 @@ def agree(
                 "--suite takes every set of its folder by the set's own protocol, so"
                 " name no set, --data, --label or --judges beside it"
             )
-        work_options = (rows, judging, work.found())
         suite = configure(
-            judgments.suite, metric, out, tools.named(), judgments.resamples, work_options
+            judgments.suite,
+            metric,
+            out,
+            tools.named(),
+            (rows, judging, work.found()),
+            kind=judgments.kind,
+            control_length=judgments.control == "length",
+            n_resamples=judgments.resamples,
         )
         return hold_against_suite(
             suite, drawing.tables, not drawing.no_report, drawing.markdown, tell

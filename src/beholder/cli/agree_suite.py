@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beholder.cli.groups import TellGroup
 from beholder.cli.printing import (
@@ -26,10 +26,19 @@ def configure(
     metrics: Sequence[str],
     out: Path | None,
     tools: Mapping[str, str],
-    n_resamples: int,
     options: tuple[DataOptions, JudgeOptions, WorkOptions],
+    **study: Any,
 ) -> AgreementSuiteConfig:
-    """What the command asks for; without a metric, all that need neither key nor download."""
+    """What the command asks for; without a metric, all that need neither key nor download.
+
+    Args:
+        folder: Holds the sets.
+        metrics: Texts of the metrics.
+        out: Folder of the runs; runs/suite-FOLDER if None.
+        tools: What metrics take that name none themselves.
+        options: Rows, judges and work.
+        study: Further fields of the configuration.
+    """
     from beholder.benchmarks.agree import asked
     from beholder.benchmarks.agreement_suite import WITHOUT_A_KEY, AgreementSuiteConfig
     from beholder.run.session import default_out
@@ -39,7 +48,7 @@ def configure(
         tuple(asked(name, **tools) for name in metrics or WITHOUT_A_KEY),
         out or default_out(str(folder.resolve()), "suite-"),
         *options,
-        n_resamples=n_resamples,
+        **study,
     )
 
 
