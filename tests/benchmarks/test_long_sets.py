@@ -19,7 +19,6 @@ from beholder.benchmarks.agreement_suite import AgreementSuiteConfig, held_again
 from beholder.benchmarks.caparena import agreement, net_wins
 from beholder.benchmarks.granular import GranularFinding, granular
 from beholder.benchmarks.load import JudgedSet, load
-from beholder.benchmarks.marks import MARKED
 from beholder.benchmarks.measure import agreement as measured
 from beholder.benchmarks.measure import collect
 from beholder.benchmarks.protocols import protocol
@@ -414,4 +413,10 @@ def test_the_command_reads_all_sets_of_marks(
         assert figure in tokens.out
     mapped = agree("docci_critique", "--data", "c", "--map", "sentence=said", *common)
     assert "no column 'said'" in mapped.err
-    assert set(MARKED) >= {"docci_critique", "detailverifybench"}
+    share = agree(
+        *("docci_critique", "--data", "c", "--label", "factual_share", "-m", "length"),
+        *("--resamples", "0", "--json", "-o", "shares"),
+    )
+    (measure,) = json.loads(share.out)["measures"]
+    # Shares 2/3 and 1/2, words 8 and 3: the longer one is the better one.
+    assert (measure["name"], measure["metrics"][0]["agreement"]) == ("spearman, factual_share", 1.0)
