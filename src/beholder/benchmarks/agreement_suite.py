@@ -30,7 +30,7 @@ from beholder.stats.roc import alert_auc
 WITHOUT_A_KEY = (
     "accord",
     "posh",
-    "dcscore",
+    "dcscore(verify='reference')",
     "vcs",
     "vcs_short",
     "spice",
