@@ -39,12 +39,15 @@ class Column:
         kind: How its values are shown; ``percent`` values are shares of 1, a ``cell`` is a text
             made of numbers, a ``measure`` the name of a value.
         interval: Whether rows hold ``KEY_low`` and ``KEY_high``, too.
+        best: Whether rows hold ``KEY_best``, too: whether the value is among the best of its
+            column, which is shown as a star.
     """
 
     key: str
     heading: str
     kind: Kind = "number"
     interval: bool = False
+    best: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,8 @@ def keys(table: Table) -> list[str]:
         found.append(column.key)
         if column.interval:
             found += [f"{column.key}_low", f"{column.key}_high"]
+        if column.best:
+            found.append(f"{column.key}_best")
     return found
 
 

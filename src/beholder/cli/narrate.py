@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import Data, Out, StorylineDataGroup, StorylineRunGroup
+from beholder.cli.groups import Data, RunOut, StorylineDataGroup, StorylineRunGroup
 from beholder.cli.printing import (
     close,
     say,
@@ -225,7 +225,7 @@ def judge(
     /,
     *,
     by: tuple[Literal["captions", "sight", "hybrid"], ...] = ("captions", "sight"),
-    out: Out = None,
+    out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: VoteGroup = VoteGroup(),
     hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
@@ -249,7 +249,7 @@ def transitions(
     /,
     *,
     by: Method = "sight",
-    out: Out = None,
+    out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: StepVoteGroup = StepVoteGroup(),
     coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
@@ -295,7 +295,7 @@ def compare(
     /,
     *,
     compared: ComparedGroup = ComparedGroup(),
-    out: Out = None,
+    out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: VoteGroup = VoteGroup(),
     hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import AsJson, Data, ItemDataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
+from beholder.cli.groups import (
+    AsJson,
+    Data,
+    ItemDataGroup,
+    JudgeGroup,
+    RunOut,
+    ToolGroup,
+    WorkGroup,
+)
 from beholder.cli.printing import close, say_left_out, tell_result
 from beholder.errors import ConfigError
 
@@ -60,7 +68,7 @@ def comparison(
     *,
     metric: Metrics = ("vcs",),
     writer: str | None = None,
-    out: Out = None,
+    out: RunOut = None,
     suite: SuiteGroup = SuiteGroup(),
     as_json: AsJson = False,
 ) -> int:
@@ -95,7 +103,7 @@ def authors(
     metric: Metrics = ("vcs",),
     author: str = "system",
     others: int = 3,
-    out: Out = None,
+    out: RunOut = None,
     suite: SuiteGroup = SuiteGroup(),
     as_json: AsJson = False,
 ) -> int:

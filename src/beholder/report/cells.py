@@ -26,7 +26,8 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
         return _NAMES.get(value, visible(str(value)))
     if column.kind == "direction":
         return str(value).upper()
-    return _number(value, column)
+    star = " ★" if column.best and row.get(f"{column.key}_best") else ""
+    return f"{_number(value, column)}{star}"
 
 
 def show_range(row: Mapping[str, Any], column: Column) -> str:

@@ -20,6 +20,7 @@ from beholder.visible import visible
 
 _WORDS = ("text", "direction", "mark", "measure")
 _GAP = "  "
+_WIDE = 7
 _INTERVAL = "95 % interval"
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
@@ -159,14 +160,19 @@ def html(table: Table) -> Markup:
 
 
 def latex(table: Table) -> str:
-    """A table for a paper: ``booktabs``, a caption with the notes, numbers as on the page."""
+    """A table for a paper: ``booktabs``, a caption with the notes, numbers as on the page.
+
+    One with more than ``_WIDE`` columns is scaled to the width of the text (``graphicx``).
+    """
     columns = table.shown_columns()
+    wide = len(columns) > _WIDE
     marks = "".join("l" if column.kind in _WORDS else "r" for column in columns)
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_escaped(' '.join((f'{table.title}.', *table.notes)))}}}",
         rf"\label{{tab:{table.name}}}",
+        *((r"\resizebox{\textwidth}{!}{%",) if wide else ()),
         rf"\begin{{tabular}}{{{marks}}}",
         r"\toprule",
         " & ".join(_escaped(column.heading) for column in columns) + r" \\",
@@ -179,7 +185,8 @@ def latex(table: Table) -> str:
             text = show_cell(row, column)
             cells.append(_escaped(f"{text} [{interval}]" if interval else text))
         lines.append(" & ".join(cells) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+    end = r"\end{tabular}}" if wide else r"\end{tabular}"
+    return "\n".join([*lines, r"\bottomrule", end, r"\end{table}", ""])
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
