@@ -17,7 +17,7 @@ from beholder.benchmarks.bidirectional.observe import observe
 from beholder.benchmarks.bidirectional.settings import StudySettings
 from beholder.benchmarks.bidirectional.study import study
 from beholder.metrics.irr.scorers import ranker
-from beholder.narratives.judging import Voting
+from beholder.narratives.settings import Voting
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import write_report
 from beholder.report.bidirectional import write_bidirectional

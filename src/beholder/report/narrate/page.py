@@ -15,7 +15,7 @@ from beholder.report.figures import save
 from beholder.report.narrate.alignment import SIDE, alignments
 from beholder.report.narrate.strips import Strip, strips, thumbnails
 from beholder.report.numbers import MINUS, show_number
-from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment
+from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, no_figures
 from beholder.run import manifest
 from beholder.run.narrate import results
 
@@ -93,6 +93,8 @@ def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> s
     style += (TEMPLATES / "narrate.css").read_text(encoding="utf-8")
     style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
     drawn = strips(study, thumbs)
+    lacking = no_figures()
+    drawn_figures = {} if lacking else figures(folder, study)
     templates = environment()
     templates.filters.update(number=_number, two=two, pair=_pair, p=_p, whole=whole)
     return templates.get_template("narrate.html.j2").render(
@@ -100,7 +102,8 @@ def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> s
         name=log["data"]["source"],
         study=study,
         tables=study["tables"],
-        figures={name: data_uri(figure) for name, figure in figures(folder, study).items()},
+        figures={name: data_uri(figure) for name, figure in drawn_figures.items()},
+        no_figures=lacking,
         strips=_by_source(drawn, study["tables"]["sources"]),
         n_failed=sum(bool(strip.failures) for strip in drawn),
         alignments=alignments(study),

@@ -13,7 +13,14 @@ from beholder.records import Estimate, Interval
 from beholder.report import charts
 from beholder.report.figures import save
 from beholder.report.numbers import show_number
-from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, jpeg_uri
+from beholder.report.pages import (
+    TEMPLATES,
+    content_hash,
+    data_uri,
+    environment,
+    jpeg_uri,
+    no_figures,
+)
 from beholder.report.rank.tables import labels
 from beholder.report.tables import show_p
 from beholder.run import manifest
@@ -212,6 +219,7 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         if m.thumb
     )
     tables = ranking["tables"]
+    lacking = no_figures()
     return render_page(
         "rank.html.j2",
         ("page.css", "rank.css"),
@@ -222,7 +230,8 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         label_of=label_of(ranking),
         scorers=ranking["scorers"],
         tables=tables,
-        curves=data_uri(_thresholds(ranking)),
+        curves=None if lacking else data_uri(_thresholds(ranking)),
+        no_figures=lacking,
         bars=[_bar(row) for row in (tables["human"], *tables["scorers"])],
         n_failed=sum(len(image["failures"]) for image in ranking["images"]),
         matrices=shown,

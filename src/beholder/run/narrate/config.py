@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from beholder.errors import ConfigError
-from beholder.narratives.hybrid import Rule
-from beholder.narratives.judging import LEAST_SIDE, Voting
-from beholder.narratives.people import PEOPLE
-from beholder.narratives.space import JSD, Base, Scale
-from beholder.narratives.views import Method
+from beholder.narratives.settings import (
+    JSD,
+    LEAST_SIDE,
+    PEOPLE,
+    Base,
+    Method,
+    Rule,
+    Scale,
+    Voting,
+)
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
-from beholder.run.session import Means
+
+if TYPE_CHECKING:
+    from beholder.run.session import Means
 
 Part: TypeAlias = Literal["captions", "sight", "hybrid", "transitions", "coherence"]
 PARTS: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
@@ -256,5 +263,7 @@ class NarrateConfig:
     @property
     def means(self) -> Means:
         """With what the run works."""
+        from beholder.run.session import Means  # help reads the options of this module
+
         work = replace(self.work, concurrency=self.work.concurrency or CONCURRENCY)
         return Means(self.judging, work, self.folder)
