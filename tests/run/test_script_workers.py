@@ -77,6 +77,21 @@ def test_a_metric_of_the_script_is_found_by_workers_where_there_is_a_guard(tmp_p
     assert scripted(tmp_path, text) == ("40 True", "")
 
 
+def test_a_tool_of_the_script_is_found_by_workers_where_there_is_a_guard(tmp_path: Path) -> None:
+    own = """
+import beholder
+from beholder.language.links import COREFERENCES, Coreference
+
+@COREFERENCES.register("nobody")
+class Nobody(Coreference):
+    def clusters(self, text):
+        return []
+"""
+    body = (ROWS + run_of(tmp_path, "\"posh(coref='nobody')\"")).strip().replace("\n", "\n    ")
+    text = f"{own}\nif __name__ == '__main__':\n    {body}\n"
+    assert scripted(tmp_path, text) == ("40 True", "")
+
+
 def test_a_metric_of_the_script_without_a_guard_is_told_what_to_do(tmp_path: Path) -> None:
     text = "import beholder\n" + OWN + ROWS + run_of(tmp_path, "Words()")
     printed, error = scripted(tmp_path, text)
