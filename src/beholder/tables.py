@@ -92,6 +92,7 @@ class Omitted:
 SET_COLUMNS = (Column("dataset", "Data set", "text"), Column("language", "Language", "text"))
 DIRECTION = Column("direction", "Direction", "direction")
 SYSTEM = Column("system", "System", "text")
+FAILED = Column("n_failed", "failed", "failed")
 
 
 def estimate(

@@ -99,7 +99,7 @@ def test_the_page_shows_every_narrative_with_steps_and_weakest_links(tmp_path: P
     assert len(figures) == 3
     assert str(figures[0]).startswith("Eight panels")
     text = " ".join(page.words)
-    for words in ("ICC(2,1)", "Hedges' g", "only 6 narratives", "Captions pay from", "Film strips"):
+    for words in ("ICC(2,1)", "Hedges' g", "only 6 narratives", "captions pay from", "Film strips"):
         assert words in text
 
 

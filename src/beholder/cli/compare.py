@@ -10,8 +10,6 @@ from beholder.cli.groups import AsJson, TablesGroup
 from beholder.cli.printing import say, tell_result
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from beholder.tables import Table
 
 
@@ -47,7 +45,6 @@ def compare(
     from beholder.run.store import Store
 
     plain: dict[str, Any] = {}
-    told: list[RenderableType | Table] = []
     found: list[Table] = []
     with Store.read(run_a) as a, Store.read(run_b) as b:
         narratives = {manifest.kind_of(run) for run in (run_a, run_b)} == {"narratives"}
@@ -59,15 +56,16 @@ def compare(
                 write_comparison(a, b, comparison, html, media_root)
         elif html is not None:
             raise ConfigError("--html: the runs share no question, so there is no page to draw")
-    told += found
     if narratives:
         from beholder.report.narrate import side_by_side_tables
         from beholder.run.narrate.side_by_side import side_by_side
 
         beside = side_by_side(run_a, run_b)
         plain |= beside
-        told += side_by_side_tables(beside)
-    tell_result(plain, told, as_json)
+        found += side_by_side_tables(beside)
+        if not beside["models"]:
+            say("the runs share no way of rating")
+    tell_result(plain, found, as_json)
     tables.write(found)
     if html is not None:
         say(f"page: {html}")

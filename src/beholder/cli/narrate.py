@@ -26,7 +26,7 @@ from beholder.errors import ConfigError
 from beholder.narratives.extract import Extraction
 from beholder.narratives.judging import Voting
 from beholder.narratives.views import Method
-from beholder.report.narrate import extraction_table, study_tables, write_study
+from beholder.report.narrate import extraction_table, terminal_tables, write_study
 from beholder.run.narrate.config import (
     CaptionOptions,
     CoherenceOptions,
@@ -361,7 +361,7 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     say_left_out(bad_rows)
     report = write_study(config.out)
     plain = {name: study[name] for name in _TOLD}
-    tell_result(plain, study_tables(study), run.finish.as_json)
+    tell_result(plain, terminal_tables(study), run.finish.as_json)
     unreadable = study["unreadable"]
     if unreadable:
         say(

@@ -105,7 +105,7 @@ class _Grid:
             beside = table.heads.get(str(row.get(table.by)), "")
             groups.append(f"{name}{_GAP}{visible(beside)}".strip())
         rows = [list(_cells(row, columns)) for row in table.rows]
-        return cls(heads, right, rows, groups, max(1, names))
+        return cls(heads, right, rows, groups, min(max(1, names), len(heads)))
 
     def width(self, column: int) -> int:
         """Cells of the terminal that a column takes."""
@@ -124,11 +124,11 @@ class _Grid:
             room: Cells of a line.
             above: Whether the names stand above their rows instead.
         """
-        names = [] if above else list(range(min(self.n_names, len(self.heads))))
+        names = [] if above else list(range(self.n_names))
         taken = sum(self.width(name) + len(_GAP) for name in names)
         found: list[list[int]] = []
         part, used = list(names), taken
-        for column in range(min(self.n_names, len(self.heads)), len(self.heads)):
+        for column in range(self.n_names, len(self.heads)):
             wide = self.width(column) + len(_GAP)
             if used + wide - len(_GAP) > room and len(part) > len(names):
                 found.append(part)

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from beholder.benchmarks.authors import AuthorsResult
 from beholder.benchmarks.comparison import ComparisonResult
 from beholder.records import Estimate
-from beholder.tables import Column, Table, estimate_cells
+from beholder.tables import FAILED, Column, Table, estimate_cells
 
 _SHARE = (0.0, 1.0)
 _ACCURACY = Column("accuracy", "accuracy", interval=True, scale=_SHARE)
-_FAILED = Column("n_failed", "failed", "failed")
 
 
 def comparison_tables(found: Sequence[ComparisonResult]) -> list[Table]:
@@ -57,7 +56,7 @@ def _kinds(found: Sequence[ComparisonResult]) -> Table:
             Column("mean", "mean"),
             Column("right", "right", interval=True, scale=_SHARE),
             Column("n", "n", "count"),
-            _FAILED,
+            FAILED,
         ),
         rows=tuple(
             {
@@ -119,7 +118,7 @@ def _pairs(found: Sequence[AuthorsResult]) -> Table:
             Column("same", "same"),
             Column("other", "other"),
             Column("n", "videos", "count"),
-            _FAILED,
+            FAILED,
         ),
         rows=tuple(
             {

@@ -18,8 +18,9 @@ from beholder.report.bidirectional.figures import figures, n_texts
 from beholder.report.cells import show_cell, show_range
 from beholder.report.figures import save
 from beholder.report.pages import TEMPLATES, content_hash, environment, svg_uri
+from beholder.report.study_tables import write_tables
 from beholder.run import manifest
-from beholder.tables import Column, Table, write_csv
+from beholder.tables import Column, Table
 
 MAX_ROWS = 25
 """Rows of a ranked table in the page, per data set and language; its file has all."""
@@ -146,10 +147,8 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
     """
     from matplotlib import rc_context
 
-    files.make_folder(out / "tables")
+    write_tables(study.tables, out / "tables")
     files.make_folder(out / "figures")
-    for table in study.tables:
-        write_csv(table, out / "tables" / f"{table.name}.csv")
     drawn: dict[str, Path] = {}
     # Letters are left to the reader's fonts, which know scripts that matplotlib's font lacks.
     with rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():

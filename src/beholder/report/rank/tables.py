@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from beholder.report.numbers import show_number
-from beholder.tables import Column, Table, interval_cells
+from beholder.tables import FAILED, Column, Table, interval_cells
 
 PEOPLE = "people, the pair itself"
 _SCALE = (-1.0, 1.0)
@@ -53,7 +53,7 @@ def _scores(ranking: Mapping[str, Any], names: Mapping[str, str]) -> Table:
             Column("value", "ranked by", "text"),
             Column("mean", "correlation", interval=True, scale=_SCALE),
             Column("n", "images", "count"),
-            Column("n_failed", "failed", "failed"),
+            FAILED,
             Column("n_level", "all level", "count"),
         ),
         rows=tuple(rows),
@@ -241,7 +241,7 @@ def _bias(rows: Sequence[Mapping[str, Any]]) -> Table:
             Column("scorer", "scorer", "text"),
             Column("value", "rank and place", interval=True),
             Column("n_requests", "requests", "count"),
-            Column("n_failed", "failed", "failed"),
+            FAILED,
         ),
         rows=tuple({**row, **interval_cells("value", row["interval"])} for row in rows),
         notes=(
