@@ -1,9 +1,9 @@
-# make demo | test | test-web | test-ray | test-models | check | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
+# make demo | test | test-web | test-ray | test-models | check | release | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-web test-ray test-harness test-hf test-models check bench mutate chaos identity docs lock clean
+.PHONY: demo test test-web test-ray test-harness test-hf test-models check release bench mutate chaos identity docs site lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -49,6 +49,29 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	for part in models web cluster; do $(BIN)/mypy tests/$$part/conftest.py || exit 1; done
 
+# A release in dist/: the source archive, the wheel that it gives, a bill of materials. Each is tried in an
+# environment that knows nothing of this folder: the demo by the wheel, alone and as uvx runs it, and the
+# tests that the archive holds; RELEASE_TESTS="tests/stats tests/text" runs some and collects all.
+RELEASE_TESTS ?= tests
+UNPACKED := dist/unpacked
+
+release: $(VENV)/.dev
+	rm -rf dist .venv-release && mkdir -p $(UNPACKED)
+	$(BIN)/python -m hatchling build -t sdist -d dist
+	tar -xzf dist/*.tar.gz -C $(UNPACKED) --strip-components 1
+	cd $(UNPACKED) && $(abspath $(BIN))/python -m hatchling build -t wheel -d $(abspath dist)
+	$(BIN)/python -m tools.sbom > dist/beholder.cdx.json
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/pip install -q --require-hashes -r requirements/base.txt
+	.venv-release/bin/pip install -q --no-deps dist/*.whl
+	.venv-release/bin/pip check
+	cd $(UNPACKED) && $(abspath .venv-release)/bin/beholder demo -o $(abspath dist)/demo
+	.venv-release/bin/pip install -q --require-hashes -r requirements/dev.txt
+	cd $(UNPACKED) && $(abspath .venv-release)/bin/python -m pytest -p no:cacheprovider --collect-only -qq
+	cd $(UNPACKED) && $(abspath .venv-release)/bin/python -m pytest -p no:cacheprovider $(RELEASE_TESTS)
+	.venv-release/bin/pip install -q uv
+	.venv-release/bin/uvx -q --from dist/*.whl beholder demo -o dist/demo-uvx
+
 # Speed beside the peers' packages, in an environment of their own; then, where the judged sets lie
 # (make bench DATA=...), agreement with people and the language analysis.
 DATA ?= ../shared/data
@@ -91,13 +114,21 @@ chaos: $(VENV)/.dev
 identity: $(VENV)/.dev
 	$(BIN)/python -m training.identity
 
-# Pages that are made from the registry; a test fails when they are stale.
+# Pages that are made from the registry, the table of prices and the help of commands; a test fails when they are stale.
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make_metrics_page.py
+	$(BIN)/python docs/make_judges_guide.py
+	$(BIN)/python -m tools.man_page
+
+# The docs as a site in site/, with its reports and its notebooks executed, in an environment of its
+# own; a broken link fails. Its pages open from the disk: site/index.html.
+site: .venv-docs/.ready
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict
+	BEHOLDER_TEST_SITE=1 .venv-docs/bin/python -m pytest -p no:cacheprovider -W default tests/site
 
 # The lock files pin every package by version and hash; run after changing dependencies. Each extra
 # has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
-EXTRAS := hf datasets sat narratives umap graph coref pandas web postgres ray
+EXTRAS := hf datasets sat plots video narratives umap graph coref pandas web postgres ray
 COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header -q
 CPU := $(BIN)/uv pip compile --python-version 3.11 --python-platform x86_64-unknown-linux-gnu \
     --generate-hashes --no-annotate --no-header -q
@@ -113,12 +144,15 @@ lock: $(VENV)/.dev
 	$(COMPILE) pyproject.toml --group build --extra vllm -o requirements/vllm.txt
 	$(COMPILE) pyproject.toml --group build --extra hf -c requirements/dev.txt \
 	    -c requirements/tested.in --override requirements/without-torch.in -o requirements/test-hf.txt
-	$(CPU) pyproject.toml requirements/test-models.in --group build \
+	$(CPU) pyproject.toml requirements/test-models.in --group build --extra plots \
 	    --override requirements/cpu-only.in -o requirements/test-models.txt
 	$(CPU) pyproject.toml requirements/test-harness.in --group build --group dev \
 	    --override requirements/cpu-only.in -c requirements/tested.in -o requirements/test-harness.txt
+	$(CPU) --no-deps requirements/test-lmms.in -o requirements/test-lmms.txt
 	$(CPU) requirements/test-llama.in -o requirements/test-llama.txt
 	$(CPU) --no-deps requirements/test-weights.in -o requirements/test-weights.txt
+	$(COMPILE) pyproject.toml requirements/docs.in --group build -c requirements/dev.txt \
+	    -o requirements/docs.txt
 	$(COMPILE) requirements/bench.in --python-version 3.11 -c requirements/dev.txt \
 	    -c requirements/tested.in -o requirements/bench.txt
 
@@ -151,10 +185,11 @@ $(VENV)/.dev: $(VENV)/.base requirements/dev.txt
 	.venv-web/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
-.venv-harness/.ready: requirements/test-harness.txt pyproject.toml
+.venv-harness/.ready: requirements/test-harness.txt requirements/test-lmms.txt pyproject.toml
 	$(PYTHON) -m venv .venv-harness
 	.venv-harness/bin/pip install -q torch==2.13.0
 	.venv-harness/bin/pip install -q --no-deps --require-hashes -r requirements/test-harness.txt
+	.venv-harness/bin/pip install -q --no-deps --require-hashes -r requirements/test-lmms.txt
 	.venv-harness/bin/pip install -q --no-deps --no-build-isolation -e .
 	touch $@
 
@@ -187,6 +222,12 @@ $(MODELS)/.llama: requirements/test-llama.txt
 	    $(MODELS)/llama/bin/pip install -q --require-hashes -r requirements/test-llama.txt
 	touch $@
 
+.venv-docs/.ready: requirements/docs.txt pyproject.toml
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/pip install -q --require-hashes -r requirements/docs.txt
+	.venv-docs/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
 .venv-bench/.ready: requirements/dev.txt requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install -q --require-hashes -r requirements/dev.txt
@@ -195,4 +236,4 @@ $(MODELS)/.llama: requirements/test-llama.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-hf .venv-web .venv-ray .venv-harness .venv-bench $(MODELS) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist .venv-release .venv-hf .venv-web .venv-ray .venv-harness .venv-bench .venv-docs $(MODELS) runs site .mypy_cache .ruff_cache .pytest_cache .hypothesis

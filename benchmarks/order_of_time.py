@@ -24,7 +24,8 @@ from pathlib import Path
 import numpy as np
 
 from beholder.data import read_frames, read_storylines
-from beholder.narratives.extract import METHODS, Extraction, ExtractionTask, extract
+from beholder.narratives.extract import ExtractionTask, extract
+from beholder.narratives.settings import METHODS, Extraction
 from beholder.narratives.timeline import steps_back
 from beholder.records import Frame, Storyline
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from beholder.metrics import METRICS
 from beholder.metrics.describe import describe
 
+_HEADING = re.compile(r"^(?=#)", re.MULTILINE)
 PAGE = Path(__file__).with_name("metrics.md")
 
 
 def page() -> str:
     """The whole page: every built-in metric, as ``beholder show`` prints it."""
+    described = (describe(METRICS.get(name)) for name in METRICS.builtin())
     parts = [
         "<!-- Made by `make docs` from the registry; change the metric, not this page. -->",
-        *(describe(METRICS.get(name)) for name in METRICS.builtin()),
+        "# All metrics",
+        *(_HEADING.sub("#", text) for text in described),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 

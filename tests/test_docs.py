@@ -1,44 +1,232 @@
-"""Docs do not drift: their Python examples run, generated pages are fresh, links lead somewhere."""
+"""Docs do not drift: what they show runs, generated pages are fresh, links lead somewhere."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import re
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator
+from inspect import cleandoc
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from cyclopts import App, CycloptsError
+from tools.pages import LANGUAGES, PAGES, ROOT, Block, blocks, commands, inline_commands, name_of
 
-ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
-_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+from beholder.cli.main import app
+from toy.command import Cli, runner
+from toy.world import make_world
+
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
+MODEL = re.compile(r"\b(openai|hf|vllm|st|clip|spacy):|\bclipscore\b|\bmaverick\b")
+"""A command that names one of these asks a model that tests do not have."""
+N_NOT_RUN = 7
+"""Blocks with a comment that says what they need; a page that adds one says so here."""
 
 
-def _with_examples() -> list[Path]:
-    return [page for page in PAGES if _BLOCK.search(page.read_text(encoding="utf-8"))]
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample data, made once for all pages."""
+    folder = tmp_path_factory.mktemp("world")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("BEHOLDER_CACHE", "off")
+        make_world(folder, lambda line: app(line.split()))
+    return folder
 
 
-@pytest.mark.parametrize("page", _with_examples(), ids=lambda page: page.name)
-def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own(source: str, target: str) -> None:
+    """A file of one's own; pictures, of which there are hundreds, are only read."""
+    if source.endswith((".jpg", ".png")):
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
+@pytest.fixture
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    world: Path,
+    tmp_path: Path,
+) -> Cli:
+    """Runs commands in a copy of the sample data; what would serve pages returns at once."""
+    shutil.copytree(world, tmp_path, dirs_exist_ok=True, copy_function=_own)
     monkeypatch.chdir(tmp_path)
-    sample = ROOT / "src" / "beholder" / "samples" / "descriptions.jsonl"
-    (tmp_path / "descriptions.jsonl").write_bytes(sample.read_bytes())
-    names: dict[str, object] = {"__name__": "example"}
-    for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        code = compile(block, str(page), "exec", dont_inherit=True)
-        exec(code, names)  # the blocks of a page build on each other
+    monkeypatch.setenv("BEHOLDER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")  # nobody is asked
+    monkeypatch.setattr("beholder.web.serve", lambda app, settings, listening: None)
+    monkeypatch.setattr("beholder.web.app.serve", lambda app, settings, listening: None)
+    return runner(monkeypatch, capsys)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def parsed(words: list[str]) -> App:
+    """The command of these words, if it is one and takes them all.
+
+    Raises:
+        CycloptsError: There is no such command or option, or an argument is missing or wrong.
+    """
+    app.parse_args(words, print_error=False, exit_on_error=False)
+    command: App = app.parse_commands(words)[1][-1]
+    return command
+
+
+def tried(words: list[str], cli: Cli) -> None:
+    """Run a command; of one that asks a model only what comes before the first question."""
+    command = parsed(words)
+    asks = MODEL.search(" ".join(words)) is not None
+    if asks:
+        if "--dry-run" not in {
+            n for part in command.assemble_argument_collection() for n in part.names
+        }:
+            return
+        words = words if "--dry-run" in words else [*words, "--dry-run"]
+    done = cli(*words)
+    assert " would fail: " not in done.out + done.err, f"beholder {shlex.join(words)}: {done.out}"
+    not_installed = asks and done.code == 2 and "pip install" in done.err
+    assert done.code == 0 or not_installed, f"beholder {shlex.join(words)}: {done.err}{done.out}"
+
+
+def looked_up(words: list[str]) -> None:
+    """Fail unless what another program is told of this repository is there."""
+    match words:
+        case ["make", *targets]:
+            known = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+            assert {word for word in targets if "=" not in word} <= set(known), words
+        case ["pip", "install", *wanted]:
+            project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+            extras = re.findall(r"beholder\[([a-z,]+)\]", " ".join(wanted))
+            named = {extra for group in extras for extra in group.split(",")}
+            assert named <= set(project["optional-dependencies"]), words
+        case ["python", "-m", module, *_]:
+            assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), words
+        case ["python", script, *_]:
+            assert (ROOT / script).is_file(), words
+        case _:
+            pytest.fail(f"cannot be tried: {shlex.join(words)}; say above what it needs")
+
+
+def run_block(block: Block, page: Path, names: dict[str, object], cli: Cli) -> None:
+    """Run what can be run of a block; look at the rest."""
+    if block.language == "python":
+        code = compile("\n" * (block.line - 1) + block.code, str(page), "exec", dont_inherit=True)
+        if block.needs is None:
+            exec(code, names)  # the blocks of a page build on each other
+    elif block.language == "sh":
+        for words in commands(block.code):
+            if words[0] == "beholder":
+                (parsed if block.needs else lambda given: tried(given, cli))(words[1:])
+            elif block.needs is None:
+                looked_up(words)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "beholder score descriptions.jsonl --metrics vcs",
+        "beholder scores descriptions.jsonl",
+        "beholder score descriptions.jsonl -m vsc",
+        "beholder score nowhere.jsonl -m vcs",
+        "beholder judge-check openai:MODEL --answer answers.jsonl",
+        "beholder score descriptions.jsonl -m posh --judge openia:MODEL",
+        "make tests",
+        "pip install 'beholder[webs]'",
+        "curl example.org",
+    ],
+)
+def test_a_command_that_would_fail_is_found(line: str, cli: Cli) -> None:
+    with pytest.raises((CycloptsError, AssertionError, pytest.fail.Exception)):
+        run_block(Block("sh", line, 1, None), ROOT / "README.md", {}, cli)
+
+
+def test_what_needs_more_than_sample_data_is_still_held_against_the_command_line(cli: Cli) -> None:
+    with pytest.raises(CycloptsError):
+        run_block(
+            Block("sh", "beholder score a --metrics b", 1, "a server"), ROOT / "README.md", {}, cli
+        )
+
+
+def with_examples() -> list[Path]:
+    return [page for page in PAGES if any(b.language in {"python", "sh"} for b in blocks(page))]
+
+
+@pytest.mark.parametrize("page", with_examples(), ids=name_of)
+def test_examples_run(page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("example")  # dataclasses look up the module of their class
+    monkeypatch.setitem(sys.modules, "example", module)
+    for block in blocks(page):
+        try:
+            run_block(block, page, vars(module), cli)
+        except (CycloptsError, AssertionError) as error:
+            pytest.fail(f"{name_of(page)}:{block.line}: {error}")
+
+
+def test_few_blocks_are_not_run() -> None:
+    found = [(name_of(page), b.line, b.needs) for page in PAGES for b in blocks(page) if b.needs]
+    assert len(found) == N_NOT_RUN, found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_blocks_say_what_they_are(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert {block.language for block in blocks(page)} <= LANGUAGES
+    assert 2 * len(blocks(page)) == len(re.findall(r"^ *```", text, re.MULTILINE)), "odd fences"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_in_the_text_exist(page: Path) -> None:
+    for line in inline_commands(page.read_text(encoding="utf-8")):
+        words = shlex.split(line)[1:]
+        command = parsed(words) if len(words) > 2 else named(words)
+        assert command is not app or words[:1] in (["--help"], ["--install-completion"]), line
+
+
+def named(words: list[str]) -> App:
+    """The command that is only named, without what it needs."""
+    return app.parse_commands([word for word in words if word != "--help"])[1][-1]
+
+
+def examples_of(command: App, name: str) -> Iterator[tuple[str, str]]:
+    """Each command with the examples of its help."""
+    if command.default_command is not None:
+        for found in inline_commands(cleandoc(command.default_command.__doc__ or "")):
+            yield name, found
+    for sub in command:
+        if not sub.startswith("-"):
+            yield from examples_of(command[sub], f"{name} {sub}".strip())
+
+
+@pytest.mark.parametrize(("name", "line"), list(examples_of(app, "")))
+def test_examples_of_help_run(name: str, line: str, cli: Cli) -> None:
+    words = shlex.split(line)[1:]
+    assert " ".join(words).startswith(name)
+    tried(words, cli)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_to_files(page: Path) -> None:
     for target in _LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_metrics_page_is_fresh() -> None:
-    spec = importlib.util.spec_from_file_location("make_page", ROOT / "docs/make_metrics_page.py")
+@pytest.mark.parametrize("name", ["make_metrics_page", "make_judges_guide"])
+def test_pages_that_are_made_are_fresh(name: str) -> None:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.PAGE.read_text(encoding="utf-8") == module.page(), "run `make docs`"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=name_of)
+def test_notebooks_hold_no_results(path: Path) -> None:
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        assert not cell.get("outputs"), "clear the outputs: `make site` makes them anew"
+        assert cell.get("execution_count") is None

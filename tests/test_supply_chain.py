@@ -51,6 +51,21 @@ def test_every_extra_has_a_lock_of_all_that_it_needs(name: str) -> None:
         assert all(needed.specifier.contains(version) for version in versions), needed
 
 
+def test_what_extras_name_does_not_come_with_the_base() -> None:
+    named = {
+        canonicalize_name(need.name)
+        for needs in EXTRAS.values()
+        for need in map(Requirement, needs)
+    }
+    assert {"torch", "matplotlib", "pandas", "starlette"} <= named
+    assert not (named | {"openai", "fonttools"}) & set(lock("base"))
+
+
+def test_the_page_of_installing_names_every_extra() -> None:
+    page = (ROOT / "docs" / "install.md").read_text("utf-8")
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(EXTRAS)
+
+
 @pytest.mark.parametrize("name", sorted(set(NEEDED) - {"dev", "vllm"}))
 def test_locks_agree_so_that_extras_fit_together(name: str) -> None:
     ours = lock("dev")

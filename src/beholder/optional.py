@@ -21,10 +21,27 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
         MissingExtraError: The package is not installed. A package that is installed but broken
             raises its own ImportError, so that its message is not hidden.
     """
-    package = module.partition(".")[0]
-    if importlib.util.find_spec(package) is None:
-        raise MissingExtraError(
-            f"{purpose} needs the package {package!r}, which is not installed: "
-            f"pip install 'beholder[{extra}]'"
-        )
+    lacking = missing(module, extra=extra, purpose=purpose)
+    if lacking is not None:
+        raise MissingExtraError(lacking)
     return importlib.import_module(module)
+
+
+def missing(module: str, *, extra: str, purpose: str) -> str | None:
+    """What to install for an optional module, for those that do with less and say so.
+
+    Args:
+        module: As ``require`` takes it.
+        extra: Likewise.
+        purpose: Likewise.
+
+    Returns:
+        The words of the error that ``require`` would raise; None where the package is installed.
+    """
+    package = module.partition(".")[0]
+    if importlib.util.find_spec(package) is not None:
+        return None
+    return (
+        f"{purpose} needs the package {package!r}, which is not installed: "
+        f"pip install 'beholder[{extra}]'"
+    )

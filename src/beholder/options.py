@@ -22,6 +22,13 @@ Rating: TypeAlias = Literal["High", "Medium", "Low"]
 """How clearly a category fits, as ``classify`` rates it."""
 
 
+Frames: TypeAlias = int | Literal["cues"]
+"""Pictures of a video: how many, or one for each cue of its timed text."""
+
+MAX_FRAMES = 1000
+"""Pictures of one video at most."""
+
+
 class Options(TypedDict, total=False):
     """What every door of the package takes by keyword; the groups below say what each means."""
 
@@ -30,6 +37,7 @@ class Options(TypedDict, total=False):
     media_root: str | Path | None
     map: Mapping[str, str]
     references_from: str | Path | None
+    frames: Frames | None
     base_url: str | None
     temperature: float | None
     prompts: str | Path | None
@@ -81,9 +89,11 @@ class DataOptions:
         media_root: Folder that image paths may reach; by default that of the data.
         map: Which column holds a field: candidate, references, images, id ...
         references_from: Data whose texts are the references, found by id (or COCO's image_id).
+        frames: Pictures of the video for rows without any: so many, evenly spaced, or cues: one
+            for each part of a .vtt or .srt (extra video).
 
     Raises:
-        ConfigError: The limit is below 1.
+        ConfigError: The limit is below 1, or ``frames`` is neither cues nor 1 to 1000.
     """
 
     limit: int | None = None
@@ -91,9 +101,14 @@ class DataOptions:
     media_root: Path | None = None
     map: Mapping[str, str] = field(default_factory=dict)
     references_from: Path | None = None
+    frames: Frames | None = None
 
     def __post_init__(self) -> None:
         check_count("limit", self.limit, "leave it out to take all rows")
+        if self.frames != "cues":
+            check_count("frames", self.frames, "or cues, for one of each part of a timed text")
+            if self.frames is not None and self.frames > MAX_FRAMES:
+                raise ConfigError(f"frames={self.frames}: expected {MAX_FRAMES} at most")
 
 
 _OWN = ("base_url", "temperature", "prompts", "batch")

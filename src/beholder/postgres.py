@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,6 +13,8 @@ from beholder.errors import ConfigError, RunError
 from beholder.optional import require
 
 if TYPE_CHECKING:
+    import ssl
+
     from sqlalchemy import Connection, Engine
 
 T = TypeVar("T")
@@ -189,6 +190,8 @@ class Database:
 def _encryption(sslmode: str) -> ssl.SSLContext | None:
     if sslmode == "disable":
         return None
+    import ssl  # every command imports this module, and few reach a database
+
     context = ssl.create_default_context()
     if sslmode == "require":  # as PostgreSQL's own programs understand it: with anybody
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib.metadata import EntryPoints, entry_points
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.spec import Spec, parse
@@ -28,7 +28,12 @@ class Registry(Generic[T]):
         builtin: Name to ``module:Class``.
         group: The entry-point group of outside packages, for example ``"beholder.metrics"``.
         aliases: Further names of built-in classes, which ``names`` leaves out.
+
+    Attributes:
+        of_script: Names, of any registry, whose classes the script that runs has defined.
     """
+
+    of_script: ClassVar[set[str]] = set()
 
     def __init__(
         self,
@@ -57,6 +62,8 @@ class Registry(Generic[T]):
             if name in self.names() or name in self._aliases:
                 raise ConfigError(f"the {self.kind} name {name!r} is taken; choose another")
             self._classes[name] = cls
+            if cls.__module__ == "__main__":
+                self.of_script.add(name)
             return cls
 
         return decorate

@@ -25,6 +25,7 @@ from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy.command import Cli, runner
 from toy.metric import WordCount
+from toy.without import without
 
 
 def item(name: str, words: int, *, image: str = "", second: int = 0, **judgments: object) -> Item:
@@ -311,6 +312,18 @@ class TestCommands:
         report = json.loads(again.out)
         assert [row["metric"] for row in report["measures"][0]["metrics"]] == ["rouge", "length"]
         assert "40 reused" in again.err
+
+    def test_without_matplotlib_agree_says_that_it_draws_nothing(
+        self, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        without(monkeypatch, "matplotlib", "beholder.plots")
+        arguments = ["agree", str(self.data(tmp_path)), "-m", "rouge.rouge_1", "--label", "good",
+                     "-o", str(tmp_path / "run"), "--resamples", "0", "--workers", "1"]  # fmt: skip
+        done = cli(*arguments)
+        assert done.code == 0, done.err
+        assert "left out: drawing figures needs the package 'matplotlib'" in done.err
+        assert not (tmp_path / "run" / "agreement").exists()
+        assert "left out" not in cli(*arguments, "--no-figures").err
 
     def test_agree_takes_the_first_rows_and_leaves_out_wrong_ones(
         self, cli: Cli, tmp_path: Path

@@ -20,6 +20,7 @@ from beholder.cli import main
 from beholder.errors import ConfigError
 from beholder.report.bidirectional import write_bidirectional
 from toy.bothways import LANGUAGES, SYSTEMS, Reader, World, make_world
+from toy.without import without
 
 if "reader" not in BACKENDS.names():
     BACKENDS.register("reader")(Reader)
@@ -189,6 +190,22 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
     text = " ".join(" ".join(page.words).split())
     for words in ("Hallucination and omission", "Hedges' g", "Only people say it", "यहाँ thing_"):
         assert words in text
+
+
+def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lacks(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = study(observe(small))
+    write_bidirectional(found, small, tmp_path / "whole")
+    without(monkeypatch, "matplotlib", "beholder.plots")
+    page = Page(write_bidirectional(found, small, tmp_path / "less").read_text("utf-8"))
+    whole, less = (
+        {str(path.relative_to(tmp_path / name)) for path in (tmp_path / name).rglob("*.*")}
+        for name in ("whole", "less")
+    )
+    assert less == {name for name in whole if not name.startswith("figures")} < whole
+    assert not [tag for tag, _ in page.tags if tag == "img"]
+    assert "pip install 'beholder[plots]'" in " ".join(page.words)
 
 
 def test_json_holds_every_table_and_the_page_is_the_same_each_time(

@@ -19,7 +19,7 @@ OPTIONS = {
     "demo": "--out -o",
     "score": (
         "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
-        "--engine --fail-under --json --judge --limit --map --max-cost --media-root --metric "
+        "--engine --fail-under --frames --json --judge --limit --map --max-cost --media-root --metric "
         "--no-report --out --parts --prompts --references-from --skip-bad-rows --temperature "
         "--workers -m -o"
     ),
@@ -174,21 +174,60 @@ def test_help_names_what_is_taken_where_nothing_is_said(cli: Cli) -> None:
     assert "[choices: fixed, reference] [default: fixed]" in cli("graph", "--help").out
 
 
-@pytest.mark.parametrize("argument", ["--help", "--version"])
-def test_help_and_version_wait_for_no_package_of_the_work(argument: str) -> None:
+WORK_MODULES = [
+    "asyncio",
+    "httpx2",
+    "jinja2",
+    "matplotlib",
+    "numpy",
+    "PIL",
+    "pyarrow",
+    "sacrebleu",
+    "scipy",
+    "spacy",
+    "sqlite3",
+    "ssl",
+    "tokenizers",
+]
+"""Of the work and slow to import; ``python -X importtime -m beholder --help`` tells the rest."""
+
+
+COMMANDS = [name for name in app if not name.startswith("-")]
+
+
+@pytest.mark.parametrize(
+    "arguments", ["--help", "--version", *(f"{name} --help" for name in COMMANDS)]
+)
+def test_help_and_version_wait_for_no_module_of_the_work(arguments: str) -> None:
     code = (
         "import sys; from beholder.cli import main\n"
         "try: main()\n"
         "except SystemExit as exit_: assert not exit_.code\n"
-        "print(sorted({name.partition('.')[0] for name in sys.modules}))"
+        "print(*sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, argument], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *arguments.split()], capture_output=True, text=True, check=True
     )
-    loaded = done.stdout.splitlines()[-1]
-    assert "'cyclopts'" in loaded
-    for package in ("numpy", "scipy", "spacy", "pyarrow", "PIL", "matplotlib", "httpx2"):
-        assert f"'{package}'" not in loaded
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "cyclopts" in loaded
+    assert not loaded & set(WORK_MODULES)
+    others = {f"beholder.cli.{name.replace('-', '_')}" for name in COMMANDS} & loaded
+    assert arguments == "--help" or len(others) <= 3, "help of a command imports other commands"
+
+
+def test_the_list_of_commands_says_what_each_is_for(cli: Cli) -> None:
+    for arguments in (["--help"], ["-h"], []):
+        said = cli(*arguments).out
+        assert "Score a data set; run the same command again" in said
+        assert "Sequences of pictures: extract storylines" in said
+        assert "The answers of judges that all runs share." in said
+
+
+def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet() -> None:
+    code = "from beholder.cli.main import app; print(app.generate_completion(shell='bash'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for word in ("graph-check", "--fail-under", "--min-difference", "--annotators"):
+        assert word in done.stdout
 
 
 @pytest.mark.parametrize(

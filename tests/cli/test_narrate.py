@@ -402,7 +402,7 @@ def test_unusable_answers_are_failures_with_the_judges_words(cli: Cli) -> None:
         ),
         (["judge", "s.jsonl", "--judge", "nobody:x"], "no judge is called 'nobody'"),
         (["judge", "s.jsonl", "--judge", "story:x", "--temperature", "0"], "look like agreement"),
-        (["compare", "s.jsonl"], "expected some of captions"),
+        (["compare", "s.jsonl"], "name an --embedder (coherence), a --judge (ratings)"),
         (["judge", "bad.jsonl", "--judge", "story:x"], "bad.jsonl:1: frames[0]: no frame"),
     ],
 )

@@ -78,12 +78,11 @@ def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
     told = _tables(cli(*arguments, "--json").out)
     for row in told["bias"]:
         lines = done.out.splitlines()
-        line = lines[
-            len(lines) - lines[::-1].index(row["scorer"])
-        ]  # its last mention: position bias
+        last = len(lines) - 1 - lines[::-1].index(row["scorer"])  # in the table of position bias
+        line = lines[last + 1]
         assert line.split()[0] == f"{row['value']:.3f}"
         assert line.split()[-2:] == [str(row["n_requests"]), str(row["n_failed"])]
-    assert all(len(row["scorer"]) > 75 for row in told["bias"])
+    assert max(len(row["scorer"]) for row in told["bias"]) > 80
     assert "…" not in done.out
     for name in ("scores", "one-more-annotator", "position-bias"):
         for ending in ("csv", "json", "tex"):

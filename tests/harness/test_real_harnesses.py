@@ -165,3 +165,14 @@ def test_lmms_eval_aggregates_with_our_functions(tmp_path: Path) -> None:
     output.calculate_aggregate_metric(bootstrap_iters=0)
     assert output.agg_metrics["rouge,none"] == pytest.approx(0.6)
     json.dumps(output.agg_metrics)
+
+
+def test_rows_come_from_datasets_and_scores_go_there(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="make test-harness")
+    given = datasets.Dataset.from_list(ROWS)
+    run = beholder.score(given, ["rouge"], out=tmp_path / "run")
+    made = run.to_dataset()
+    assert isinstance(made, datasets.Dataset)
+    found = {row["item"]: row["value"] for row in made if row["name"] == "rouge_1"}
+    # by hand: 3 of 4 words on both sides; all; 6 of 6 and of 7
+    assert list(found.values()) == pytest.approx([0.75, 1.0, 2 * 6 / 13], abs=1e-9)

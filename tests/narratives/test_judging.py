@@ -23,11 +23,11 @@ from beholder.narratives.judging import (
     RateSteps,
     RateStoryline,
     Vote,
-    Voting,
     caption_of,
     values,
     votes_of,
 )
+from beholder.narratives.settings import Voting
 from beholder.narratives.views import known_data
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from toy.tools import OneJudge

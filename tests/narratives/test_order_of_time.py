@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from beholder.data import read_frames
 from beholder.dates import PartialDate
 from beholder.errors import ConfigError
-from beholder.narratives.extract import Extraction, ExtractionMethod, ExtractionTask, extract
+from beholder.narratives.extract import ExtractionTask, extract
+from beholder.narratives.settings import Extraction, ExtractionMethod
 from beholder.narratives.timeline import chronology, steps_back
 from beholder.records import Frame
 

@@ -11,7 +11,7 @@ import pytest
 
 from beholder.backends import BACKENDS, Answer, Request
 from beholder.errors import RunError
-from beholder.narratives.judging import Voting
+from beholder.narratives.settings import Voting
 from beholder.report import write_study, write_study_figures
 from beholder.report.cells import show_cell
 from beholder.report.narrate import side_by_side_tables, study_tables, terminal_tables
@@ -25,6 +25,7 @@ from beholder.run.narrate.engine import run_narratives
 from beholder.run.session import Quiet
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
+from toy.without import without
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>"
 
@@ -310,6 +311,18 @@ def test_figures_are_written_as_files(tmp_path: Path) -> None:
         for ending in ("png", "svg")
     ]
     assert all(file.stat().st_size > 5000 for file in files)
+
+
+def test_without_matplotlib_the_page_says_what_it_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_collection(tmp_path / "data")
+    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))
+    without(monkeypatch, "matplotlib", "beholder.plots")
+    page = Page(write_study(run).read_text("utf-8"))
+    assert not [a for tag, a in page.tags if tag == "img"]
+    assert len(page.with_class("shot")) > 10
+    assert "pip install 'beholder[plots]'" in " ".join(page.words)
 
 
 def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:

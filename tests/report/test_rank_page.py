@@ -14,7 +14,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from beholder.backends import BACKENDS
-from beholder.errors import ConfigError, RunError
+from beholder.errors import ConfigError, MissingExtraError, RunError
 from beholder.metrics.irr.scorers import ranker
 from beholder.plots.ranking import threshold_figure
 from beholder.report.cells import show_cell
@@ -28,6 +28,7 @@ from beholder.run.rank.engine import run_ranking
 from beholder.run.session import Quiet
 from toy.browser import EXECUTABLE, browser
 from toy.reviewer import Reviewer, write_reviews
+from toy.without import without
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>=1+1"
 
@@ -237,6 +238,23 @@ def test_seven_scorers_fit_the_page_and_their_curves_are_drawn(tmp_path: Path) -
     assert [bar.get_height() for bar in bars.patches if isinstance(bar, Rectangle)] == [
         row["n"] for row in tables
     ]
+
+
+def test_without_matplotlib_the_page_says_what_it_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_reviews(tmp_path / "r.jsonl", 2)
+    run = _run(tmp_path)
+    whole = Page(write_ranking(run).read_text("utf-8"))
+    assert [a["class"] for tag, a in whole.tags if tag == "img"] == ["curves"]
+    without(monkeypatch, "matplotlib", "beholder.plots")
+    page = Page(write_ranking(run).read_text("utf-8"))
+    assert not [a for tag, a in page.tags if tag == "img"]
+    assert "pip install 'beholder[plots]'" in " ".join(page.words)
+    assert not [word for word in whole.words if "beholder[plots]" in word]
+    assert len(page.tags) == len(whole.tags)  # a line stands where the figure stood
+    with pytest.raises(MissingExtraError, match=r"pip install 'beholder\[plots\]'"):
+        draw_figures(run, tmp_path / "figures")
 
 
 def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:

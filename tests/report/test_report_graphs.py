@@ -42,6 +42,27 @@ def test_boxes_do_not_overlap(n: int) -> None:
         assert x + w <= x2 + 1 or x2 + w2 <= x + 1 or y + h <= y2 + 1 or y2 + h2 <= y + 1
 
 
+def test_words_of_arrows_stand_on_no_box_and_on_no_other_words() -> None:
+    entities = big(8).entities
+    relations = tuple(
+        Relation(i, (i + step) % 8, "stands next to", "stand next to", ((0, 1),), 0, "verb")
+        for i in range(8)
+        for step in (1, 3)
+    )
+    svg = graph_svg(SceneGraph("x", entities, (), relations))
+    texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    wide, high = 14 * 5.5, 10.0  # of 14 letters at 11 pixels
+    words = [
+        (float(t.get("x", 0)) - wide / 2, float(t.get("y", 0)) - high, wide, high)
+        for t in texts
+        if t.get("class") == "r"
+    ]
+    assert len(words) == 16
+    drawn = boxes(svg)
+    for (x, y, w, h), (x2, y2, w2, h2) in combinations(drawn + words, 2):
+        assert x + w <= x2 + 1 or x2 + w2 <= x + 1 or y + h <= y2 + 1 or y2 + h2 <= y + 1
+
+
 def test_drawing_is_well_formed_escaped_and_repeatable() -> None:
     graph = scene_graph(parse(TEXT))
     svg = graph_svg(graph)

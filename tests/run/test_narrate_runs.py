@@ -20,7 +20,7 @@ from beholder.errors import BudgetError, ConfigError, DataError, RunError, Trans
 from beholder.metrics import METRICS
 from beholder.narratives import measuring
 from beholder.narratives.hybrid import choose
-from beholder.narratives.judging import Voting
+from beholder.narratives.settings import Voting
 from beholder.options import DataOptions, WorkOptions
 from beholder.records import Item
 from beholder.report import draw

@@ -18,7 +18,7 @@ from scipy import stats as sps
 
 from beholder.backends import BACKENDS, Answer, Backend, Capabilities, Request, Sample, Usage
 from beholder.errors import ConfigError
-from beholder.narratives.judging import Voting
+from beholder.narratives.settings import Voting
 from beholder.report.narrate import write_study
 from beholder.run.narrate.config import CollectionOptions, HybridOptions, NarrateConfig, Part
 from beholder.run.narrate.engine import plan_narratives, run_narratives

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from beholder.text import languages
 from beholder.text.languages import has_blanks, language_named, not_english
 
 
@@ -84,3 +85,18 @@ def test_one_english_little_word_is_outweighed_by_five_foreign_ones_only() -> No
     five = "ein der auf mit dem the dog red house tree"
     assert not_english(five) == "it looks German ('ein', 'der', 'auf')"
     assert not_english(five.replace("dem", "cat")) is None
+
+
+def test_signs_that_are_no_letters_count_for_no_alphabet() -> None:
+    # Five letters of which two are Latin; the sign for "times" and a full-width bracket are none.
+    assert not_english("ab × × ［ где") == "3 of its 5 letters are not Latin"
+    assert not_english("abc × × ［ где") is None
+
+
+def test_what_is_remembered_of_texts_has_a_limit() -> None:
+    long = "A dog runs over the grass. " * 1000
+    before = languages._remembered.cache_info().currsize
+    assert not_english(long) is None
+    assert languages._remembered.cache_info().currsize == before
+    assert not_english(long[:19_999] + "?") is None
+    assert languages._remembered.cache_info().currsize == before + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from beholder.benchmarks.bidirectional.observe import observe
 from beholder.benchmarks.bidirectional.settings import StudySettings
 from beholder.benchmarks.bidirectional.study import study
 from beholder.metrics.irr.scorers import ranker
-from beholder.narratives.judging import Voting
+from beholder.narratives.settings import Voting
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import write_report
 from beholder.report.bidirectional import write_bidirectional
@@ -195,4 +195,31 @@ def test_escape_clears_the_search_and_no_hit_is_said(chromium: Any, tmp_path: Pa
     assert tab.locator("#list li").count() == 30
     tab.keyboard.press("Escape")
     assert tab.evaluate("document.activeElement.id") != "search"
+    context.close()
+
+
+TEXT = (
+    "A tall man in a red coat holds a silver cup beside a white dog. The dog sits on a green rug under a"
+    " wooden table with two chairs. A woman in a dress stands near the window and looks at a small bird"
+    " on the roof. The man stands behind the woman, and the bird looks at the dog."
+)
+
+
+def test_words_in_a_graph_stand_on_nothing_else(chromium: Any, tmp_path: Path) -> None:
+    run = beholder.score([Item("a", TEXT, (TEXT,))], ["posh"], out=tmp_path / "run")
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(run.report().as_uri())
+    boxes = page.locator(".graph").first.evaluate(
+        """graph => [...graph.querySelectorAll("rect, text.relation")].map(part => {
+            const box = part.getBoundingClientRect();
+            return [part.tagName, box.left, box.top, box.right, box.bottom];
+        })"""
+    )
+    assert [name for name, *_ in boxes].count("text") >= 9
+    for (name, *a), (other, *b) in combinations(boxes, 2):
+        if "text" in (name, other):
+            across = min(a[2], b[2]) - max(a[0], b[0])
+            down = min(a[3], b[3]) - max(a[1], b[1])
+            assert min(across, down) < 3, (name, a, other, b)
     context.close()

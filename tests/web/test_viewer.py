@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from beholder.backends import BACKENDS
+from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run import answered
 from beholder.run.rows.askers import CaptionRow
@@ -305,3 +307,33 @@ def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
     for row in written:
         for text in row["texts"]:
             assert any(text in page for page in told)
+
+
+def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
+    opened: Open, tmp_path: Path
+) -> None:
+    pytest.importorskip("av", reason="needs the extra video")
+    from toy.films import write_film
+
+    if "story" not in BACKENDS.names():
+        BACKENDS.register("story")(Storyteller)
+    data = tmp_path / "data"
+    data.mkdir()
+    write_film(data / "a.mp4")
+    (data / "d.jsonl").write_text('{"id": "1", "candidate": "", "video": "a.mp4"}\n')
+    config = RowsConfig(
+        str(data / "d.jsonl"),
+        data / "captions.jsonl",
+        {"m": CaptionRow("story:steady", words=(1, 400))},
+        rows=DataOptions(frames=2),
+    )
+    assert run_rows(config, Quiet()).failures == ()
+    [row] = map(json.loads, (data / "captions.jsonl").read_text("utf-8").splitlines())
+    assert row["images"] == ["a.mp4#t=0.75", "a.mp4#t=2.25"]
+    client = opened(config.run)
+    for number, shown in ((0, 8 * 7), (1, 8 * 22)):  # what began by 0.75 s and by 2.25 s
+        answer = client.get(f"/runs/0/item/0/pictures/{number}")
+        assert answer.status_code == 200, answer.text
+        grey = Image.open(io.BytesIO(answer.content)).convert("L").getpixel((9, 9))
+        assert isinstance(grey, int)
+        assert abs(grey - shown) < 4

@@ -8,9 +8,7 @@ from typing import Unpack
 
 from beholder.api.run import NarrativesRun
 from beholder.errors import DataError
-from beholder.narratives.extract import Extraction
-from beholder.narratives.judging import Voting
-from beholder.narratives.views import Method
+from beholder.narratives.settings import Extraction, Method, Voting
 from beholder.options import DataOptions, Options, grouped
 from beholder.records import Storyline
 from beholder.run.narrate.config import (

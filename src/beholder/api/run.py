@@ -124,6 +124,15 @@ class Run:
         labels = frame.drop_duplicates("item").set_index("item")[groups]
         return labels.join(wide).reindex(order)
 
+    def to_dataset(self) -> Any:
+        """``to_arrow`` as a ``datasets.Dataset``, to publish or go on with; needs datasets.
+
+        Raises:
+            MissingExtraError: datasets is not installed.
+        """
+        datasets = require("datasets", extra="datasets", purpose="Run.to_dataset")
+        return datasets.Dataset(self.to_arrow())
+
     def report(self, output: str | Path | None = None) -> Path:
         """Draw the HTML report and give its path (``report.html`` in the run by default)."""
         from beholder.report import draw

@@ -86,7 +86,7 @@ def agree(
 ) -> int:
     """Hold metrics against human judgments by the set's own protocol; scores are kept.
 
-    Example: `beholder agree flickr8k_expert --data FOLDER -m cider -m meteor`
+    Example: `beholder agree flickr8k_expert --data sets -m cider -m meteor`
 
     Args:
         source: A known set, a data file with judgments, or (--judges) a run.
@@ -102,6 +102,7 @@ def agree(
     from beholder.report.agreement import agreement_tables
     from beholder.report.agreement_figures import write_agreement_figures
     from beholder.report.html import write_report
+    from beholder.report.pages import no_figures
     from beholder.run.scores import ScoreConfig
 
     judged = load(source, judgments.data, rows)
@@ -132,7 +133,10 @@ def agree(
     found = agreement_tables(report)
     tell_result(report.to_dict(), found, as_json)
     drawing.write(found)
-    if not drawing.no_figures:
+    lacking = no_figures()
+    if lacking and not drawing.no_figures:
+        say(f"left out: {lacking}")
+    elif not drawing.no_figures:
         paths = write_agreement_figures(report, config.out / "agreement")
         say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
     page = None if drawing.no_report else write_report(config.out, media_root=pictures)

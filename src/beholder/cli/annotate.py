@@ -25,7 +25,11 @@ Database: TypeAlias = Annotated[
     ),
 ]
 
-app = App(name="annotate", help_format="markdown")
+app = App(
+    name="annotate",
+    help="People judge in the browser: marks, pairs, ratings, rankings, facts; agreement, export.",
+    help_format="markdown",
+)
 
 
 @Parameter(name="*")

@@ -48,7 +48,7 @@ def bidirectional(
 ) -> None:
     """Compare people's and models' texts in both directions: tables, figures, one page.
 
-    Example: `beholder bidirectional runs/captions`
+    Example: `beholder bidirectional runs/both`
 
     Args:
         run: A run with dcscore(direction='both').

@@ -16,7 +16,7 @@ from cyclopts import Parameter
 
 from beholder.cli.cache import cache_at
 from beholder.errors import ConfigError
-from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.options import DataOptions, Frames, JudgeOptions, WorkOptions
 
 if TYPE_CHECKING:
     from beholder.run.session import Engine
@@ -52,6 +52,7 @@ class DataGroup(DataOptions):
 
     map: Annotated[Mapping[str, str], Parameter(parse=False)] = field(default_factory=dict)
     references_from: Annotated[Path | None, Parameter(parse=False)] = None
+    frames: Annotated[Frames | None, Parameter(parse=False)] = None
 
 
 @Parameter(name="*")

@@ -1,43 +1,19 @@
 """The entry point: all commands, and what an error looks like to a person.
 
 Exit codes: 0 done; 1 some items failed or a gate was missed; 2 bad input or usage; 130 interrupted.
-A command gives its exit code, or None for 0. Modules of commands import what they work with when
-they are called, so that ``--help`` waits for nothing.
+A command gives its exit code, or None for 0. The module of a command is imported when the command
+is named (for the list of commands, all are), and imports what it works with when it is called, so
+that help waits for nothing.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 
 from cyclopts import App, CycloptsError, Parameter
 
 from beholder._version import __version__
-from beholder.cli import (
-    agree,
-    bidirectional,
-    cache,
-    caption,
-    classify,
-    compare,
-    demo,
-    doctor,
-    graph,
-    graph_check,
-    judge_check,
-    leaderboard,
-    metrics,
-    rank,
-    report,
-    review,
-    sample,
-    score,
-    steps,
-    suite,
-    translate,
-    view,
-)
 from beholder.cli.printing import say
 from beholder.errors import BeholderError
 
@@ -61,50 +37,55 @@ app = App(
     print_error=False,
     suppress_keyboard_interrupt=False,
 )
-COMMANDS: tuple[Callable[..., int | None], ...] = (
-    demo.demo,
-    score.score,
-    report.report,
-    view.view,
-    steps.steps,
-    compare.compare,
-    agree.agree,
-    leaderboard.leaderboard,
-    rank.rank,
-    review.review,
-    caption.caption,
-    classify.classify,
-    translate.translate,
-    sample.sample,
-    bidirectional.bidirectional,
-    metrics.metrics,
-    metrics.show,
-    doctor.doctor,
-    graph.graph,
-    graph_check.graph_check,
-    judge_check.judge_check,
+FUNCTIONS = (
+    "demo.demo",
+    "score.score",
+    "report.report",
+    "view.view",
+    "steps.steps",
+    "compare.compare",
+    "agree.agree",
+    "leaderboard.leaderboard",
+    "rank.rank",
+    "review.review",
+    "caption.caption",
+    "classify.classify",
+    "translate.translate",
+    "sample.sample",
+    "bidirectional.bidirectional",
+    "metrics.metrics",
+    "metrics.show",
+    "doctor.doctor",
+    "graph.graph",
+    "graph_check.graph_check",
+    "judge_check.judge_check",
 )
-for place, command in enumerate(COMMANDS):
-    app.command(command, sort_key=place, help_format="markdown")
-app.command(suite.app)
-app.command(cache.app)
-app.command(
-    "beholder.cli.narrate:app",
-    name="narrate",
-    help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
-)
-app.command(
-    "beholder.cli.annotate:app",
-    name="annotate",
-    help="People judge in the browser: marks, pairs, ratings, rankings, facts; agreement, export.",
-)
+"""The commands, as modules of this package and functions in them, in the order of help."""
+
+GROUPS = ("narrate", "suite", "annotate", "cache")
+"""Modules whose ``app`` holds several commands."""
+
+for place, path in enumerate(FUNCTIONS):
+    module, _, function = path.partition(".")
+    app.command(
+        f"beholder.cli.{module}:{function}",
+        name=function.replace("_", "-"),
+        sort_key=place,
+        help_format="markdown",
+    )
+for group in GROUPS:
+    app.command(f"beholder.cli.{group}:app", name=group)
 app.register_install_completion_command(help="Complete commands and options in this shell.")
 
 
 def main() -> None:
     """Run the command line and exit."""
+    arguments = sys.argv[1:]
     try:
-        sys.exit(app(sys.argv[1:]))
+        if not arguments or arguments[0] in app.help_flags:
+            for name in app:  # a command that is not imported is shown without its help
+                app[name]
+        sys.exit(app(arguments))
     except (BeholderError, CycloptsError) as error:
         say(f"beholder: {error}")
         sys.exit(2)

@@ -19,14 +19,9 @@ from beholder.cli.printing import (
     tell_tables,
     too_many,
 )
-from beholder.cli.progress import TerminalProgress
 from beholder.cli.rows import OutFile
-from beholder.data import write_storylines
 from beholder.errors import ConfigError
-from beholder.narratives.extract import Extraction
-from beholder.narratives.judging import Voting
-from beholder.narratives.views import Method
-from beholder.report.narrate import extraction_table, terminal_tables, write_study
+from beholder.narratives.settings import Extraction, Method, Voting
 from beholder.run.narrate.config import (
     CaptionOptions,
     CoherenceOptions,
@@ -35,13 +30,12 @@ from beholder.run.narrate.config import (
     NarrateConfig,
     Part,
 )
-from beholder.run.narrate.engine import plan_narratives, run_narratives
-from beholder.run.narrate.extraction import ExtractConfig, extract_storylines
-from beholder.run.narrate.inputs import read_inputs
-from beholder.run.narrate.results import cost_table
-from beholder.run.session import default_out
 
-app = App(name="narrate", help_format="markdown")
+app = App(
+    name="narrate",
+    help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
+    help_format="markdown",
+)
 FLAT = Parameter(name="*")
 _SHOWN = 10
 _TOLD = ("tables", "steps", "cost", "hybrid", "examples", "models", "theta", "judges")
@@ -185,6 +179,10 @@ def extract(
         out: JSONL file of sequences to write.
         embedder: npz:FILE, clip:NAME or handcrafted.
     """
+    from beholder.data import write_storylines
+    from beholder.report.narrate import extraction_table
+    from beholder.run.narrate.extraction import ExtractConfig, extract_storylines
+
     made = extract_storylines(
         ExtractConfig(
             CollectionOptions(pictures, columns.by_field, columns.year),
@@ -335,6 +333,8 @@ def _config(
     **options: Any,
 ) -> NarrateConfig:
     """The run that a command asks for; ``options`` are fields that not every command has."""
+    from beholder.run.session import default_out
+
     return NarrateConfig(
         sequences,
         out or default_out(sequences),
@@ -352,6 +352,12 @@ def _config(
 
 def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     """Carry a run out, print and draw it; gives the exit code."""
+    from beholder.cli.progress import TerminalProgress
+    from beholder.report.narrate import terminal_tables, write_study
+    from beholder.run.narrate.engine import plan_narratives, run_narratives
+    from beholder.run.narrate.inputs import read_inputs
+    from beholder.run.narrate.results import cost_table
+
     inputs = read_inputs(config)
     _say_costs(config, cost_table(config, inputs))
     if run.finish.dry_run:

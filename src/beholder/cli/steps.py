@@ -21,7 +21,7 @@ def steps(
 ) -> None:
     """Draw windows, matches, penalties, lines and regularizer of one item's VCS on one page.
 
-    Example: `beholder steps runs/first photo-17 -o photo-17.pdf`
+    Example: `beholder steps runs/first market/careful -o careful.pdf`
 
     Args:
         run: A run directory.

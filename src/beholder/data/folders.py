@@ -8,17 +8,39 @@ from typing import Any
 
 from beholder.data.packed import MAX_ROW_BYTES
 from beholder.errors import DataError
+from beholder.media import video
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
 """Endings of pictures."""
 
 
+def folder_of(data: str, media_root: Path | None) -> Path:
+    """What pictures of a data set are relative to.
+
+    The folder of the data file, or of pictures; for rows given otherwise ``media_root``, else the
+    current directory.
+    """
+    path = Path(data)
+    if path.is_file():
+        return path.parent
+    return path if path.is_dir() else media_root or Path()
+
+
 def pictures_below(folder: Path) -> list[str]:
     """Pictures in a folder and those below it, as paths with slashes, sorted."""
+    return _below(folder, PICTURES)
+
+
+def videos_below(folder: Path) -> list[str]:
+    """Videos in a folder and those below it, as ``pictures_below``."""
+    return _below(folder, frozenset(video.ENDINGS))
+
+
+def _below(folder: Path, endings: frozenset[str]) -> list[str]:
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if path.suffix.lower() in PICTURES and path.is_file()
+        if path.suffix.lower() in endings and path.is_file()
     )
 
 

@@ -16,7 +16,8 @@ from typing import IO, Any, Self, TypeAlias, TypeVar
 from beholder import spec
 from beholder.data.coco import annotation_rows, is_annotations
 from beholder.data.columns import check_mapped, renamed
-from beholder.data.folders import sidecar_rows
+from beholder.data.film import video_beside, with_frames
+from beholder.data.folders import folder_of, sidecar_rows
 from beholder.data.iiif import canvas_rows, is_manifest
 from beholder.data.joined import references_by_id, with_references
 from beholder.data.packed import MAX_ROW_BYTES, PACKED, check_unpacking, opened
@@ -97,12 +98,16 @@ def items_of(
         known = references_by_id(renamed(read_rows(source, source), {}, source), source)
         named = with_references(named, known, name, source)
 
+    root = folder_of(name, taken.media_root)
+
     def build(row: object, number: str) -> Item:
         if isinstance(row, Item):
-            return row
-        given = from_transcript(row)
-        given = _with_candidate(given) if textless else given
-        return from_row(given, default_id=number, media_root=taken.media_root)
+            item = row
+        else:
+            given = from_transcript(row)
+            given = _with_candidate(given) if textless else given
+            item = from_row(given, default_id=number, media_root=taken.media_root)
+        return item if taken.frames is None else with_frames(item, taken.frames, root)
 
     return records(named, build, name=name)
 
@@ -488,7 +493,9 @@ def _subtitles(stream: IO[bytes], name: str) -> Iterator[Row]:
         if isinstance(line, DataError):
             raise line
         texts.append(line)
-    yield 1, subtitle_row(cues(texts, name), Path(name).name.partition(".")[0])
+    row = subtitle_row(cues(texts, name), Path(name).name.partition(".")[0])
+    beside = video_beside(Path(name))
+    yield 1, row if beside is None else {**row, "video": beside}
 
 
 _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {

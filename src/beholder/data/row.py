@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from beholder.media import file_of
 from beholder.records import Item
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -201,7 +202,7 @@ def _leads_into(folder: Path, text: str) -> bool:
     if ".." in Path(text).parts or not Path(text).is_relative_to(folder.absolute()):
         return False
     try:
-        return Path(text).resolve().is_relative_to(folder.resolve())
+        return file_of(Path(text)).resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a NUL in the name
         raise RowError(f"{text!r} is no path ({error})") from error
 

@@ -1,11 +1,12 @@
-"""One picture file becomes an upright RGB image, or an error that names the file and the reason."""
+"""One picture file becomes an upright RGB image, or an error that names the file and the reason.
+
+So does a moment of a video, ``film.mp4#t=3.5``, wherever a picture may stand.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import io
-import os
-import stat
 import threading
 import warnings
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ import numpy as np
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from beholder.errors import ItemError
+from beholder.media import video
+from beholder.media.regular import regular
 
 MAX_PIXELS = 100_000_000
 """Largest picture that is decoded: about 300 MB as RGB. Small files can claim to be far larger."""
@@ -32,7 +35,6 @@ JPEG_QUALITY = 85
 """Of every picture that we encode, on Pillow's scale from 1 to 95."""
 
 _FILTERS = threading.Lock()
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,10 @@ def check_image(path: Path, *, max_pixels: int = MAX_PIXELS) -> Picture:
     Raises:
         ItemError: It is missing, no picture, or has more than ``max_pixels``.
     """
+    wanted = video.moment(path)
+    if wanted is not None:
+        width, height = video.frame_size(wanted.file, max_pixels=max_pixels)
+        return Picture(path, width, height, "video", "RGB", (f"at {float(wanted.seconds):g} s",))
     with _opened(path, max_pixels) as image:
         try:
             return _describe(path, image)
@@ -86,6 +92,10 @@ def load_image(
     Raises:
         ItemError: It is missing, damaged, no picture, or too large; names file and reason.
     """
+    wanted = video.moment(path)
+    if wanted is not None:
+        shown = video.load_frame(wanted, max_pixels=max_pixels)
+        return shown if max_side is None else fit(shown, max_side)
     with _opened(path, max_pixels) as image:
         try:
             if max_side is not None:
@@ -121,7 +131,7 @@ def file_sha256(path: Path) -> str:
     Raises:
         ItemError: The file cannot be read.
     """
-    with _regular(path) as file:
+    with regular(path, MAX_BYTES) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -131,8 +141,14 @@ def file_bytes(path: Path) -> bytes:
     Raises:
         ItemError: It is no regular file, is too large, or cannot be read.
     """
-    with _regular(path) as file:
+    with regular(path, MAX_BYTES) as file:
         return file.read()
+
+
+def file_of(path: Path) -> Path:
+    """The file in which a picture lies: the picture itself, or the video of a moment."""
+    wanted = video.moment(path)
+    return path if wanted is None else wanted.file
 
 
 def inside(folder: Path, name: str) -> Path:
@@ -147,7 +163,7 @@ def inside(folder: Path, name: str) -> Path:
     """
     path = folder / name
     try:
-        leads_out = not Path(name).is_absolute() and not path.resolve().is_relative_to(
+        leads_out = not Path(name).is_absolute() and not file_of(path).resolve().is_relative_to(
             folder.resolve()
         )
     except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a NUL in the name
@@ -161,27 +177,8 @@ def inside(folder: Path, name: str) -> Path:
 
 
 @contextmanager
-def _regular(path: Path) -> Iterator[io.BufferedReader]:
-    """A file open for reading, if it is one: a pipe or a device may have no end."""
-    try:
-        # Without O_NONBLOCK the opening of a pipe would wait for somebody to write into it.
-        with io.FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING)) as raw:
-            found = os.fstat(raw.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise ItemError(f"{path}: cannot be read (it is no regular file)")
-            if found.st_size > MAX_BYTES:
-                raise ItemError(f"{path}: {found.st_size} bytes are more than the {MAX_BYTES} read")
-            yield io.BufferedReader(raw)
-    except FileNotFoundError:
-        raise ItemError(f"{path}: there is no such file") from None
-    except (OSError, ValueError) as error:
-        words = getattr(error, "strerror", None) or str(error)
-        raise ItemError(f"{path}: cannot be read ({words})") from error
-
-
-@contextmanager
 def _opened(path: Path, max_pixels: int) -> Iterator[Image.Image]:
-    with _regular(path) as file, _decoded(path, file, max_pixels) as image:
+    with regular(path, MAX_BYTES) as file, _decoded(path, file, max_pixels) as image:
         yield image
 
 
@@ -195,8 +192,11 @@ def _decoded(path: Path, file: io.BufferedReader, max_pixels: int) -> Iterator[I
     except Image.DecompressionBombError as error:
         raise ItemError(f"{path}: too many pixels ({error})") from error
     except UnidentifiedImageError:
+        hint = ""
+        if path.suffix.lower() in video.ENDINGS:
+            hint = f"; a picture of a video is named by its time: {path.name}#t=3.5"
         raise ItemError(
-            f"{path}: not a picture in a format that can be read ({', '.join(FORMATS)})"
+            f"{path}: not a picture in a format that can be read ({', '.join(FORMATS)}){hint}"
         ) from None
     except Exception as error:  # header parsers of damaged files raise nearly anything
         raise ItemError(f"{path}: the picture is damaged ({error})") from error

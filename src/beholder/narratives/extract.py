@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,15 +12,13 @@ from beholder.errors import ConfigError
 from beholder.narratives.maps import narrative_map
 from beholder.narratives.paths import StorylinePath
 from beholder.narratives.sample import random_storyline
-from beholder.narratives.space import JSD, Base, Scale, Space
+from beholder.narratives.settings import Extraction
+from beholder.narratives.space import Space
 from beholder.narratives.timeline import known_days, order_of
 from beholder.narratives.topics import topics_by
 from beholder.narratives.trails import trail
 from beholder.narratives.widest import maxmin
 from beholder.records import Frame, Storyline
-
-ExtractionMethod: TypeAlias = Literal["maxmin", "maps", "trails", "random"]
-METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,65 +42,6 @@ class ExtractionTask:
         """Ends and length of a given storyline."""
         frames = storyline.frames
         return cls(storyline.id, len(frames), frames[0].id, frames[-1].id)
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """How storylines are extracted.
-
-    Attributes:
-        method: How a path is found.
-        replications: Extractions per task; each but the first takes another order of the pictures
-            whose dates leave it open, and random ones draw anew.
-        alternatives: Storylines that differ from each other (maxmin).
-        min_difference: Share of inner pictures in which alternatives must differ.
-        window: Longest step in positions (maxmin, maps).
-        days: Longest step in days (maxmin).
-        cover: Topics to visit at least (maxmin); needs ``topics``.
-        near_duplicate: Cosine from which two pictures are near duplicates, and a step between them
-            is penalised (maxmin).
-        topics: Topics that enter theta: labels:NAME, clusters or clusters:umap.
-        jsd: Topic term of theta.
-        base: Base of its logarithm, or e.
-        scale: Scale of theta: ``minmax`` is over the collection.
-        spread_dates: Give undated pictures a date from similar dated ones.
-        seed: Of orders that dates leave open, and of draws.
-
-    Raises:
-        ConfigError: An option is wrong, or the method does not know it.
-    """
-
-    method: ExtractionMethod = "maxmin"
-    replications: int = 1
-    alternatives: int = 1
-    min_difference: float = 0.5
-    window: int | None = None
-    days: int | None = None
-    cover: int = 0
-    near_duplicate: float | None = None
-    topics: str | None = None
-    jsd: JSD = "divergence"
-    base: Base = 2.0
-    scale: Scale = "raw"
-    spread_dates: bool = False
-    seed: int = 12345
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ConfigError(f"method {self.method!r}: expected one of {', '.join(METHODS)}")
-        if self.replications < 1:
-            raise ConfigError(f"replications={self.replications}: expected at least 1")
-        only_maxmin = {
-            "alternatives": self.alternatives > 1,
-            "days": self.days is not None,
-            "cover": self.cover > 0,
-            "near_duplicate": self.near_duplicate is not None,
-        }
-        wrong = [name for name, given in only_maxmin.items() if given]
-        if self.method != "maxmin" and wrong:
-            raise ConfigError(f"{wrong[0]} is an option of maxmin; {self.method} does not know it")
-        if self.method in ("trails", "random") and self.window is not None:
-            raise ConfigError(f"window is an option of maxmin and maps; {self.method} has none")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from beholder import stats
 from beholder.errors import ConfigError
+from beholder.narratives.settings import Rule
 from beholder.narratives.space import Floats
 
-Rule: TypeAlias = Literal["uncertain", "top"]
 Checked: TypeAlias = Literal["looked at", "held out", "not looked at"]
 
 

@@ -31,48 +31,11 @@ from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
 from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
 from beholder.narratives.measuring import digest
+from beholder.narratives.settings import LEAST_SIDE, Voting
 from beholder.narratives.views import Captions, by_caption, by_sight, known_data, picture
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 S = TypeVar("S")
-
-LEAST_SIDE = 16
-"""Pixels of the longer side from which a picture shows anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Voting:
-    """How storylines are rated.
-
-    Attributes:
-        judges: Independent judges (replicates of one model, each with its own seed).
-        temperature: Sampling temperature; at 0 all judges of one model say the same.
-        context: What the collection is, in the user's own words.
-        anchors: Whether judges see worked examples of low and high ratings, made up for all.
-        examples: Ratings of storylines of the study, by id, which judges see as examples. They are
-            left out of the study, and all others are rated with and without them.
-
-    Raises:
-        ConfigError: A number is out of its range.
-    """
-
-    judges: int = 3
-    temperature: float = 0.7
-    context: str = ""
-    anchors: bool = False
-    examples: Mapping[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name, rating in self.examples.items():
-            if rating not in range(1, 11):
-                raise ConfigError(f"example {name}={rating}: expected a whole number from 1 to 10")
-        if self.judges < 1:
-            raise ConfigError(f"judges={self.judges}: expected at least 1")
-        if self.judges > 1 and self.temperature == 0.0:
-            raise ConfigError(
-                f"judges={self.judges} at temperature 0 would repeat one answer and look like"
-                " agreement; use a temperature above 0, or one judge"
-            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,8 @@ from beholder.metrics.params import REQUIRED, param
 from beholder.metrics.tools import Tools
 from beholder.narratives.judging import Vote, values
 from beholder.narratives.measuring import digest
+from beholder.narratives.settings import PEOPLE
 from beholder.records import ItemScore, Storyline
-
-PEOPLE = "people:"
-"""What a judge is called that is people: ``people:FILE``."""
 
 What: TypeAlias = Literal["ratings", "steps"]
 """What people rated: storylines as wholes, or their steps."""

@@ -10,18 +10,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from beholder.errors import ConfigError
+from beholder.narratives.settings import JSD, Base, Scale
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
-JSD: TypeAlias = Literal["divergence", "distance"]
-Scale: TypeAlias = Literal["raw", "minmax"]
-Base: TypeAlias = float | Literal["e"]
 
 FLOAT32_FROM = 3000
 """Collections of more pictures are kept in single precision: theta is then good to about 1e-6."""

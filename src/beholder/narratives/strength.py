@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
-from beholder.narratives.space import JSD, Base, Floats, Scale, Space
+from beholder.narratives.settings import JSD, Base, Scale
+from beholder.narratives.space import Floats, Space
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from beholder.backends import Image
 from beholder.errors import ItemError, TransientError
 from beholder.judges.operations import JudgedFrame
 from beholder.metrics.tools import Tools
 from beholder.records import Frame, ItemFailure
-
-Method: TypeAlias = Literal["captions", "sight"]
 
 Captions: TypeAlias = Mapping[str, str | ItemFailure]
 """Caption per frame id, or why there is none."""

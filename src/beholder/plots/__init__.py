@@ -1,1 +1,8 @@
-"""Drawings with matplotlib: numbers in, a figure out. No text of the data stands in them."""
+"""Drawings with matplotlib: numbers in, a figure out. No text of the data stands in them.
+
+matplotlib comes with the extra ``plots``; without it, importing this package says so.
+"""
+
+from beholder.optional import require
+
+require("matplotlib", extra="plots", purpose="a figure")

@@ -17,7 +17,8 @@ _LETTER = 6.6
 _LINE = 15
 _WRAP = 22
 _GAP = 64.0
-_LENGTH = 150.0
+_LABEL_GAP = 10.0
+_LENGTH = 48.0
 _ROUNDS = 260
 
 Places: TypeAlias = npt.NDArray[np.float64]
@@ -50,9 +51,9 @@ def graph_svg(graph: SceneGraph) -> str:
     """
     boxes = [_box(graph, entity) for entity in graph.entities]
     labels = _labels(graph)
-    places = _layout(boxes, list(labels))
+    sizes = _sizes(boxes, labels)
+    places = _layout(sizes, len(boxes), list(labels))
     if len(boxes):
-        sizes = np.array([[b.width, b.height] for b in boxes])
         low, high = (places - sizes / 2).min(axis=0) - 24, (places + sizes / 2).max(axis=0) + 24
         places = places - low
         width, height = high - low
@@ -64,9 +65,13 @@ def graph_svg(graph: SceneGraph) -> str:
         '<defs><marker id="t" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" '
         'orient="auto"><path d="M0 0L8 4L0 8z" fill="#9aa9b5"/></marker></defs>',
     ]
-    arrows = [_arrow(boxes, places, pair, texts) for pair, texts in labels.items()]
+    of_boxes, of_labels = places[: len(boxes)], places[len(boxes) :]
+    arrows = [
+        _arrow(boxes, of_boxes, pair, words, texts)
+        for (pair, texts), words in zip(labels.items(), of_labels, strict=True)
+    ]
     parts += [line for line, _ in arrows]
-    parts += [_drawn_box(box, place) for box, place in zip(boxes, places, strict=True)]
+    parts += [_drawn_box(box, place) for box, place in zip(boxes, of_boxes, strict=True)]
     parts += [text for _, text in arrows]
     return "".join([*parts, "</svg>"])
 
@@ -101,15 +106,25 @@ def _wrapped(text: str) -> list[str]:
     return lines
 
 
-def _layout(boxes: list[_Box], edges: list[tuple[int, int]]) -> Places:
-    """Centres of the boxes: each connected part by itself, the parts packed in rows."""
-    places = np.zeros((len(boxes), 2))
-    parts = _parts(len(boxes), edges)
-    sizes = np.array([[b.width, b.height] for b in boxes]).reshape(-1, 2)
+def _sizes(boxes: list[_Box], labels: dict[tuple[int, int], list[str]]) -> Places:
+    """Sizes of the boxes, then of the words of each arrow, which take room as boxes do."""
+    words = [(max(map(len, texts)) * 0.9 * _LETTER, 13.0 * len(texts)) for texts in labels.values()]
+    return np.array([*((box.width, box.height) for box in boxes), *words]).reshape(-1, 2)
+
+
+def _layout(sizes: Places, n: int, pairs: list[tuple[int, int]]) -> Places:
+    """Centres of n boxes and of the words of their arrows, which stand halfway along them.
+
+    Each connected part is placed by itself, and the parts are packed in rows.
+    """
+    places = np.zeros_like(sizes)
+    halves = ((a, n + k, b) for k, (a, b) in enumerate(pairs))
+    edges = [half for a, words, b in halves for half in ((a, words), (words, b))]
+    gaps = np.where(np.arange(len(sizes)) < n, _GAP, _LABEL_GAP)
     blocks = []
-    for part in parts:
+    for part in _parts(len(sizes), edges):
         inner = [(part.index(a), part.index(b)) for a, b in edges if a in part and b in part]
-        centres = _apart(_force(len(part), inner), sizes[part])
+        centres = _apart(_force(len(part), inner), sizes[part], gaps[part])
         low = (centres - sizes[part] / 2).min(axis=0)
         high = (centres + sizes[part] / 2).max(axis=0)
         blocks.append((part, centres - low, high - low))
@@ -154,9 +169,10 @@ def _force(n: int, edges: list[tuple[int, int]]) -> Places:
     return places
 
 
-def _apart(places: Places, sizes: Places) -> Places:
-    """Push overlapping boxes apart along the axis on which they overlap least."""
-    room = (sizes[:, None] + sizes[None]) / 2 + np.array([_GAP, _GAP / 2])
+def _apart(places: Places, sizes: Places, gaps: npt.NDArray[np.float64]) -> Places:
+    """Push what overlaps apart, along the axis on which it overlaps least."""
+    gap = np.minimum(gaps[:, None], gaps[None])
+    room = (sizes[:, None] + sizes[None]) / 2 + np.stack([gap, gap / 2], axis=2)
     order = np.arange(len(places))
     earlier = np.where(order[:, None] < order[None], -1.0, 1.0)  # decides where centres are equal
     for _ in range(_ROUNDS):
@@ -177,21 +193,19 @@ def _arrow(
     boxes: list[_Box],
     places: Places,
     pair: tuple[int, int],
+    words: Places,
     texts: list[str],
 ) -> tuple[str, str]:
-    start, end = places[pair[0]], places[pair[1]]
-    normal = np.array([start[1] - end[1], end[0] - start[0]])
-    bend = normal / (np.linalg.norm(normal) + 1e-9) * 16  # two opposite arrows stay apart
-    middle = (start + end) / 2 + bend
-    one, other = _edge(boxes[pair[0]], start, middle), _edge(boxes[pair[1]], end, middle)
-    centre = (one + other) / 4 + middle / 2
+    """A curve from box to box that runs through the middle of its words, and these."""
+    one, other = (_edge(boxes[end], places[end], words) for end in pair)
+    middle = 2 * words - (one + other) / 2
     line = (
         f'<path class="e" marker-end="url(#t)" d="M{one[0]:.0f} {one[1]:.0f}'
         f'Q{middle[0]:.0f} {middle[1]:.0f} {other[0]:.0f} {other[1]:.0f}"/>'
     )
     rows = "".join(
-        f'<text class="r" text-anchor="middle" x="{centre[0]:.0f}" '
-        f'y="{centre[1] + 4 + 12 * i:.0f}">{escape(text)}</text>'
+        f'<text class="r" text-anchor="middle" x="{words[0]:.0f}" '
+        f'y="{words[1] + 4 + 12 * i - 6 * (len(texts) - 1):.0f}">{escape(text)}</text>'
         for i, text in enumerate(texts)
     )
     return line, rows

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from beholder.optional import missing
 from beholder.visible import visible
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ def content_hash(text: str) -> str:
     """The hash by which a content security policy allows a style sheet or script in the page."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def no_figures() -> str | None:
+    """Why figures are left out of pages and folders here, to be told; None where they are drawn."""
+    return missing("matplotlib", extra="plots", purpose="drawing figures")
 
 
 def data_uri(figure: Figure) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from beholder.errors import ItemError
+from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, inside, load_image
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report.load import RunData, ValueColumn
@@ -103,7 +103,11 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
     """
     try:
         found = jpeg_uri(encode_jpeg(load_image(inside(root, item.images[0]), max_side=_SIDE)))
-    except (IndexError, ItemError):  # how many pictures the item has is told beside it
+    except (
+        IndexError,
+        ItemError,
+        MissingExtraError,
+    ):  # how many pictures the item has is told beside it
         return ""
     return found if len(found) <= room else ""
 

@@ -20,7 +20,7 @@ WIDTH = 100
 
 def as_text(tables: Iterable[RenderableType | Table]) -> str:
     """Tables as the terminal shows them, without colours."""
-    console = SafeConsole(file=io.StringIO(), width=WIDTH, color_system=None)
+    console = SafeConsole(file=io.StringIO(), width=WIDTH, force_jupyter=False, color_system=None)
     with console.capture() as caught:
         for table in tables:
             console.print(renderable(table), crop=False)
@@ -29,7 +29,7 @@ def as_text(tables: Iterable[RenderableType | Table]) -> str:
 
 def as_html(tables: Iterable[RenderableType | Table]) -> str:
     """Tables as HTML; what stands in them is escaped."""
-    console = SafeConsole(file=io.StringIO(), width=WIDTH, record=True)
+    console = SafeConsole(file=io.StringIO(), width=WIDTH, force_jupyter=False, record=True)
     for table in tables:
         console.print(renderable(table), crop=False)
     return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")

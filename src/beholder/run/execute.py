@@ -33,6 +33,7 @@ from beholder.metrics import Tools
 from beholder.metrics.asker import attempt
 from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded
+from beholder.run.processes import remedy, starting
 from beholder.run.store import Store
 from beholder.threads import one_blas_thread
 
@@ -154,16 +155,18 @@ def _in_processes(work: Work, put: Put, workers: int) -> None:
     try:
         while True:
             while len(running) < 2 * workers and (block := next(blocks, None)) is not None:
-                running.add(pool.submit(_do, block))
+                with starting(work.scorer.askers):
+                    running.add(pool.submit(_do, block))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 put(future.result())
     except BrokenProcessPool as error:
+        again = "run the same command again, with fewer --workers if memory was short"
         raise RunError(
-            "a worker process died (killed, or out of memory); what was finished is kept: run the"
-            " same command again, with fewer --workers if memory was short"
+            "a worker process died (killed, or out of memory); what was finished is kept:"
+            f" {remedy(work.scorer.askers, again)}"
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

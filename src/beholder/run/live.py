@@ -28,6 +28,7 @@ from beholder.records import Item
 from beholder.run.answers import run_answers
 from beholder.run.batch import Scorer
 from beholder.run.execute import end_with_parent
+from beholder.run.processes import remedy, starting
 from beholder.run.session import Means
 from beholder.run.subjects import ITEM
 
@@ -125,13 +126,15 @@ class LiveScorer:
         size = max(1, math.ceil(len(items) / self._workers))
         blocks = [items[k : k + size] for k in range(0, len(items), size)]
         loop = asyncio.get_running_loop()
-        waited = [loop.run_in_executor(self._processes(), _score, block) for block in blocks]
+        with starting([self.metric]):
+            waited = [loop.run_in_executor(self._processes(), _score, block) for block in blocks]
         try:
             return [outcome for block in await asyncio.gather(*waited) for outcome in block]
         except BrokenProcessPool as error:
             self._pool = None  # the next batch starts new ones
             raise RunError(
-                "a worker process died (killed, or out of memory); fewer workers need less memory"
+                "a worker process died (killed, or out of memory):"
+                f" {remedy([self.metric], 'fewer workers need less memory')}"
             ) from error
 
     def _processes(self) -> ProcessPoolExecutor:

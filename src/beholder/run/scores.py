@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.data import read_items
+from beholder.data.folders import folder_of
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.metrics import Metric, fitting
@@ -53,12 +54,9 @@ class ScoreConfig:
         The folder of the data file, or of pictures; for items given otherwise ``media_root``, else
         the current directory.
         """
-        path = Path(self.data)
-        if path.is_file():
-            return path.parent
-        if path.is_dir() and not manifest.is_run(path):
-            return path
-        return self.rows.media_root or Path()
+        if manifest.is_run(Path(self.data)):
+            return self.rows.media_root or Path()
+        return folder_of(self.data, self.rows.media_root)
 
     @property
     def input(self) -> Input | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from beholder.text import frequency
@@ -50,6 +51,7 @@ _SIGNS = {
 }
 """Little words that hardly any description does without, by language; none that English has."""
 _SIGN_SETS = {name: frozenset(told.split()) for name, told in _SIGNS.items()}
+_ALL_SIGNS = frozenset().union(*_SIGN_SETS.values())
 _ENGLISH_SIGNS = "the of and is are with an to at by from this that there his her its for"
 _ENGLISH_SIGN_SET = frozenset(_ENGLISH_SIGNS.split())
 _SIGN_SHARE = 0.2
@@ -58,7 +60,11 @@ _SIGNS_PER_ENGLISH = 4
 _KNOWN_SHARE = 0.4
 _ENOUGH_WORDS = 8
 _LETTER = re.compile(r"[^\W\d_]")
-_LATIN = re.compile(r"[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff\uff21-\uff5a]")
+_LATIN = re.compile(
+    r"[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a]"
+)
+_KEPT_LENGTH = 20_000
+"""Characters of the longest text that is remembered; 4,096 of them are 80 MB."""
 
 
 def language_named(said: str) -> str | None:
@@ -76,7 +82,6 @@ def has_blanks(language: str) -> bool:
     return language not in _WITHOUT_BLANKS
 
 
-@lru_cache(maxsize=4096)
 def not_english(text: str) -> str | None:
     """Why a text is taken to be in another language than English; None where it may be English.
 
@@ -85,23 +90,39 @@ def not_english(text: str) -> str | None:
     hardly any is a known English word. Names of people and places, and foreign words that are
     quoted, are none of these. A text of fewer than five words passes where it is in Latin letters.
     """
-    letters = _LETTER.findall(text)
-    latin = sum(_LATIN.match(letter) is not None for letter in letters)
-    if letters and 2 * latin < len(letters):
-        return f"{len(letters) - latin} of its {len(letters)} letters are not Latin"
+    return _remembered(text) if len(text) <= _KEPT_LENGTH else _looked_at(text)
+
+
+def _looked_at(text: str) -> str | None:
+    if not text.isascii():
+        n_letters, n_latin = len(_LETTER.findall(text)), len(_LATIN.findall(text))
+        if 2 * n_latin < n_letters:
+            return f"{n_letters - n_latin} of its {n_letters} letters are not Latin"
     found = folded_words(text)
+    if len(found) >= _ENOUGH_FOR_SIGNS and len(_ALL_SIGNS.intersection(found)) > 1:
+        why = _other_language(found)
+        if why is not None:
+            return why
+    if len(found) >= _ENOUGH_WORDS:
+        known = sum(frequency.weight(word) < 1.0 for word in found)
+        if known < _KNOWN_SHARE * len(found):
+            return f"only {known} of its {len(found)} words are known English words"
+    return None
+
+
+_remembered = lru_cache(maxsize=4096)(_looked_at)
+
+
+def _other_language(found: Sequence[str]) -> str | None:
+    """The language whose little words a text is full of, in words; None if it is of none."""
     english = sum(word in _ENGLISH_SIGN_SET for word in found)
     for language, signs in _SIGN_SETS.items():
         told = [word for word in found if word in signs]
         if (
-            len(found) >= _ENOUGH_FOR_SIGNS
-            and len(set(told)) > 1
+            len(set(told)) > 1
             and len(told) >= _SIGN_SHARE * len(found)
             and len(told) > _SIGNS_PER_ENGLISH * english
         ):
             listed = ", ".join(repr(word) for word in dict.fromkeys(told[:3]))
             return f"it looks {language} ({listed})"
-    known = sum(frequency.weight(word) < 1.0 for word in found)
-    if len(found) >= _ENOUGH_WORDS and known < _KNOWN_SHARE * len(found):
-        return f"only {known} of its {len(found)} words are known English words"
     return None

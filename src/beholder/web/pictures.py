@@ -10,8 +10,8 @@ from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.responses import Response
 
-from beholder.errors import ItemError
-from beholder.media import encode_jpeg, inside, load_image
+from beholder.errors import ItemError, MissingExtraError
+from beholder.media import encode_jpeg, file_of, inside, load_image
 
 SIDES = (240, 1200)
 """Pixels of the longer side: in a list, on a page of its own."""
@@ -35,20 +35,25 @@ class SmallPictures:
             side: Pixels of the longer side at most.
 
         Raises:
-            ItemError: It lies outside the folder, is missing, or is no picture.
+            ItemError: It lies outside the folder, is missing, is no picture, or one of a video and
+                what reads videos is not installed.
         """
         path = inside(self.root, name)
         # An absolute name is the data's word; here it must lie in the folder, too.
-        if not path.resolve().is_relative_to(self.root.resolve()):
+        file = file_of(path)
+        if not file.resolve().is_relative_to(self.root.resolve()):
             raise ItemError(f"{name}: lies outside {self.root}")
         try:
-            key = (path, path.stat().st_mtime_ns, side)
+            key = (path, file.stat().st_mtime_ns, side)
         except OSError as error:
             raise ItemError(f"{name}: cannot be read ({error.strerror})") from error
         with self._lock:
             found = self._made.get(key)
         if found is None:
-            found = encode_jpeg(load_image(path, max_side=side))
+            try:
+                found = encode_jpeg(load_image(path, max_side=side))
+            except MissingExtraError as error:
+                raise ItemError(str(error)) from error
             with self._lock:
                 if len(found) <= _KEPT_BYTES:
                     self._made[key] = found

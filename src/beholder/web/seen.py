@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from beholder.errors import ItemError
+from beholder.media import file_of
 from beholder.records import Frame, Item, Reviews, Storyline
 from beholder.run import manifest
 from beholder.run.thumbs import FOLDER, thumb
@@ -89,7 +90,7 @@ class RunPictures:
         if self._found is None:
             return False
         try:
-            return (self._found.root / name).is_file()
+            return file_of(self._found.root / name).is_file()
         except (OSError, ValueError):  # too long, or a NUL in it
             return False
 

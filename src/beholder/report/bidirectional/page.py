@@ -17,7 +17,7 @@ from beholder.benchmarks.bidirectional.study import Study
 from beholder.report.bidirectional.figures import figures, n_texts
 from beholder.report.cells import show_cell, show_range
 from beholder.report.figures import save
-from beholder.report.pages import TEMPLATES, content_hash, environment, svg_uri
+from beholder.report.pages import TEMPLATES, content_hash, environment, no_figures, svg_uri
 from beholder.report.study_tables import write_tables
 from beholder.run import manifest
 from beholder.tables import Column, Table
@@ -145,19 +145,25 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
     Raises:
         RunError: The folder holds no run.
     """
+    write_tables(study.tables, out / "tables")
+    page = out / "report.html"
+    drawn = {} if no_figures() else _drawn(study, out / "figures")
+    files.write_text(page, _render(study, manifest.read(run), drawn))
+    return page
+
+
+def _drawn(study: Study, folder: Path) -> dict[str, Path]:
+    """The figures of a study as files, by name; the SVG of each."""
     from matplotlib import rc_context
 
-    write_tables(study.tables, out / "tables")
-    files.make_folder(out / "figures")
+    files.make_folder(folder)
     drawn: dict[str, Path] = {}
     # Letters are left to the reader's fonts, which know scripts that matplotlib's font lacks.
     with rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         for name, figure in figures(study).items():
-            drawn[name], _ = save(figure, out / "figures" / name, ("svg", "png"))
-    page = out / "report.html"
-    files.write_text(page, _render(study, manifest.read(run), drawn))
-    return page
+            drawn[name], _ = save(figure, folder / name, ("svg", "png"))
+    return drawn
 
 
 def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> str:
@@ -181,6 +187,7 @@ def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> 
         counts=n_texts(study.pairs),
         study=study,
         sections=[part for part in sections if part[1] or part[2]],
+        no_figures=no_figures(),
         figures={name: svg_uri(path.read_bytes()) for name, path in drawn.items()},
         style=Markup(style),  # noqa: S704  # our own style sheets
         style_hash=content_hash(style),

@@ -16,7 +16,7 @@ from beholder.report.narrate.alignment import SIDE, alignments
 from beholder.report.narrate.strips import Strip, strips, thumbnails
 from beholder.report.narrate.tables import study_tables
 from beholder.report.numbers import show_fixed, show_number
-from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment
+from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, no_figures
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.run.narrate import results
@@ -99,6 +99,8 @@ def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> s
     style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
     drawn = strips(study, thumbs)
     tables = {table.name: table for table in study_tables(study)}
+    lacking = no_figures()
+    drawn_figures = {} if lacking else figures(folder, study)
     templates = environment()
     templates.filters.update(number=_number, two=two, whole=whole)
     return templates.get_template("narrate.html.j2").render(
@@ -108,7 +110,8 @@ def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> s
         facts=study["tables"],
         tables={name: (table.title, html(table)) for name, table in tables.items()},
         judges=[name for name in tables if name.startswith("judge")],
-        figures={name: data_uri(figure) for name, figure in figures(folder, study).items()},
+        figures={name: data_uri(figure) for name, figure in drawn_figures.items()},
+        no_figures=lacking,
         strips=_by_source(drawn, study["tables"]["sources"]),
         n_failed=sum(bool(strip.failures) for strip in drawn),
         alignments=alignments(study),

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from beholder import files
 from beholder.report.figures import save
 from beholder.report.numbers import show_number
-from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, jpeg_uri
+from beholder.report.pages import (
+    TEMPLATES,
+    content_hash,
+    data_uri,
+    environment,
+    jpeg_uri,
+    no_figures,
+)
 from beholder.report.rank.tables import label_of, ranking_tables
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
@@ -206,6 +213,7 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         for m in shown
         if m.thumb
     )
+    lacking = no_figures()
     return render_page(
         "rank.html.j2",
         ("page.css", "rank.css"),
@@ -215,7 +223,8 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         labels=label_of(ranking),
         facts=ranking["tables"],
         tables={table.name: html(table) for table in ranking_tables(ranking)},
-        curves=data_uri(_thresholds(ranking)),
+        curves=None if lacking else data_uri(_thresholds(ranking)),
+        no_figures=lacking,
         n_failed=sum(len(image["failures"]) for image in ranking["images"]),
         matrices=shown,
         n_more=len(drawn) - len(shown),

@@ -1,39 +1,51 @@
 // Scene graphs of the candidate and of each reference: boxes are entities with their attributes,
 // arrows are relations; colour and line style say the verdict, as in the texts.
 
+function textWidth(text, weight) {
+  textWidth.ruler ??= document.createElement("canvas").getContext("2d");
+  textWidth.ruler.font = `${weight} 12px ${getComputedStyle(document.body).fontFamily}`;
+  return textWidth.ruler.measureText(shownShort(text)).width;
+}
+
 function graphBox(node, texts) {
-  const lines = [node.name, ...node.attributes.map((key) => texts(key))];
-  const longest = Math.max(...lines.map((line) => line.length));
-  return { width: Math.min(210, 16 + 6.7 * longest), height: 9 + 16 * lines.length };
+  const widths = [textWidth(node.name, 600), ...node.attributes.map((key) => textWidth(texts(key), 400))];
+  return { width: 17 + Math.max(...widths), height: 9 + 16 * widths.length, gapX: 30, gapY: 22 };
+}
+
+function shownShort(text) { return text.length > 28 ? `${text.slice(0, 27)}…` : text; }
+
+// The words of an arrow take room as boxes do, halfway along it, so that they stand on nothing else.
+function graphLabel(text) {
+  return { width: textWidth(text, 400) + 6, height: 14, gapX: 6, gapY: 8 };
 }
 
 // A force layout that is the same at every drawing: springs along arrows, boxes push each other off.
-function graphLayout(boxes, edges) {
+function graphLayout(boxes, springs) {
   const n = boxes.length;
   const at = boxes.map((_, i) => {
     const ring = 60 * Math.sqrt(i);
     return { x: 1.4 * ring * Math.cos(2.4 * i), y: ring * Math.sin(2.4 * i) };
   });
-  for (let round = 0; round < 220; round += 1) {
-    const heat = 14 * (1 - round / 220) + 0.5;
+  const rounds = 300;
+  for (let round = 0; round < rounds; round += 1) {
+    const heat = 16 * (1 - round / rounds) + 0.5;
     const move = at.map((p) => ({ x: -0.012 * p.x, y: -0.02 * p.y }));
     for (let i = 0; i < n; i += 1) {
       for (let j = 0; j < i; j += 1) {
         const [dx, dy] = [at[i].x - at[j].x || 0.1, at[i].y - at[j].y || 0.1];
-        const gapX = (boxes[i].width + boxes[j].width) / 2 + 46;
-        const gapY = (boxes[i].height + boxes[j].height) / 2 + 30;
+        const gapX = (boxes[i].width + boxes[j].width) / 2 + Math.min(boxes[i].gapX, boxes[j].gapX);
+        const gapY = (boxes[i].height + boxes[j].height) / 2 + Math.min(boxes[i].gapY, boxes[j].gapY);
         const near = Math.min(gapX / Math.abs(dx), gapY / Math.abs(dy));
-        const push = near > 1 ? 5 * Math.min(near, 4) : 900 / (dx * dx + dy * dy + 100);
+        const push = near > 1 ? 5 * Math.min(near, 4) : 700 / (dx * dx + dy * dy + 100);
         const size = Math.hypot(dx, dy);
         move[i].x += (push * dx) / size; move[i].y += (push * dy) / size;
         move[j].x -= (push * dx) / size; move[j].y -= (push * dy) / size;
       }
     }
-    for (const [i, j] of edges) {
-      if (i === j) continue;
+    for (const [i, j] of springs) {
       const [dx, dy] = [at[j].x - at[i].x, at[j].y - at[i].y];
       const size = Math.hypot(dx, dy) || 1;
-      const pull = 0.05 * (size - 130);
+      const pull = 0.08 * (size - 60);
       move[i].x += (pull * dx) / size; move[i].y += (pull * dy) / size;
       move[j].x -= (pull * dx) / size; move[j].y -= (pull * dy) / size;
     }
@@ -53,8 +65,9 @@ function graphEdge(from, to, box) {
 }
 
 function graphDrawing(graph, title, context, texts) {
-  const boxes = graph.nodes.map((node) => graphBox(node, texts));
-  const places = graphLayout(boxes, graph.edges);
+  const n = graph.nodes.length;
+  const boxes = [...graph.nodes.map((node) => graphBox(node, texts)), ...graph.edges.map(([, , text]) => graphLabel(text))];
+  const places = graphLayout(boxes, graph.edges.flatMap(([i, j], edge) => [[i, n + edge], [n + edge, j]]));
   const lows = [0, 0], highs = [60, 40];
   places.forEach((p, i) => {
     lows[0] = Math.min(lows[0], p.x - boxes[i].width / 2 - 10); highs[0] = Math.max(highs[0], p.x + boxes[i].width / 2 + 10);
@@ -62,27 +75,24 @@ function graphDrawing(graph, title, context, texts) {
   });
   const tone = (key) => (key === null ? "part tone-other" : `part tone-${context.tone(key)}`);
   const unit = (key) => (key === null ? {} : { "data-unit": key });
-  const shown = (text) => (text.length > 28 ? `${text.slice(0, 27)}…` : text);
-  const between = new Map();
-  const arrows = graph.edges.map(([i, j, text, key]) => {
-    const pair = `${Math.min(i, j)} ${Math.max(i, j)}`;
-    const before = between.get(pair) ?? 0;
-    between.set(pair, before + 1);
-    const end = graphEdge(places[i], places[j], boxes[j]);
-    const start = graphEdge(places[j], places[i], boxes[i]);
-    const angle = (Math.atan2(end.y - start.y, end.x - start.x) * 180) / Math.PI;
+  const arrows = graph.edges.map(([i, j, text, key], edge) => {
+    const words = places[n + edge];
+    const [start, end] = [graphEdge(words, places[i], boxes[i]), graphEdge(words, places[j], boxes[j])];
+    // A curve from box to box that runs through the middle of its words.
+    const by = { x: 2 * words.x - (start.x + end.x) / 2, y: 2 * words.y - (start.y + end.y) / 2 };
+    const angle = (Math.atan2(end.y - by.y, end.x - by.x) * 180) / Math.PI;
     return svg("g", { class: tone(key), ...unit(key) },
-      svg("path", { class: "arrow", d: `M${start.x} ${start.y}L${end.x} ${end.y}` }),
+      svg("path", { class: "arrow", d: `M${start.x} ${start.y}Q${by.x} ${by.y} ${end.x} ${end.y}` }),
       svg("path", { class: "tip-of", d: "M0 0L-8 -4L-8 4Z", transform: `translate(${end.x} ${end.y}) rotate(${angle})` }),
-      svg("text", { class: "relation", x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 - 3 + 13 * before, "text-anchor": "middle" }, shown(text)));
+      svg("text", { class: "relation", x: words.x, y: words.y + 4, "text-anchor": "middle" }, shownShort(text)));
   });
   const nodes = graph.nodes.map((node, i) => {
     const { width, height } = boxes[i];
     return svg("g", { transform: `translate(${places[i].x - width / 2} ${places[i].y - height / 2})` },
       svg("g", { class: tone(node.unit), ...unit(node.unit) },
-        svg("rect", { width, height, rx: 6 }), svg("text", { class: "name", x: 8, y: 17 }, shown(node.name))),
+        svg("rect", { width, height, rx: 6 }), svg("text", { class: "name", x: 8, y: 17 }, shownShort(node.name))),
       node.attributes.map((key, line) =>
-        svg("g", { class: tone(key), ...unit(key) }, svg("text", { x: 8, y: 33 + 16 * line }, shown(texts(key))))));
+        svg("g", { class: tone(key), ...unit(key) }, svg("text", { x: 8, y: 33 + 16 * line }, shownShort(texts(key))))));
   });
   const [width, height] = [highs[0] - lows[0], highs[1] - lows[1]];
   const drawing = svg("svg", {

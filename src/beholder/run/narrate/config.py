@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from beholder.errors import ConfigError
-from beholder.narratives.hybrid import Rule
-from beholder.narratives.judging import LEAST_SIDE, Voting
-from beholder.narratives.people import PEOPLE
-from beholder.narratives.space import JSD, Base, Scale
-from beholder.narratives.views import Method
+from beholder.narratives.settings import (
+    JSD,
+    LEAST_SIDE,
+    PEOPLE,
+    Base,
+    Method,
+    Rule,
+    Scale,
+    Voting,
+)
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
-from beholder.run.session import Means
+
+if TYPE_CHECKING:
+    from beholder.run.session import Means
 
 Part: TypeAlias = Literal["captions", "sight", "hybrid", "transitions", "coherence"]
 PARTS: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
@@ -165,8 +172,12 @@ class NarrateConfig:
 
     def __post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in PARTS]
-        if unknown or not self.parts:
+        if unknown:
             raise ConfigError(f"parts {self.parts}: expected some of {', '.join(PARTS)}")
+        if not self.parts:
+            raise ConfigError(
+                "nothing was asked for: name an --embedder (coherence), a --judge (ratings) or both"
+            )
         if self.judged and not self.judges:
             raise ConfigError("no judge was named; give one, such as --judge openai:MODEL")
         self._check_several()
@@ -252,5 +263,7 @@ class NarrateConfig:
     @property
     def means(self) -> Means:
         """With what the run works."""
+        from beholder.run.session import Means  # help reads the options of this module
+
         work = replace(self.work, concurrency=self.work.concurrency or CONCURRENCY)
         return Means(self.judging, work, self.folder)

@@ -10,7 +10,8 @@ from beholder.data import read_frames, read_storylines, with_exif_dates
 from beholder.data.read import good_rows
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
-from beholder.narratives.extract import Extracted, Extraction, ExtractionTask, extract
+from beholder.narratives.extract import Extracted, ExtractionTask, extract
+from beholder.narratives.settings import Extraction
 from beholder.options import DataOptions
 from beholder.records import Frame
 from beholder.run.narrate.config import CollectionOptions

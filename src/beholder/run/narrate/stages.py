@@ -27,9 +27,9 @@ from beholder.narratives.measuring import (
     digest,
     nearest_in,
 )
-from beholder.narratives.people import PEOPLE, PeopleVotes, What
+from beholder.narratives.people import PeopleVotes, What
+from beholder.narratives.settings import PEOPLE, Method
 from beholder.narratives.strength import Coherence
-from beholder.narratives.views import Method
 from beholder.narratives.warping import WarpedAlignment
 from beholder.records import ItemFailure
 from beholder.run.narrate.config import NarrateConfig

@@ -340,4 +340,5 @@ def _reference(place: int) -> str:
 
 def _check_pictures(item: Item) -> None:
     if not item.images:
-        raise ItemError("there is no picture to look at")
+        hint = "; --frames N takes pictures of its video" if item.video else ""
+        raise ItemError(f"there is no picture to look at{hint}")

@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from beholder.data import read_frames, read_items
-from beholder.data.read import EVERY_ROW, good_rows
+from beholder.data.folders import pictures_below, videos_below
+from beholder.data.read import EVERY_ROW, good_rows, items_of
 from beholder.errors import ConfigError, DataError
 from beholder.options import DataOptions
 from beholder.records import Item
@@ -20,8 +21,9 @@ def read_pictured(source: str, taken: DataOptions = EVERY_ROW) -> Iterator[Item 
     """Read items whose candidate may be missing.
 
     Args:
-        source: A folder (each picture file below it becomes an item) or a data file.
-        taken: Which column holds a field, and where pictures may lie.
+        source: A folder (each picture below it becomes an item, and where pictures are taken of
+            videos, each video) or a data file.
+        taken: Which column holds a field, where pictures may lie, and how many a video gives.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one.
@@ -31,6 +33,11 @@ def read_pictured(source: str, taken: DataOptions = EVERY_ROW) -> Iterator[Item 
     """
     if not Path(source).is_dir():
         yield from read_items(source, taken, textless=True)
+        return
+    films = [] if taken.frames is None else videos_below(Path(source))
+    rows = ({"id": film, "candidate": "", "video": film} for film in films)
+    yield from items_of(enumerate(rows, start=1), taken, source)
+    if films and not pictures_below(Path(source)):
         return
     for frame in read_frames(source):
         if isinstance(frame, DataError):

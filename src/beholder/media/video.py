@@ -1,0 +1,171 @@
+"""Pictures of a video by time: ``film.mp4#t=3.5`` is what it shows at 3.5 s (extra ``video``).
+
+A file from anywhere is taken for hostile: only containers that hold their own data are opened (a
+playlist would make the reader open what it names), and size, pixels and work have limits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from PIL import Image
+
+from beholder.errors import ItemError
+from beholder.media.regular import regular
+from beholder.optional import require
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+    from av.video.frame import VideoFrame
+    from av.video.stream import VideoStream
+
+ENDINGS = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".mpg", ".mpeg", ".ts")
+"""Endings of videos."""
+
+MAX_BYTES = 20_000_000_000
+"""Largest video file that is opened; what is not looked at is not read."""
+
+MAX_DECODED = 20_000_000_000
+"""Pixels that are decoded to come from the last whole picture of a video to the one that is wanted:
+about a minute's work."""
+
+_CONTAINERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts"
+_MOMENT = re.compile(r"(.+)#t=((?:\d+:){0,2}\d+(?:\.\d+)?)", re.DOTALL)
+
+
+class Moment(NamedTuple):
+    """A picture of a video.
+
+    Attributes:
+        file: The video.
+        seconds: From its first picture; exact, so that 0.3 is not before the picture at 3/10.
+    """
+
+    file: Path
+    seconds: Fraction
+
+
+def moment(path: Path) -> Moment | None:
+    """What ``FILE#t=SECONDS`` names (also ``#t=M:S`` and ``#t=H:M:S``); None for other names."""
+    found = _MOMENT.fullmatch(str(path))
+    if found is None:
+        return None
+    seconds = Fraction(0)
+    for part in found[2].split(":"):
+        seconds = 60 * seconds + Fraction(part)
+    return Moment(Path(found[1]), seconds)
+
+
+def load_frame(wanted: Moment, *, max_pixels: int) -> Image.Image:
+    """What a video shows at a time: its last picture that began by then, upright, as RGB.
+
+    Args:
+        wanted: The video and the time.
+        max_pixels: Refuse larger pictures before decoding them.
+
+    Raises:
+        ItemError: The file is missing, no video, damaged or too large, or ends before the time.
+        MissingExtraError: PyAV is not installed.
+    """
+    with _opened(wanted.file, max_pixels) as (container, stream):
+        frame = _frame_at(container, stream, wanted)
+        shown = Image.fromarray(frame.to_ndarray(format="rgb24"))
+    return shown.rotate(frame.rotation, expand=True)
+
+
+def frame_size(file: Path, *, max_pixels: int) -> tuple[int, int]:
+    """Width and height of a video's pictures as the file says them; errors as ``load_frame``."""
+    with _opened(file, max_pixels) as (_, stream):
+        return stream.codec_context.width, stream.codec_context.height
+
+
+def duration(file: Path, *, max_pixels: int) -> float:
+    """How long a video lasts, in seconds; errors as ``load_frame``.
+
+    Raises:
+        ItemError: Also where the file does not say it, as live recordings may not.
+    """
+    with _opened(file, max_pixels) as (container, stream):
+        if stream.duration is not None and stream.time_base is not None:
+            return float(stream.duration * stream.time_base)
+        if container.duration is not None:
+            return container.duration / 1_000_000
+    raise ItemError(f"{file}: does not say how long it lasts; name its pictures by time, as #t=3.5")
+
+
+@contextmanager
+def _opened(file: Path, max_pixels: int) -> Iterator[tuple[InputContainer, VideoStream]]:
+    av: Any = require("av", extra="video", purpose=f"a picture of the video {file.name}")
+    with regular(file, MAX_BYTES) as raw:
+        try:
+            with av.open(raw, options={"format_whitelist": _CONTAINERS}) as container:
+                if not container.streams.video:
+                    raise ItemError(f"{file}: holds no video")
+                stream = container.streams.video[0]
+                context = stream.codec_context
+                if context.width * context.height > max_pixels:
+                    raise ItemError(
+                        f"{file}: {context.width} x {context.height} pixels are more than the"
+                        f" {max_pixels} that are read; scale the video down first"
+                    )
+                context.options = {"max_pixels": str(max_pixels)}
+                context.thread_count = 1  # runs have processes enough
+                yield container, stream
+        except ItemError:
+            raise
+        except MemoryError as error:
+            raise ItemError(f"{file}: too large for the memory of this machine") from error
+        except Exception as error:  # readers of damaged files raise nearly anything
+            raise ItemError(
+                f"{file}: cannot be read as a video, or is damaged ({error}); read are"
+                f" {', '.join(ENDINGS)}"
+            ) from error
+
+
+def _frame_at(container: InputContainer, stream: VideoStream, wanted: Moment) -> VideoFrame:
+    base = stream.time_base or Fraction(1, 1_000_000)
+    first = stream.start_time or 0
+    target = first + int(wanted.seconds / base)
+    container.seek(target, stream=stream)
+    found, ended = _last_until(container, stream, target, wanted.file)
+    if found is None:  # the index leads too far
+        container.seek(first, stream=stream)
+        found, ended = _last_until(container, stream, target, wanted.file)
+    if found is None:
+        raise ItemError(
+            f"{wanted.file}: has no picture at {float(wanted.seconds):g} s that can be decoded"
+        )
+    if ended and found.pts is not None:
+        shown = found.duration or (1 / stream.average_rate / base if stream.average_rate else 0)
+        end = found.pts + shown
+        if target >= end:
+            raise ItemError(
+                f"{wanted.file}: has no picture at {float(wanted.seconds):g} s; it ends at"
+                f" {float((end - first) * base):g} s"
+            )
+    return found
+
+
+def _last_until(
+    container: InputContainer, stream: VideoStream, target: int, file: Path
+) -> tuple[VideoFrame | None, bool]:
+    """The last picture that begins by a time, and whether the video ends with it."""
+    found: VideoFrame | None = None
+    n_pixels = 0
+    for frame in container.decode(stream):
+        if frame.pts is not None:
+            if frame.pts > target:
+                return found, False
+            found = frame
+        n_pixels += frame.width * frame.height
+        if n_pixels > MAX_DECODED:
+            raise ItemError(
+                f"{file}: more than {MAX_DECODED:,} pixels lie between two whole pictures of the"
+                " video; encode it anew with more key frames"
+            )
+    return found, True

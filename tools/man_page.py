@@ -1,0 +1,98 @@
+"""Write docs/beholder.1, the manual page of the command line; ``make docs`` runs it.
+
+The page is made from the help of all commands, as ``beholder --help`` and ``beholder COMMAND
+--help`` show it, by the rules of man(7). The wheel brings it to ``share/man/man1``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+from beholder._version import __version__
+from beholder.cli.main import app
+
+PAGE = Path(__file__).parents[1] / "docs" / "beholder.1"
+
+_EXIT = """0
+Done.
+1
+Some items failed, or a gate was missed.
+2
+The input or the usage is wrong.
+130
+Interrupted; the same command goes on.""".splitlines()
+
+
+def page() -> str:
+    """The whole page in roff."""
+    with patch.object(sys, "argv", ["beholder"]):  # usage names the program that runs
+        markdown = app.generate_docs(output_format="markdown", usage_name="beholder")
+    body, _, commands = markdown.partition("\n## Table of Contents\n")
+    about = body.strip().splitlines()[-1]
+    commands = commands[commands.index("\n## ") :]
+    lines = [
+        '.\\" Made by `make docs` from the help of commands; change that, not this page.',
+        f'.TH BEHOLDER 1 "" "beholder {__version__}" "User Commands"',
+        ".SH NAME",
+        "beholder \\- scores, mistakes and omissions of descriptions of something seen",
+        ".SH SYNOPSIS",
+        ".B beholder",
+        "\\fICOMMAND\\fR [\\fIOPTIONS\\fR]",
+        ".SH DESCRIPTION",
+        _text(about),
+        *_roff(commands.splitlines()),
+        ".SH EXIT STATUS",
+    ]
+    for code, meaning in zip(_EXIT[::2], _EXIT[1::2], strict=True):
+        lines += [".TP", f".B {code}", _text(meaning)]
+    return "\n".join(lines) + "\n"
+
+
+def _roff(markdown: list[str]) -> Iterator[str]:
+    """Lines of roff for the markdown that cyclopts makes: headings, usage, lists, paragraphs."""
+    usage = False
+    for line in markdown:
+        if line.startswith("```"):
+            usage = not usage
+            if usage:
+                yield ".PP"
+        elif usage:
+            yield f"\\fB{_escaped(line)}\\fR"
+        elif heading := re.fullmatch(r"(#+) (.+)", line):
+            yield (".SH " if len(heading[1]) == 2 else ".SS ") + _escaped(heading[2])
+        elif option := re.fullmatch(r"\* `([^`]+)`(?:: ?(.*))?", line):
+            yield from (".TP", f"\\fB{_escaped(option[1])}\\fR")
+            if option[2]:
+                yield _text(option[2])
+        elif group := re.fullmatch(r"\*\*(\w+)\*\*:", line):
+            yield from (".PP", f"{group[1]}:")
+        elif not line.strip():
+            continue
+        elif line.startswith("    "):
+            yield _text(line.strip())
+        else:
+            yield from (".PP", _text(line))
+
+
+def _text(markdown: str) -> str:
+    """A paragraph: what stands in backquotes or stars is bold."""
+    bold = re.sub(r"`([^`]+)`|\*\*(.+?)\*\*|\*(\[.+?\])\*", _bold, markdown)
+    return _escaped(bold).replace("\0", "\\fB").replace("\1", "\\fR")
+
+
+def _bold(found: re.Match[str]) -> str:
+    return found[3] if found[3] else f"\0{found[1] or found[2]}\1"
+
+
+def _escaped(text: str) -> str:
+    """Text in which roff finds no request, no escape and no dash to break at."""
+    plain = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{plain}" if plain.startswith((".", "'")) else plain
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
