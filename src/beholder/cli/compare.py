@@ -10,8 +10,6 @@ from beholder.cli.groups import AsJson, Markdown, TablesGroup
 from beholder.cli.printing import say, tell_summary
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from beholder.tables import Table
 
 
@@ -49,7 +47,6 @@ def compare(
     from beholder.run.store import Store
 
     plain: dict[str, Any] = {}
-    told: list[RenderableType | Table] = []
     found: list[Table] = []
     moved: list[Table] = []
     with Store.read(run_a) as a, Store.read(run_b) as b:
@@ -63,18 +60,19 @@ def compare(
                 write_comparison(a, b, comparison, html, media_root)
         elif html is not None:
             raise ConfigError("--html: the runs share no question, so there is no page to draw")
-    told += found
     if narratives:
         from beholder.report.narrate import side_by_side_tables
         from beholder.run.narrate.side_by_side import side_by_side
 
         beside = side_by_side(run_a, run_b)
         plain |= beside
-        told += side_by_side_tables(beside)
+        found += side_by_side_tables(beside)
+        if not beside["models"]:
+            say("the runs share no way of rating")
     if markdown is not None and not found:
         raise ConfigError("--markdown: the runs share no question, so there is nothing to sum up")
     title = f"{run_a} and {run_b}"
-    tell_summary(plain, told, as_json, markdown, lambda: summed_up(title, [*found, *moved]))
+    tell_summary(plain, found, as_json, markdown, lambda: summed_up(title, [*found, *moved]))
     tables.write(found)
     if html is not None:
         say(f"page: {html}")

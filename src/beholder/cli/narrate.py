@@ -353,7 +353,7 @@ def _config(
 def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     """Carry a run out, print and draw it; gives the exit code."""
     from beholder.cli.progress import TerminalProgress
-    from beholder.report.narrate import study_tables, write_study
+    from beholder.report.narrate import terminal_tables, write_study
     from beholder.run.narrate.engine import plan_narratives, run_narratives
     from beholder.run.narrate.inputs import read_inputs
     from beholder.run.narrate.results import cost_table
@@ -367,7 +367,7 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     say_left_out(bad_rows)
     report = write_study(config.out)
     plain = {name: study[name] for name in _TOLD}
-    tell_result(plain, study_tables(study), run.finish.as_json)
+    tell_result(plain, terminal_tables(study), run.finish.as_json)
     unreadable = study["unreadable"]
     if unreadable:
         say(

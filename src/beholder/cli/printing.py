@@ -49,7 +49,7 @@ def tell_tables(*tables: RenderableType | Table) -> None:
 
     console: Console = SafeConsole()
     for table in tables:
-        console.print(renderable(table))
+        console.print(renderable(table), crop=False)
 
 
 def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json: bool) -> None:

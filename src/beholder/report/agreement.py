@@ -12,7 +12,7 @@ from beholder.benchmarks.leaderboard import Board
 from beholder.benchmarks.reliability import Reliability
 from beholder.report.figures import safe_name
 from beholder.report.tables import show_p, show_signed
-from beholder.tables import Column, Table, interval_cells
+from beholder.tables import FAILED, Column, Table, interval_cells
 
 DASH = "\N{EN DASH}"
 CLUSTERS = (
@@ -238,7 +238,7 @@ def _board(board: Board) -> Table:
             Column("best_rank", "best rank", "count"),
             Column("worst_rank", "worst rank", "count"),
             Column("n", "scored", "count"),
-            Column("n_failed", "failed", "count"),
+            FAILED,
         ),
         rows=tuple(
             {
