@@ -71,8 +71,18 @@ def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
     monkeypatch.setenv("COLUMNS", "80")
     write_reviews(Path("r.jsonl"))
     judge = "reviewer('m', bias=0.4, noise=0.3, noise_ja=1.5)"
-    arguments = ("rank", "r.jsonl", "--threshold", "none", "--ablate")
-    arguments += ("-s", f'response(judge="{judge}", orders=2)', "-s", "length")
+    response = f'response(judge="{judge}", orders=2)'
+    arguments = [
+        "rank",
+        "r.jsonl",
+        "--threshold",
+        "none",
+        "--ablate",
+        "-s",
+        response,
+        "-s",
+        "length",
+    ]
     done = cli(*arguments)
     assert done.code == 0, done.err
     told = _tables(cli(*arguments, "--json").out)

@@ -115,13 +115,13 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path)
     tables = {table.name: table for table in ranking_tables(ranking)}
     said = {name: as_text([table]) for name, table in tables.items()}
     for name, table in tables.items():
-        kept = json.loads((config.out / "tables" / f"{name}.json").read_text("utf-8"))
-        for row, in_file in zip(table.rows, kept["rows"], strict=True):
+        written = json.loads((config.out / "tables" / f"{name}.json").read_text("utf-8"))
+        for told, in_file in zip(table.rows, written["rows"], strict=True):
             for column in table.shown_columns():
-                cell = show_cell(row, column)
+                cell = show_cell(told, column)
                 assert cell in words
                 assert cell in said[name]
-                assert in_file[column.key] == row.get(column.key)
+                assert in_file[column.key] == told.get(column.key)
         for note in table.notes:
             assert note in words
     found = ranking["tables"]
