@@ -26,7 +26,7 @@ from toy.world import make_world
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
 MODEL = re.compile(r"\b(openai|hf|vllm|st|clip|spacy):|\bclipscore\b|\bmaverick\b")
 """A command that names one of these asks a model that tests do not have."""
-N_NOT_RUN = 7
+N_NOT_RUN = 8
 """Blocks with a comment that says what they need; a page that adds one says so here."""
 
 
@@ -104,6 +104,8 @@ def looked_up(words: list[str]) -> None:
             extras = re.findall(r"beholder\[([a-z,]+)\]", " ".join(wanted))
             named = {extra for group in extras for extra in group.split(",")}
             assert named <= set(project["optional-dependencies"]), words
+        case ["man", "beholder"]:
+            assert (ROOT / "docs/beholder.1").is_file()
         case ["python", "-m", module, *_]:
             assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), words
         case ["python", script, *_]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 SRC = Path(__file__).parents[1] / "src" / "beholder"
 MOST_PARAMETERS = 10
-PUBLIC = {"api/narrate.py:compare", "narratives/widest.py:maxmin"}
+PUBLIC = {"api/agreement.py:agree", "api/narrate.py:compare", "narratives/widest.py:maxmin"}
 """Functions that people call with keywords; each option is documented there."""
 
 TREES = {

@@ -70,6 +70,21 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
+def check_folder(path: Path) -> None:
+    """Refuse a folder that cannot be made or written, before any work; nothing is made.
+
+    Raises:
+        RunError: A file stands there or above, or there is no permission.
+    """
+    there = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
+    if not there.is_dir():
+        raise RunError(f"{there} is a file and no folder; choose another place with -o")
+    if not os.access(
+        there, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids
+    ):
+        raise RunError(f"{there} may not be written by you; choose another place with -o")
+
+
 def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:

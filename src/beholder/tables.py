@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from beholder import files, stats
-from beholder.records import Interval
+from beholder.records import Estimate, Interval
 
 Kind: TypeAlias = Literal[
     "text",
     "direction",
     "count",
+    "failed",
     "number",
     "tenths",
+    "hundredths",
     "signed",
     "percent",
     "p",
@@ -37,14 +39,20 @@ class Column:
         key: Name in rows and in the CSV header.
         heading: Words above it.
         kind: How its values are shown; ``percent`` values are shares of 1, a ``cell`` is a text
-            made of numbers, a ``measure`` the name of a value.
+            made of numbers, a ``measure`` the name of a value, ``failed`` a count that should be 0.
         interval: Whether rows hold ``KEY_low`` and ``KEY_high``, too.
+        best: Whether rows hold ``KEY_best``, too: whether the value is among the best of its
+            column, which is shown as a star.
+        scale: Ends of the scale that the values lie on; a page draws them on it. None for no
+            drawing.
     """
 
     key: str
     heading: str
     kind: Kind = "number"
     interval: bool = False
+    best: bool = False
+    scale: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,24 +95,31 @@ class Omitted:
 SET_COLUMNS = (Column("dataset", "Data set", "text"), Column("language", "Language", "text"))
 DIRECTION = Column("direction", "Direction", "direction")
 SYSTEM = Column("system", "System", "text")
+FAILED = Column("n_failed", "failed", "failed")
 
 
 def estimate(
     key: str, values: Sequence[float], clusters: Sequence[str] | None = None
 ) -> dict[str, float | None]:
     """Mean with interval as cells ``KEY``, ``KEY_low``, ``KEY_high``; None without values."""
-    if not values:
+    return estimate_cells(key, stats.mean_interval(values, clusters=clusters) if values else None)
+
+
+def estimate_cells(key: str, found: Estimate | None) -> dict[str, float | None]:
+    """The cells of a mean with its interval."""
+    if found is None:
         return {key: None, **interval_cells(key, None)}
-    found = stats.mean_interval(values, clusters=clusters)
     return {key: found.mean, **interval_cells(key, found.interval)}
 
 
-def interval_cells(key: str, interval: Interval | None) -> dict[str, float | None]:
-    """The cells of an interval."""
-    return {
-        f"{key}_low": None if interval is None else interval.low,
-        f"{key}_high": None if interval is None else interval.high,
-    }
+def interval_cells(
+    key: str, interval: Interval | Sequence[float] | None
+) -> dict[str, float | None]:
+    """The cells of an interval; a pair of ends is one that was read from JSON."""
+    if isinstance(interval, Interval):
+        interval = (interval.low, interval.high)
+    low, high = (None, None) if interval is None else interval
+    return {f"{key}_low": low, f"{key}_high": high}
 
 
 def keys(table: Table) -> list[str]:
@@ -114,6 +129,8 @@ def keys(table: Table) -> list[str]:
         found.append(column.key)
         if column.interval:
             found += [f"{column.key}_low", f"{column.key}_high"]
+        if column.best:
+            found.append(f"{column.key}_best")
     return found
 
 

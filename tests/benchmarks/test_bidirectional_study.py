@@ -164,6 +164,15 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
     with (folder / "tables" / "rates.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 16
+    in_tables = {path.name for path in (folder / "tables").iterdir()}
+    assert {"rates.json", "rates.tex"} < in_tables
+    assert len(in_tables) == 3 * len({name.partition(".")[0] for name in in_tables})
+    for row in rows:  # the terminal says what the files hold, with every interval
+        for side in ("hallucination", "omission"):
+            low, high = (f"{100 * float(row[f'{side}_{end}']):.1f}" for end in ("low", "high"))
+            assert f"{100 * float(row[side]):.1f} %" in out
+            assert f"{low} to {high}" in out
+    assert "Precision" not in out
     assert float(rows[0]["omission_low"]) < float(rows[0]["omission"])
     with (folder / "tables" / "difficulty.csv").open(encoding="utf-8", newline="") as file:
         assert {row["easy_from"] for row in csv.DictReader(file)} == {"0.9"}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,45 +12,12 @@ import pytest
 
 from beholder.benchmarks.granular import GranularFinding, granular
 from beholder.benchmarks.load import JudgedSet, load
-from beholder.errors import ConfigError, ItemError
-from beholder.metrics import Metric, Tools, ValueInfo, param
-from beholder.records import Item, ItemScore, Side, Unit
+from beholder.errors import ConfigError
+from beholder.records import Item
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet
-from beholder.text.tokenize import words
 from toy.command import Done, runner
-
-
-@dataclass(frozen=True)
-class Digits(Metric[None]):
-    """Each digit in a word is a unit of that word with a tenth of it as its score."""
-
-    registered_name: ClassVar[str] = "digits"
-    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("n", "units", high=1e9),)
-
-    tells: str = param("score", "score, verdict or nothing")
-    sides: str = param("both", "both or candidate")
-
-    async def gather(self, item: Item, tools: Tools) -> None:
-        if "fails" in item.candidate:
-            raise ItemError("on purpose")
-
-    def score_item(self, item: Item, evidence: None) -> ItemScore:
-        units = self._units(item.candidate, "candidate")
-        if self.sides == "both":
-            units += self._units(item.references[0], "reference")
-        return ItemScore({"n": float(len(units))}, tuple(units), self.signature())
-
-    def _units(self, text: str, side: Side) -> list[Unit]:
-        found = []
-        for span in words(text):
-            for digit in filter(str.isdigit, text[slice(*span)]):
-                score = int(digit) / 10 if self.tells == "score" else None
-                bad = "mistake" if int(digit) < 5 else "match"
-                verdict = bad if self.tells == "verdict" else None
-                found.append(Unit("word", text[slice(*span)], side, (span,), score, verdict))
-        return found
-
+from toy.digits import Digits
 
 ROWS: list[dict[str, Any]] = [
     {

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from beholder.benchmarks.load import load
+from beholder.benchmarks.marks import MARKED
 from beholder.benchmarks.protocols import PROTOCOLS
 from beholder.benchmarks.sets import SETS
 from beholder.errors import ConfigError, DataError
@@ -183,8 +184,8 @@ def test_every_set_says_where_it_is_and_can_be_read() -> None:
     for known in SETS.values():
         assert known.where
         assert known.licence
-        assert (known.read is None) == (known.row is not None)
-    assert set(SETS) - set(PROTOCOLS) == {"docent_granular"}
+        assert sum(way is not None for way in (known.read, known.row, known.mapped)) == 1
+    assert set(SETS) - set(PROTOCOLS) == set(MARKED)
 
 
 def test_a_set_without_data_says_where_it_is_published() -> None:

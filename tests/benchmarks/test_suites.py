@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -209,6 +210,16 @@ def test_a_judge_writes_further_valid_versions_and_is_asked_once(cli: Cli) -> No
     again = cli(*command, "--writer", "varier:m", "-o", "run")
     assert "0 scored now, 0 failed now" in again.err
     assert "valid above invalid" in again.out
+    with Path("run/tables/comparison.csv").open(newline="", encoding="utf-8") as file:
+        written = {row["metric"]: row for row in csv.DictReader(file)}
+    assert float(written["strange.strange"]["accuracy"]) == strange["accuracy"]["mean"]
+    with Path("run/tables/kinds.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == "strange.strange"]
+    assert [(row["kind"], row["validity"], row["n_failed"]) for row in rows] == [
+        (row["kind"], row["validity"], str(row["n_failed"])) for row in strange["kinds"]
+    ]
+    assert [row["mean"] for row in rows if row["kind"] in made] == ["1.0"] * 5
+    assert "share of pairs of a valid" in Path("run/tables/comparison.tex").read_text("utf-8")
 
 
 def test_authors_are_compared_from_a_file(cli: Cli) -> None:
@@ -228,4 +239,7 @@ def test_authors_are_compared_from_a_file(cli: Cli) -> None:
     assert done.code == 0, done.err
     assert "against A" in done.out
     assert "0.75" in done.out
+    found = json.loads(Path("runs/authors-t/tables/pairs.json").read_text("utf-8"))["rows"]
+    assert {(row["candidate"], row["reference"]) for row in found} == {("A", "B"), ("B", "A")}
+    assert sorted(row["n"] for row in found) == [3, 3]
     assert cli(*command, "--others", "0").code == 2

@@ -19,15 +19,17 @@ OPTIONS = {
     "demo": "--out -o",
     "score": (
         "--address --allow-failed --base-url --batch --cache --concurrency --dry-run --embedder "
-        "--engine --fail-under --frames --json --judge --limit --map --max-cost --media-root --metric "
+        "--engine --fail-under --frames --json --judge --limit --map --markdown --max-cost "
+        "--media-root --metric "
         "--no-report --out --parts --prompts --references-from --skip-bad-rows --temperature "
         "--workers -m -o"
     ),
     "report": "--figures --out -o",
-    "compare": "--allow-different --json",
+    "compare": "--allow-different --html --json --markdown --tables",
     "agree": (
-        "--base-url --control --data --embedder --json --judges --kind --label --limit "
-        "--media-root --metric --no-figures --out --resamples --workers -m -o"
+        "--base-url --cache --control --data --dry-run --embedder --json --judge --judges --kind "
+        "--label --limit --map --markdown --max-cost --media-root --metric --no-figures --out "
+        "--resamples --suite --tables --workers -m -o"
     ),
     "leaderboard": "--json",
     "rank": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beholder.cli.gates import Gate, missed, parse_gate
+from beholder.cli.gates import Gate, check, missed, parse_gate
 from beholder.errors import ConfigError
 from beholder.records import MetricResult
 
@@ -30,6 +30,6 @@ def test_what_is_no_gate_is_refused(text: str) -> None:
 
 def test_nothing_scored_misses_every_gate() -> None:
     summary = {"vcs": MetricResult("vcs", {}, 0, 3, "")}
-    assert missed([Gate("vcs", None, 0.0)], summary) == [
+    assert missed(check([Gate("vcs", None, 0.0)], summary)) == [
         "vcs: nothing was scored, so the gate is missed"
     ]

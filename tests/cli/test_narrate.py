@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from collections import Counter
@@ -304,6 +305,40 @@ def test_transitions_name_the_weakest_links_with_theta_beside(cli: Cli) -> None:
     page = Path("runs/s/report.html").read_text("utf-8")
     assert "lowest by judges" in page
     assert "weakest by coherence" in page
+
+
+def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_narratives(Path("s.jsonl"), 3)
+    asked = ("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "captions", "-K", "2")
+    for model in ("steady", "mild"):
+        assert cli(*asked, "--judge", f"story:{model}", "-o", model).code == 0
+    compare = runner(monkeypatch, capsys, "compare")
+    done = compare("steady", "mild", "--tables", "tables")
+    assert done.code == 0, done.err
+    for words in ("judges side by side, captions", "two judges, captions", "what judging costs"):
+        assert words in done.out
+    assert "share no way" not in done.err
+    beside = json.loads(compare("steady", "mild", "--json").out)
+    with Path("tables/judge-pairs-captions.csv").open(newline="", encoding="utf-8") as file:
+        (pair,) = csv.DictReader(file)
+    (expected,) = beside["models"][0]["pairs"]
+    assert (pair["a"], pair["b"]) == ("steady", "mild")
+    assert [float(pair[end]) for end in ("difference_low", "difference_high")] == (
+        expected["difference_interval"]
+    )
+    with Path("tables/costs.csv").open(newline="", encoding="utf-8") as file:
+        costs = list(csv.DictReader(file))
+    assert [(row["run"], int(row["calls"])) for row in costs] == [
+        (row["run"], row["calls"]) for row in beside["cost"]
+    ]
+    sight = ("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "-K", "2")
+    assert cli(*sight, "--judge", "story:mild", "-o", "sight").code == 0
+    done = compare("steady", "sight")
+    assert done.code == 0, done.err
+    assert "the runs share no way of rating" in done.err
+    assert "what judging costs" in done.out
 
 
 def test_compare_without_a_judge_measures_coherence_and_distance(cli: Cli) -> None:

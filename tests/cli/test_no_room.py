@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from PIL import Image
 
+from beholder.errors import RunError
+from beholder.files import check_folder
 from toy.command import Cli, runner
 from toy.reviewer import write_reviews
 
@@ -108,3 +112,45 @@ def test_whatever_else_the_disk_refuses_is_no_traceback(
     monkeypatch.setattr("beholder.language.parse", refuse)
     done = cli("graph", "A red cat.")
     assert (done.code, done.err) == (2, "beholder: /models/words: Permission denied\n")
+
+
+PLACED: dict[str, tuple[str, ...]] = {
+    "score": ("score", "d.jsonl", "-m", "length"),
+    "agree": ("agree", "d.jsonl", "-m", "length"),
+    "rank": ("rank", "reviews.jsonl", "-s", "length"),
+    "narrate compare": ("narrate", "compare", "d.jsonl", "--embedder", "handcrafted"),
+}
+
+
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=("run", "dry run"))
+@pytest.mark.parametrize("name", PLACED)
+def test_a_file_is_no_run_directory_and_is_told_before_data_are_read(
+    name: str, dry: tuple[str, ...], cli: Cli
+) -> None:
+    Path("file").write_text("x")
+    for row in ("d.jsonl", "reviews.jsonl"):
+        Path(row).write_text("no row\n")  # whoever reads it says so
+    for place in ("file", "file/out"):
+        done = cli(*PLACED[name], *dry, "-o", place)
+        assert done.code == 2
+        assert done.err == "beholder: file is a file and no folder; choose another place with -o\n"
+    assert Path("file").read_text() == "x"
+
+
+def test_a_folder_without_permission_is_told_before_anything_is_made() -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        before = os.geteuid()
+        if before == 0:
+            os.seteuid(65534)  # nobody
+        else:
+            folder.chmod(0o555)
+        try:
+            with pytest.raises(RunError, match="may not be written by you; choose another place"):
+                check_folder(folder / "a" / "b")
+        finally:
+            os.seteuid(before)
+            folder.chmod(0o755)
+        check_folder(folder / "a" / "b")
+        assert not list(folder.iterdir())

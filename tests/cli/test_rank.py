@@ -65,6 +65,40 @@ def test_rank_prints_tables_and_leaves_csv_and_page(cli: Cli) -> None:
     assert all(row["response(judge='reviewer:m', orders=2)"] for row in images)
 
 
+def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    write_reviews(Path("r.jsonl"))
+    judge = "reviewer('m', bias=0.4, noise=0.3, noise_ja=1.5)"
+    response = f'response(judge="{judge}", orders=2)'
+    arguments = [
+        "rank",
+        "r.jsonl",
+        "--threshold",
+        "none",
+        "--ablate",
+        "-s",
+        response,
+        "-s",
+        "length",
+    ]
+    done = cli(*arguments)
+    assert done.code == 0, done.err
+    told = _tables(cli(*arguments, "--json").out)
+    for row in told["bias"]:
+        lines = done.out.splitlines()
+        last = len(lines) - 1 - lines[::-1].index(row["scorer"])  # in the table of position bias
+        line = lines[last + 1]
+        assert line.split()[0] == f"{row['value']:.3f}"
+        assert line.split()[-2:] == [str(row["n_requests"]), str(row["n_failed"])]
+    assert max(len(row["scorer"]) for row in told["bias"]) > 80
+    assert "…" not in done.out
+    for name in ("scores", "one-more-annotator", "position-bias"):
+        for ending in ("csv", "json", "tex"):
+            assert Path(f"runs/rank-r/tables/{name}.{ending}").is_file()
+
+
 def test_a_second_run_asks_nothing_and_gives_the_same_files(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"))
     arguments = (
@@ -74,7 +108,10 @@ def test_a_second_run_asks_nothing_and_gives_the_same_files(cli: Cli) -> None:
     assert cli(*arguments).code == 0
     calls = [len(Path(name).read_text().split()) for name in "pr"]
     assert calls == [8 * 5, 8 * 3]
-    names = ("ranking.json", "run.json", "report.html", "images.csv", "ranks.csv", "thresholds.csv")
+    names = (
+        "ranking.json", "run.json", "report.html", "images.csv", "ranks.csv", "thresholds.csv",
+        "tables/scores.csv", "tables/scores.json", "tables/scores.tex",
+    )  # fmt: skip
     before = [Path("runs/rank-r", name).read_bytes() for name in names]
     assert cli(*arguments).code == 0
     assert [len(Path(name).read_text().split()) for name in "pr"] == calls

@@ -67,7 +67,8 @@ def _actors() -> list[Path]:
 
 
 def _bytes_of(folder: Path) -> int:
-    return int((_read(folder / "statm").split() or [0, 0])[1]) * os.sysconf("SC_PAGE_SIZE")
+    pages = _read(folder / "statm").split() or [b"0", b"0"]
+    return int(pages[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _read(path: Path) -> bytes:

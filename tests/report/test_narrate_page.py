@@ -13,6 +13,13 @@ from beholder.backends import BACKENDS, Answer, Request
 from beholder.errors import RunError
 from beholder.narratives.settings import Voting
 from beholder.report import write_study, write_study_figures
+from beholder.report.cells import show_cell
+from beholder.report.narrate import side_by_side_tables, study_tables, terminal_tables
+from beholder.report.narrate.cost_tables import captions_or_sight_table
+from beholder.report.narrate.judge_tables import model_tables
+from beholder.report.plain import as_text
+from beholder.report.study_tables import html
+from beholder.run.narrate import results
 from beholder.run.narrate.config import CoherenceOptions, CollectionOptions, NarrateConfig, Part
 from beholder.run.narrate.engine import run_narratives
 from beholder.run.session import Quiet
@@ -100,8 +107,134 @@ def test_the_page_shows_every_narrative_with_steps_and_weakest_links(tmp_path: P
     assert len(figures) == 3
     assert str(figures[0]).startswith("Eight panels")
     text = " ".join(page.words)
-    for words in ("ICC(2,1)", "Hedges' g", "only 6 narratives", "Captions pay from", "Film strips"):
+    for words in ("ICC(2,1)", "Hedges' g", "only 6 narratives", "captions pay from", "Film strips"):
         assert words in text
+
+
+def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path) -> None:
+    make_collection(tmp_path / "data")
+    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 3))
+    page = re.sub(r"\s+", " ", " ".join(Page(write_study(run).read_text("utf-8")).words))
+    study = results.read(run)
+    tables = {table.name: table for table in study_tables(study)}
+    said = re.sub(r"\s+", " ", as_text(terminal_tables(study)))
+    page_only = ("correlations", "break-differences", "costs", "captions-or-sight")
+    assert set(page_only) < set(tables)
+    for name, table in tables.items():
+        kept = json.loads((run / "tables" / f"{name}.json").read_text("utf-8"))
+        for row, in_file in zip(table.rows, kept["rows"], strict=True):
+            for column in table.shown_columns():
+                cell = show_cell(row, column)
+                assert cell in page
+                assert name in page_only or cell in said
+                assert in_file[column.key] == row.get(column.key)
+        for note in table.notes:
+            assert note in page
+            assert name in page_only or note in said
+    for caution in study["tables"]["cautions"]:
+        assert caution in page
+        assert caution in said
+    told = study["tables"]
+    steps = study["steps"]
+    for name, rows, keys in (
+        ("scores", told["scores"], ("n", "mean", "sd", "within_sd", "within_range", "n_failed")),
+        ("differences", told["comparisons"], ("t_student", "p_student", "p_welch_holm", "g")),
+        ("steps", steps["sources"], ("n", "mean", "sd", "n_steps", "n_failed")),
+        ("step-differences", steps["comparisons"], ("difference", "t_welch", "p_welch", "g")),
+        ("break-differences", steps["breaks"]["comparisons"], ("kind", "difference", "p_holm")),
+        ("hybrid", study["hybrid"]["checks"], ("n", "error", "error_of_mean", "r", "sd_sight")),
+    ):
+        assert [[row[key] for key in keys] for row in tables[name].rows] == [
+            [row[key] for key in keys] for row in rows
+        ]
+    first = tables["reliability"].rows[0]
+    icc = told["reliability"][0]["icc_single"]
+    assert (first["coefficient"], first["value"]) == ("ICC(2,1), one judge", icc["value"])
+    assert [first["value_low"], first["value_high"]] == icc["interval"]
+    assert (first["verdict"], first["verdicts"]) == (
+        icc["verdict"],
+        " to ".join(icc["verdicts"]),
+    )
+    assert [row["value"] for row in tables["reliability"].rows[3:5]] == [
+        told["reliability"][0]["mean_pairwise_r"],
+        *told["reliability"][0]["pairwise_r"].values(),
+    ]
+    human = tables["breaks"].rows[0]
+    assert {kind: human[kind] for kind in steps["breaks"]["sources"][0]["counts"]} == (
+        steps["breaks"]["sources"][0]["counts"]
+    )
+    stages = {row["stage"]: row for row in tables["costs"].rows}
+    spent = study["cost"]["stages"]["caption"]
+    assert stages["writing captions"]["seconds_each"] == spent["seconds"] / spent["calls"]
+    assert stages["rating by sight"]["calls"] == study["cost"]["stages"]["sight"]["calls"]
+    weakest = [row["mean"] for row in tables["weakest-links"].rows]
+    assert len(weakest) == 10
+    assert weakest == sorted(weakest)
+
+
+PAIRED = {"r": 0.5, "interval": [-0.25, 0.75], "p": 0.03, "rho": 0.25, "difference": -1.5,
+          "difference_interval": [-2.0, -1.0], "difference_p": 0.0004}  # fmt: skip
+BETWEEN = {
+    "by": "sight", "models": ["a", "b"], "n": 12, "n_left_out": 3,
+    "icc_single": {"value": 0.4, "interval": [0.1, 0.6], "verdict": "poor",
+                   "verdicts": ["poor", "moderate"]},
+    "icc_average": {"value": None, "interval": None, "verdict": None, "verdicts": None},
+    "kendall_w": {"value": 0.875, "interval": None},
+    "pairs": [{"a": "a", "b": "b", **PAIRED}],
+    "sources": [{"model": "a", "source": "human", "n": 12, "mean": 7.25, "sd": 1.125, "rank": 1.5}],
+}  # fmt: skip
+
+
+def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -> None:
+    cost = {"run": "one", "stage": "transitions", "calls": 4, "seconds": 10.0,
+            "prompt_tokens": 1200, "completion_tokens": 34}  # fmt: skip
+    beside = {
+        "runs": ["one", "two"],
+        "judges": {"sight": ["openai:a", "openai:b"]},
+        "models": [BETWEEN],
+        "cost": [cost],
+    }
+    agreement, sources, pairs, costs = side_by_side_tables(beside)
+    said = as_text([agreement])
+    assert re.search(
+        r"ICC\(2,1\), one judge +0\.400  0\.100 to 0\.600  poor +poor to moderate", said
+    )
+    assert re.search(r"ICC\(2,k\), mean of judges +– +–$", said, re.M)
+    assert re.search(r"Kendall's W +0\.875", said)
+    assert "12 narratives that all 2 judges rated (3 others left out)" in " ".join(said.split())
+    assert "one: openai:a" in said
+    assert "two: openai:b" in said
+    assert re.search(r"^a\nhuman +12 +7\.25 +1\.12 +1\.5$", as_text([sources]), re.M)
+    assert re.search(
+        r"^a +b +0\.500 +−0\.250 to 0\.750 +0\.030 +0\.250 +−1\.50 +−2\.00 to −1\.00",
+        as_text([pairs]), re.M,
+    )  # fmt: skip
+    assert "< 0.001" in as_text([pairs])
+    assert re.search(
+        r"^one\nrating steps +4 +10\.00 +2\.500 +1,200 +34 +1,234$", as_text([costs]), re.M
+    )
+
+
+def test_judges_without_common_narratives_say_why_there_is_no_number() -> None:
+    few = {"by": "captions", "models": ["a", "b"], "n": 1, "n_left_out": 0, "reason": "needs two"}
+    (table,) = model_tables(few)
+    assert table.name == "judges-captions"
+    assert "needs two" in as_text([table])
+    assert "needs two" in Page(str(html(table))).words
+
+
+def test_captions_that_never_pay_are_said_so() -> None:
+    never = {"captions_total": 12.4, "captions_again": 5.0, "sight_total": 1234.5,
+             "break_even": None, "basis": "measured"}  # fmt: skip
+    table = captions_or_sight_table(
+        {"n_pictures": 5, "n_narratives": 6, "judges": 3, "seconds": never,
+         "tokens": {**never, "break_even": 8}}
+    )  # fmt: skip
+    said = as_text([table])
+    assert re.search(r"^seconds +12 +5 +1,234 +– +measured$", said, re.M)
+    assert re.search(r"^tokens +12 +5 +1,234 +8 +measured$", said, re.M)
+    assert "Captions never pay in seconds." in said
+    assert "in tokens." not in said
 
 
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, MissingExtraError, RunError
 from beholder.metrics.irr.scorers import ranker
 from beholder.plots.ranking import threshold_figure
+from beholder.report.cells import show_cell
 from beholder.report.draw import draw_figures
-from beholder.report.rank import annotation_instructions, write_ranking
+from beholder.report.plain import as_text
+from beholder.report.rank import annotation_instructions, ranking_tables, write_ranking
 from beholder.report.rank.page import matrices
 from beholder.run.rank import results
 from beholder.run.rank.config import RankConfig
@@ -90,6 +92,77 @@ def test_tints_go_from_best_to_worst_and_missing_ranks_have_none(tmp_path: Path)
     assert people["x"] == [("1", 0), ("2", 2), ("3", 4)]
     assert people["y"] == [("3", 4), ("–", None), ("1", 0)]
     assert "1 of 2 annotators ranked every text" in write_ranking(run).read_text("utf-8")
+
+
+def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path) -> None:
+    rows = write_reviews(tmp_path / "r.jsonl", 6, languages=("en", "ja"))
+    rows[0]["ranks"] = {"anna": [1, 2, 3, 4, None], "ben": [1, 2, 3, 4, 5]}
+    for number, row in enumerate(rows):
+        row["category"] = f"<b>{number % 2}</b>"
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "img" / "002.png").unlink()
+    seeing, blind = "perplexity(judge='reviewer:m')", "perplexity(judge='reviewer:m', image=False)"
+    biased = "response(judge=\"reviewer(model='m', bias=0.4, noise=0.3)\", orders=2)"
+    config = RankConfig(
+        str(tmp_path / "r.jsonl"),
+        tmp_path / "run",
+        tuple(ranker(text) for text in (seeing, blind, biased)),
+        threshold=None,
+    )
+    run_ranking(config, Quiet())
+    words = " ".join(Page(write_ranking(config.out).read_text("utf-8")).words)
+    ranking = results.read(config.out)
+    tables = {table.name: table for table in ranking_tables(ranking)}
+    said = {name: as_text([table]) for name, table in tables.items()}
+    for name, table in tables.items():
+        written = json.loads((config.out / "tables" / f"{name}.json").read_text("utf-8"))
+        for told, in_file in zip(table.rows, written["rows"], strict=True):
+            for column in table.shown_columns():
+                cell = show_cell(told, column)
+                assert cell in words
+                assert cell in said[name]
+                assert in_file[column.key] == told.get(column.key)
+        for note in table.notes:
+            assert note in words
+    found = ranking["tables"]
+    first = tables["scores"].rows[1]
+    assert (first["scorer"], first["n"], first["n_failed"]) == (seeing, 9, 2)
+    assert first["mean"] == found["scorers"][0]["mean"]
+    assert [first["mean_low"], first["mean_high"]] == found["scorers"][0]["interval"]
+    assert [row["value"] for row in tables["scores"].rows][:5] == [
+        "", "perplexity", "bits_per_character", "nll", "tokens",
+    ]  # fmt: skip
+    strictest = tables["correlation-by-threshold"].rows[-1]
+    assert strictest["threshold"] == "≥ 0.8"
+    assert strictest[blind] == found["thresholds"][-1]["scorers"][1]["mean"]
+    joined = tables["one-more-annotator"].rows[-1]
+    assert joined[f"{blind}, share"] == found["thresholds"][-1]["scorers"][1]["share_in_pair"]
+    assert joined[blind] == found["thresholds"][-1]["scorers"][1]["with_model"]
+    assert [row["category"] for row in tables["category"].rows] == ["<b>0</b>", "<b>1</b>"]
+    assert [row["language"] for row in tables["language"].rows] == ["en", "ja"]
+    gain, biased_row = tables["differences"].rows
+    assert (gain["a"], gain["b"], gain["image_gain"]) == (seeing, blind, True)
+    assert (biased_row["image_gain"], biased_row["p"]) == (False, found["differences"][1]["p"])
+    assert tables["lengths"].rows[0][f"{seeing}, texts"] == 25  # 5 texts of 5 pictures
+    assert tables["position-bias"].rows[0]["n_requests"] == found["bias"][0]["n_requests"]
+    notes = " ".join(tables["scores"].notes)
+    for fact in (
+        "agrees in any way: 11 of 11 that can be compared (12 in the data).",
+        "Texts per image: 5 (12 images). Annotators' rankings with ties: 0.",
+        "1 images left out: 1 of 2 annotators ranked every text",
+        "1 rankings left out: a rank is missing",
+    ):
+        assert fact in notes
+    assert all(scorer["signature"] in tables["scores"].notes for scorer in ranking["scorers"])
+
+
+def test_a_page_that_is_written_elsewhere_leaves_the_run_alone(tmp_path: Path) -> None:
+    write_reviews(tmp_path / "r.jsonl", 2)
+    run = _run(tmp_path, ("length",))
+    write_ranking(run, tmp_path / "page.html")
+    assert not (run / "tables").exists()
+    write_ranking(run)
+    assert {path.suffix for path in (run / "tables").iterdir()} == {".csv", ".json", ".tex"}
 
 
 def _hostile(folder: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beholder.records import Estimate, Interval, Unit
+from beholder.records import Interval, Unit
 from beholder.report import charts
 from beholder.report.load import ValueColumn
 from beholder.report.numbers import count_ticks, show_number, show_tick, ticks
@@ -74,9 +74,9 @@ def test_histogram_of_a_narrow_range_does_not_show_all_that_is_possible() -> Non
 
 
 def test_range_bar_places_mean_and_interval_in_percent() -> None:
-    bar = charts.range_bar(Estimate(0.5, Interval(0.4, 0.55), 9), -1.0, 1.0)
+    bar = charts.range_bar(0.5, Interval(0.4, 0.55), -1.0, 1.0)
     assert (bar.mean, bar.low, bar.high) == (75.0, 70.0, 77.5)
-    assert charts.range_bar(Estimate(0.5, None, 1), 0.0, 1.0).low is None
+    assert charts.range_bar(0.5, None, 0.0, 1.0).low is None
 
 
 def test_scores_outside_the_stated_bounds_widen_the_scale() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
+from beholder.report.cells import show_cell
 from beholder.report.study_tables import TerminalTable, html, latex, write_tables
 from beholder.tables import Column, Table
 
@@ -69,6 +72,87 @@ def test_a_column_that_says_nothing_is_left_out() -> None:
     assert "note" not in printed(TABLE, 200)[1].split()
 
 
+LONG = "response(judge=reviewer('m', bias=0.4, noise=0.3), orders=2, image=False)"
+
+
+@pytest.mark.parametrize(("by", "indent"), [("set", "  "), ("", "")])
+def test_names_that_leave_no_room_stand_above_their_rows(by: str, indent: str) -> None:
+    columns = TABLE.columns if by else TABLE.columns[1:]
+    row = {**TABLE.rows[0], "metric": LONG, "found": -0.25}
+    lines = printed(Table("t", "", columns, (row,), by=by), 75)
+    heads, cells = lines[1].split(), lines[-2].split()
+    assert lines[0] == f"{indent}metric"
+    assert lines[-3] == f"{indent}{LONG}"
+    assert heads == ["agreement", "95", "%", "interval", "share", "p", "n"]
+    assert cells == ["−0.250", "−0.500", "to", "0.125", "12.3", "%", "<", "0.001", "12,345"]
+    assert lines[1].index("agreement") + len("agreement") == lines[-2].index("−0.250") + 6
+    assert ("first" in lines) is bool(by)
+
+
+def test_names_stand_beside_their_rows_as_long_as_the_widest_column_fits() -> None:
+    table = Table("t", "", TABLE.columns[1:], ({**TABLE.rows[0], "metric": LONG},))
+    widest = len("−0.500 to 0.125")
+    beside = printed(table, len(LONG) + 2 + widest)
+    # value; interval; share and p; n
+    assert sum(line.startswith(f"{LONG}  ") for line in beside) == 4
+    above = printed(table, len(LONG) + 2 + widest - 1)
+    assert [line for line in above if LONG in line] == [LONG]
+
+
+def test_a_name_that_is_longer_than_the_console_is_whole() -> None:
+    out = io.StringIO()
+    table = Table("t", "", TABLE.columns, ({**TABLE.rows[0], "metric": LONG, "set": LONG[::-1]},))
+    for by in ("", "set"):
+        Console(file=out, width=40).print(
+            TerminalTable(Table("t", "", table.columns, table.rows, by=by)), crop=False
+        )
+    # two tables, each in two parts: value, interval and share; p and n
+    assert out.getvalue().count(LONG) == out.getvalue().count(LONG[::-1]) == 4
+
+
+def test_a_table_whose_columns_say_nothing_has_its_group_alone() -> None:
+    table = Table("t", "t", (TABLE.columns[0], TABLE.columns[2]), ({"set": "first"},), by="set")
+    assert [line for line in printed(table, 80) if line] == ["t", "first"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        ("hundredths", -0.004, "0.00"),
+        ("hundredths", -1234.567, "−1,234.57"),
+        ("tenths", 1.5, "1.5"),
+        ("failed", 1200, "1,200"),
+        ("count", 86.4, "86"),
+        ("percent", -0.0001, "0.0 %"),
+        ("percent", 0.5714, "57.1 %"),
+    ],
+)
+def test_numbers_have_as_many_decimals_as_their_kind(kind: Any, value: float, shown: str) -> None:
+    assert show_cell({"x": value}, Column("x", "x", kind)) == shown
+
+
+def test_a_page_draws_values_on_their_scale_and_marks_failures() -> None:
+    columns = (
+        Column("name", "name", "text"),
+        Column("value", "value", interval=True, scale=(-1.0, 1.0)),
+        Column("bad", "bad", "failed"),
+    )
+    rows = (
+        {"name": "a", "value": 0.5, "value_low": 0.0, "value_high": 0.8, "bad": 3},
+        {"name": "b", "value": -1.0, "bad": 0},
+        {"name": "c", "value": None},
+    )
+    page = str(html(Table("t", "t", columns, rows)))
+    # on a scale of 2 from -1: 0.5 is at 75 %, the interval from 50 % to 90 %, -1 at the left end
+    assert re.findall(r'class="mean" x="([^"]+)"', page) == ["74.6", "0"]
+    assert re.findall(r'class="interval" x="([^"]+)" y="3" width="([^"]+)"', page) == [
+        ("50.0", "40.0")
+    ]
+    assert page.count("on its scale") == 1
+    assert re.findall(r'class="num failed">(.*?)<', page) == ["3"]
+    assert re.findall(r'<th scope="row"><bdi>(.*?)</bdi>', page) == ["a", "b", "c"]
+
+
 def test_a_page_escapes_everything_and_repeats_group_names_for_those_who_listen() -> None:
     hostile = "<script>alert(1)</script>"
     row = {**TABLE.rows[0], "set": hostile, "metric": hostile}
@@ -83,6 +167,8 @@ def test_a_paper_gets_booktabs_with_special_characters_escaped() -> None:
     text = latex(TABLE)
     assert r"\caption{A\_title \& more. 50 \% of \textless{}b\textgreater{}texts" in text
     assert r"\{more\}" in text
+    signs = Table("t", "≥ 0.6, a → b ⚠", TABLE.columns, TABLE.rows)
+    assert r"\caption{$\geq$ 0.6, a $\rightarrow$ b $\triangle$.}" in latex(signs)
     assert (
         r"first & accord.contradicted\_rate & 0.000 [$-$0.500 to 0.125] & 12.3 \% &"
         r" \textless{} 0.001 & 12,345 \\" in text

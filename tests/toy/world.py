@@ -89,6 +89,8 @@ def _judged(folder: Path, rows: list[Row]) -> None:
         for name, said in DESCRIPTIONS.items()
     ]
     write_rows(sets / "docent_granular.jsonl", marked)
+    mistakes = [{**row, "judgments": {"mistakes": [[2, 6]]}} for row in marked]
+    write_rows(sets / "detailverifybench.jsonl", mistakes)
 
 
 def _own_forms(folder: Path) -> None:

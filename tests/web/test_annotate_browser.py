@@ -483,8 +483,8 @@ def test_hostile_texts_ids_and_names_do_nothing(
         if len(own) > 1
     ]
     two_of_each = [{**row, "images": [f"{n // 2}.png"]} for n, row in enumerate(rows)]
-    for row in two_of_each:
-        picture(tmp_path / row["images"][0], "#8aa6bf", "x")
+    for n in range(len(rows)):
+        picture(tmp_path / f"{n // 2}.png", "#8aa6bf", "x")
     files = {
         "items": write_rows(tmp_path / "i.jsonl", rows),
         "pairs": write_rows(tmp_path / "p.jsonl", two_of_each),

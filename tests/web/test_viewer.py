@@ -302,7 +302,7 @@ def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
         pages[address] = html.unescape(answer.text)
         base = address.partition("?")[0]
         todo += [base + to if to.startswith("?") else to for to in links(answer.text)]
-    told = [page for address, page in pages.items() if "/runs/1/item/" in address]
+    told = [page for address, page in pages.items() if "/runs/1/picture/" in address]
     written = [json.loads(line) for line in Path("reviews/reviews.jsonl").read_text().splitlines()]
     for row in written:
         for text in row["texts"]:

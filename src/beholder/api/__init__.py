@@ -6,6 +6,7 @@ gone on with, and give it back as a ``Run``.
 
 from beholder.api.agreement import agree
 from beholder.api.directions import bidirectional
+from beholder.api.judging import judge
 from beholder.api.ranking import rank
 from beholder.api.run import NarrativesRun, RankingRun, Run
 from beholder.api.scoring import configure, score
@@ -17,6 +18,7 @@ __all__ = [
     "agree",
     "bidirectional",
     "configure",
+    "judge",
     "rank",
     "score",
 ]

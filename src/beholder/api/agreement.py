@@ -11,6 +11,7 @@ from beholder.benchmarks.agree import MetricValue, Report, asked, default_out
 from beholder.benchmarks.agree import agree as hold_against
 from beholder.benchmarks.load import load
 from beholder.benchmarks.protocols import generic, protocol
+from beholder.judges import Judge
 from beholder.metrics import Metric
 from beholder.options import Options, grouped
 from beholder.run.scores import ScoreConfig
@@ -22,6 +23,8 @@ def agree(
     metrics: Sequence[str | Metric[Any]],
     *,
     data: str | Path | None = None,
+    judge: str | Judge | None = None,
+    embedder: str | None = None,
     labels: Sequence[str] = (),
     kind: Literal["spearman", "pearson", "tau-b", "tau-c"] = "spearman",
     control_length: bool = False,
@@ -36,6 +39,8 @@ def agree(
         source: A known set, or a data file with judgments.
         metrics: Metrics, or their text forms such as ``"cider"`` or ``"token_f1.recall"``.
         data: Folder or file of a known set; ``hf:`` fetches it from the hub.
+        judge: Judge for the metrics that ask one and do not name one.
+        embedder: Embedder for the metrics that do not name one.
         labels: Judgments of your own data; with none, the set's protocol or all numeric ones.
         kind: The correlation, for labels of your own.
         control_length: Partial the length out of correlations.
@@ -52,6 +57,7 @@ def agree(
         DataError: The data cannot be read.
         RunError: The run directory is busy or holds other data.
     """
+    defaults = {kind: spec for kind, spec in (("embedder", embedder), ("judge", judge)) if spec}
     rows, judging, work = grouped(options)
     judged = load(str(source), None if data is None else str(data), rows)
     folder = Path(out or default_out(judged.name))
@@ -63,7 +69,7 @@ def agree(
     return hold_against(
         judged,
         measures,
-        [asked(m) if isinstance(m, str) else MetricValue(m) for m in metrics],
+        [asked(m, **defaults) if isinstance(m, str) else MetricValue(m) for m in metrics],
         config,
         progress or Quiet(),
         control_length=control_length,

@@ -8,6 +8,7 @@ from typing import Unpack
 
 from beholder.api.run import NarrativesRun
 from beholder.errors import DataError
+from beholder.judges import Judge
 from beholder.narratives.settings import Extraction, Method, Voting
 from beholder.options import DataOptions, Options, grouped
 from beholder.records import Storyline
@@ -83,7 +84,7 @@ def compare(
     storylines: str | Path | Iterable[Storyline],
     by: Sequence[Part] | None = None,
     *,
-    judge: str | Sequence[str] | None = None,
+    judge: str | Judge | Sequence[str | Judge] | None = None,
     pictures: str | Path | CollectionOptions | None = None,
     voting: Voting | None = None,
     coherence: str | CoherenceOptions | None = None,
@@ -130,7 +131,7 @@ def compare(
         sequences=file or "storylines",
         out=Path(out) if out is not None else default_out(file),
         parts=tuple(by) if by is not None else _usual(judge, measured),
-        judge=judge if judge is None or isinstance(judge, str) else tuple(judge),
+        judge=_named(judge),
         collection=CollectionOptions() if pictures is None else _collection(pictures),
         steps_by=steps_by,
         human=human,
@@ -154,8 +155,14 @@ def _collection(pictures: str | Path | CollectionOptions) -> CollectionOptions:
     return CollectionOptions(str(pictures)) if isinstance(pictures, str | Path) else pictures
 
 
-def _usual(
-    judge: str | Sequence[str] | None, coherence: CoherenceOptions | None
-) -> tuple[Part, ...]:
+def _named(judge: str | Judge | Sequence[str | Judge] | None) -> str | tuple[str, ...] | None:
+    if judge is None or isinstance(judge, str):
+        return judge
+    if isinstance(judge, Judge):
+        return judge.named()
+    return tuple(one.named() if isinstance(one, Judge) else one for one in judge)
+
+
+def _usual(judge: object, coherence: CoherenceOptions | None) -> tuple[Part, ...]:
     judged: tuple[Part, ...] = ("captions", "sight") if judge else ()
     return (*judged, "coherence") if coherence is not None else judged

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from beholder.api.run import RankingRun
 from beholder.data import records, reviews_from_row
 from beholder.errors import DataError
+from beholder.judges import Judge
 from beholder.metrics import Metric
 from beholder.metrics.irr.rankers import ByMetric, Ranker
 from beholder.metrics.irr.scorers import ranker
@@ -24,7 +25,7 @@ def rank(
     data: str | Path | Iterable[Reviews | Mapping[str, Any]],
     scorers: Sequence[str | Ranker | Metric[Any]] = (),
     *,
-    judge: str | None = None,
+    judge: str | Judge | None = None,
     embedder: str | None = None,
     threshold: float | None = 0.6,
     images: str | Path | None = None,
@@ -74,7 +75,7 @@ def rank(
     return RankingRun(config.out, bad_rows=tuple(bad_rows))
 
 
-def _ranker(given: str | Ranker | Metric[Any], defaults: Mapping[str, str]) -> Ranker:
+def _ranker(given: str | Ranker | Metric[Any], defaults: Mapping[str, object]) -> Ranker:
     if isinstance(given, str):
         return ranker(given, **defaults)
     return ByMetric(given) if isinstance(given, Metric) else given

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from beholder.api.run import Run
 from beholder.data.read import items_of
+from beholder.judges import Judge
 from beholder.metrics import Metric, fitting, metric
 from beholder.options import Options, grouped
 from beholder.records import Item
@@ -20,7 +21,7 @@ def score(
     data: str | Path | Iterable[Item | Mapping[str, Any]],
     metrics: Sequence[str | Metric[Any]] | None = None,
     *,
-    judge: str | None = None,
+    judge: str | Judge | None = None,
     embedder: str | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
@@ -36,7 +37,7 @@ def score(
             ``"headline"`` is ``"accord"``. None takes the one that fits the first items
             (``beholder.metrics.fitting``).
         judge: Judge for the metrics that ask one and do not name one: ``openai:MODEL``,
-            ``hf:MODEL``, ``panel(openai:a, openai:b)``.
+            ``hf:MODEL``, ``panel(openai:a, openai:b)``, or what ``beholder.judge`` made.
         embedder: Embedder for the metrics that do not name one: ``static``, ``minilm``,
             ``st:NAME``, ``openai:MODEL``.
         out: Run directory. None takes ``runs/`` and the name of the data file, or a new temporary
@@ -79,7 +80,7 @@ def configure(
     source: str | None,
     metrics: Sequence[str | Metric[Any]],
     *,
-    judge: str | None = None,
+    judge: str | Judge | None = None,
     embedder: str | None = None,
     out: str | Path | None = None,
     **options: Unpack[Options],
@@ -102,7 +103,7 @@ def configure(
 
 
 def _fitting(
-    data: str | None, head: Sequence[tuple[int, Any]], judge: str | None, options: Options
+    data: str | None, head: Sequence[tuple[int, Any]], judge: str | Judge | None, options: Options
 ) -> str:
     rows, _, _ = grouped(options)
     if data is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from beholder import files
 from beholder.benchmarks import caparena
+from beholder.benchmarks.differences import AgreementDifference, compare
 from beholder.benchmarks.load import JudgedSet
 from beholder.benchmarks.measure import (
     AgreementFound,
@@ -27,14 +27,11 @@ from beholder.benchmarks.measure import (
 from beholder.benchmarks.protocols import Measure
 from beholder.errors import ConfigError
 from beholder.metrics import Metric, ValueInfo, metric
-from beholder.records import Interval
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Progress
 from beholder.run.store import Store
 from beholder.spec import with_value
-from beholder.stats.bootstrap import percentile_interval
 from beholder.stats.checks import Floats
-from beholder.stats.significance import holm
 
 SEED = 12345
 FILE_NAME = "agreement.json"
@@ -52,6 +49,11 @@ class MetricValue:
 
     metric: Metric[Any]
     value: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The metric as it was asked for."""
+        return self.metric.name if self.value is None else f"{self.metric.name}.{self.value}"
 
     @property
     def info(self) -> ValueInfo:
@@ -100,24 +102,23 @@ class Row:
         """Metric and value, for people."""
         return f"{self.metric}.{self.value}"
 
-
-@dataclass(frozen=True)
-class AgreementDifference:
-    """Two metrics under one measure, on the data that both scored.
-
-    Attributes:
-        a: Label of the first.
-        b: Label of the second.
-        difference: Agreement of the first minus that of the second; None where undefined.
-        interval: Paired bootstrap interval.
-        p_value: Two-sided, from the same resamples, corrected (Holm) over the pairs of a measure.
-    """
-
-    a: str
-    b: str
-    difference: float | None
-    interval: Interval | None
-    p_value: float | None
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        interval = self.found.interval
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "agreement": self.found.value,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "n": self.found.n,
+            "n_missing": self.found.n_missing,
+            "n_sources": self.found.n_sources,
+            "reason": self.found.reason,
+            "categories": {
+                name: {"agreement": value, "n": n} for name, (value, n) in self.categories.items()
+            },
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +130,15 @@ class MeasureSection:
         rows: Per metric, the length baseline last.
         scores: (n,) per row, for plots.
         differences: Per pair of metrics.
+        clusters: Per row, the number of the group that cannot be told from its best; None where
+            there is no agreement, or no resample.
     """
 
     data: Data
     rows: tuple[Row, ...]
     scores: tuple[Floats, ...]
     differences: tuple[AgreementDifference, ...]
+    clusters: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,22 +172,8 @@ class Report:
                 {
                     "name": section.data.name,
                     "metrics": [
-                        {
-                            "metric": row.metric,
-                            "value": row.value,
-                            "agreement": row.found.value,
-                            "low": row.found.interval.low if row.found.interval else None,
-                            "high": row.found.interval.high if row.found.interval else None,
-                            "n": row.found.n,
-                            "n_missing": row.found.n_missing,
-                            "n_sources": row.found.n_sources,
-                            "reason": row.found.reason,
-                            "categories": {
-                                name: {"agreement": value, "n": n}
-                                for name, (value, n) in row.categories.items()
-                            },
-                        }
-                        for row in section.rows
+                        {**row.to_dict(), "cluster": cluster}
+                        for row, cluster in zip(section.rows, section.clusters, strict=True)
                     ],
                     "differences": [
                         {
@@ -201,6 +191,17 @@ class Report:
             ],
             "extra": {name: dict(figures) for name, figures in self.extra.items()},
         }
+
+
+def with_length(metrics: Sequence[MetricValue]) -> list[MetricValue]:
+    """The metrics, and the length of the candidate, which is always held against people, too."""
+    named = any(one.metric.registered_name == "length" for one in metrics)
+    return [*metrics] if named else [*metrics, MetricValue(metric("length"))]
+
+
+def scoring(config: ScoreConfig, metrics: Sequence[MetricValue]) -> ScoreConfig:
+    """The run that keeps the scores: each metric once, whichever of its values are asked for."""
+    return replace(config, metrics=tuple({one.metric.name: one.metric for one in metrics}.values()))
 
 
 def agree(
@@ -232,21 +233,19 @@ def agree(
         ConfigError: No item has the labels, or an option is wrong.
         RunError: The run directory is busy or holds other data.
     """
-    everyone = list(metrics)
-    if not any(one.metric.registered_name == "length" for one in everyone):
-        everyone.append(MetricValue(metric("length")))
+    everyone = with_length(metrics)
     sections_data = [
         collect(measure, judged.items, control_length=control_length) for measure in measures
     ]
-    to_run = {one.metric.name: one.metric for one in everyone}
-    run = replace(config, metrics=tuple(to_run.values()))
+    run = scoring(config, everyone)
     run_scores(run, progress, scored_items(judged.items, measures))
+    names = [one.name for one in run.metrics]
     with Store.read(run.out) as store:
-        columns = {name: _columns(store, name) for name in to_run}
-        signatures = {name: " ; ".join(store.signatures(name)) for name in to_run}
+        columns = {name: _columns(store, name) for name in names}
+        signatures = {name: " ; ".join(store.signatures(name)) for name in names}
     sections = tuple(_section(data, everyone, columns, n_resamples, seed) for data in sections_data)
     extra = {}
-    if judged.name == "caparena":
+    if judged.name in ("caparena", "caparena_auto"):
         extra = {one.metric.name: _model_level(judged, one, columns) for one in everyone}
     report = Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
     write(run.out, report)
@@ -312,40 +311,22 @@ def _section(
         found = agreement(data, x, n_resamples=n_resamples, seed=seed)
         rows.append(Row(one.metric.name, info.name, found, by_category(data, x)))
         scores.append(x)
-    differences = _differences(data, rows, scores, n_resamples, seed) if n_resamples else ()
-    return MeasureSection(data, tuple(rows), tuple(scores), tuple(differences))
+    shared = _on_common_data(data, rows, scores, n_resamples, seed)
+    differences, clusters = compare([row.label for row in rows], shared, n_resamples)
+    return MeasureSection(data, tuple(rows), tuple(scores), tuple(differences), tuple(clusters))
 
 
-def _differences(
+def _on_common_data(
     data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int, seed: int
-) -> list[AgreementDifference]:
-    common = np.isfinite(np.array(scores)).all(axis=0)
-    shared = [
+) -> list[AgreementFound]:
+    """What each reaches on the data that all scored; one that reached nothing hinders no other."""
+    reached = [x for row, x in zip(rows, scores, strict=True) if row.found.value is not None]
+    common = np.isfinite(np.array(reached)).all(axis=0)
+    return [
         row.found
-        if row.found.n == common.sum()
+        if row.found.value is None or row.found.n == common.sum()
         else agreement(data, np.where(common, x, np.nan), n_resamples=n_resamples, seed=seed)
         for row, x in zip(rows, scores, strict=True)
-    ]
-    raw = []
-    for i, j in combinations(range(len(rows)), 2):
-        a, b = shared[i], shared[j]
-        if a.value is None or b.value is None:
-            raw.append(AgreementDifference(rows[i].label, rows[j].label, None, None, None))
-            continue
-        pairs = zip(a.replicates, b.replicates, strict=True)
-        drawn = np.array([x - y for x, y in pairs if x is not None and y is not None])
-        interval, p = None, None
-        if len(drawn) >= 0.9 * n_resamples and a.n_sources > 1:
-            interval = percentile_interval(drawn, 0.95)
-            tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-            p = min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
-        raw.append(
-            AgreementDifference(rows[i].label, rows[j].label, a.value - b.value, interval, p)
-        )
-    corrected = holm([difference.p_value for difference in raw])
-    return [
-        AgreementDifference(d.a, d.b, d.difference, d.interval, p)
-        for d, p in zip(raw, corrected, strict=True)
     ]
 
 
@@ -374,7 +355,7 @@ def _model_level(
     ]
     if not battles:
         return {}
-    found = caparena.agreement(battles, scores)
+    found = caparena.agreement(battles, scores, auto=judged.name == "caparena_auto")
     return {name: value for name, value in found.items() if name.startswith("model_")}
 
 

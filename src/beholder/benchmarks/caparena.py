@@ -1,8 +1,9 @@
-"""The protocol of CapArena: battles of captions, and the Elo ranking of the models behind them."""
+"""The protocols of CapArena and CapArena-Auto: battles of captions, and the models behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ _OUTCOMES = {"model1": 1, "model2": -1, "equal": 0, "skip": 0, "bad": 0}
 def agreement(
     battles: Sequence[Mapping[str, Any]],
     scores: Mapping[str, float] | Mapping[str, Mapping[str, float]],
+    *,
+    auto: bool = False,
 ) -> dict[str, float | None]:
     """Agreement of a metric with CapArena's human battles, at caption and at model level.
 
@@ -33,6 +36,8 @@ def agreement(
             (keys of ``scores``), ``winner`` (``model1``, ``model2``; ``equal``, ``skip`` and
             ``bad`` are ties) and ``cluster``.
         scores: Per generation its score, or a mapping with its ``f1``; higher is better.
+        auto: Battles of CapArena-Auto, whose ``cluster`` is the baseline: models are held against
+            each other by their mean net wins (:func:`net_wins`) instead of Elo ratings.
 
     Returns:
         ``caption_overall``, ``caption_{cluster}`` (blanks as underscores), ``model_spearman`` and
@@ -66,7 +71,8 @@ def agreement(
     for cluster in dict.fromkeys(clusters):
         mine = np.array([c == cluster for c in clusters])
         result[f"caption_{cluster}"] = float(right[mine].mean())
-    gold_ratings, predicted_ratings = _ratings(kept, gold), _ratings(kept, predicted)
+    of: Callable[[Sequence[Mapping[str, Any]], Ints], Floats] = net_wins if auto else _ratings
+    gold_ratings, predicted_ratings = of(kept, gold), of(kept, predicted)
     for name, kind in COEFFICIENTS:
         found = correlate(gold_ratings, predicted_ratings, kind, n_resamples=0)
         result[f"model_{name}"] = found.value
@@ -79,6 +85,25 @@ def _outcome(battle: Mapping[str, Any], position: int) -> int:
         known = ", ".join(_OUTCOMES)
         raise ConfigError(f"battles[{position}]: winner: expected {known}, got {winner!r}")
     return _OUTCOMES[winner]
+
+
+def net_wins(battles: Sequence[Mapping[str, Any]], outcome: Ints) -> Floats:
+    """Score of each evaluated model in CapArena-Auto, in order of appearance.
+
+    Against each baseline the wins minus the losses, halved (there are 200 battles each, so that
+    the score lies in -100..100); then the mean over the baselines, of which one has no battle with
+    itself and counts 0 there, as in the authors' ``caparena_auto_scores.py``.
+
+    Args:
+        battles: As ``agreement`` takes them; ``cluster`` is the baseline.
+        outcome: (n,) 1 where the first side wins, -1 where the second does, 0 for a tie.
+    """
+    baselines = {battle["cluster"] for battle in battles}
+    total: dict[Any, float] = defaultdict(float)
+    for battle, won in zip(battles, outcome, strict=True):
+        first = battle["model1"] != battle["cluster"]
+        total[battle["model1" if first else "model2"]] += float(won) if first else -float(won)
+    return np.array(list(total.values())) / 2 / len(baselines)
 
 
 def _ratings(battles: Sequence[Mapping[str, Any]], outcome: Ints) -> Floats:

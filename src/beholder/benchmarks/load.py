@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from beholder.benchmarks.published_files import parquet_rows
 from beholder.benchmarks.sets import SETS, HumanSet
 from beholder.data import read_items
 from beholder.data.read import good_rows
@@ -44,8 +45,8 @@ def load(source: str, data: str | None = None, rows: DataOptions | None = None) 
             known set in ``dataset`` is taken as that set.
         data: For a known set: the folder with its published files (or with ``NAME.jsonl``), a
             data file, or ``hf:`` to fetch it from the hub (extra ``datasets``).
-        rows: Which items are taken; wrong rows can be left out of data files alone, because
-            published files are taken whole.
+        rows: Which items are taken, and where columns lie that a reader asks for; wrong rows can
+            be left out of data files alone, because published files are taken whole.
 
     Raises:
         ConfigError: No such set or file; the message says where the set is published.
@@ -78,7 +79,7 @@ def _load(source: str, data: str | None, taken: DataOptions) -> JudgedSet:
     file = _data_file(known, Path(data))
     if file is not None:
         return replace(_from_file(file, known.name, taken), name=source, known=True)
-    items = tuple(_known_items(known, data))
+    items = tuple(_known_items(known, data, taken.map))
     if not items:
         raise DataError(data, f"holds no row of {source}; it is published as: {known.where}")
     return JudgedSet(source, True, items)
@@ -98,17 +99,25 @@ def _joined(parts: Iterable[JudgedSet]) -> Iterator[Item]:
             yield replace(item, id=f"{part.name}/{item.id}", group={"set": part.name})
 
 
-def _known_items(known: HumanSet, data: str) -> Iterator[Item]:
+def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iterator[Item]:
     if data.startswith("hf:"):
         yield from _from_hub(known)
         return
     path = Path(data)
     if not path.is_dir():
         raise DataError(data, "is neither a file nor a folder")
-    if known.read is not None:
-        yield from known.read(path)
-    else:
-        yield from _from_rows(known, _parquet_rows(path))
+    if known.row is not None:
+        yield from _from_rows(known, parquet_rows(path))
+        return
+    try:
+        if known.mapped is not None:
+            yield from known.mapped(path, columns)
+        elif known.read is not None:
+            yield from known.read(path)
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            data, f"is not in the published form of {known.name}: {error!r}; {known.where}"
+        ) from error
 
 
 def _from_file(path: Path, name: str | None, taken: DataOptions) -> JudgedSet:
@@ -138,24 +147,6 @@ def _from_hub(known: HumanSet) -> Iterator[Item]:
     pictures = [column for column in ("image", "img", "binary") if column in rows.column_names]
     pictures = [column for column in pictures if not isinstance(rows[0][column], str)]
     yield from _from_rows(known, rows.remove_columns(pictures))
-
-
-def _parquet_rows(folder: Path) -> Iterator[Mapping[str, Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    paths = sorted(folder.rglob("*.parquet"))
-    if not paths:
-        raise DataError(str(folder), "has no .parquet file")
-    for path in paths:
-        file = pq.ParquetFile(path)
-        columns = [
-            field.name
-            for field in file.schema_arrow
-            if not (pa.types.is_binary(field.type) or pa.types.is_struct(field.type))
-        ]  # pictures are not read
-        for batch in file.iter_batches(columns=columns):
-            yield from batch.to_pylist()
 
 
 def _from_rows(known: HumanSet, rows: Iterable[Mapping[str, Any]]) -> Iterator[Item]:

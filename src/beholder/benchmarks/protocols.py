@@ -182,6 +182,21 @@ PROTOCOLS: Mapping[str, tuple[Measure, ...]] = {
         Measure("pearson, score", "pearson", one("score")),
     ),
     "polaris": (Measure("tau-c, score", "tau-c", one("score")),),
+    "longcap_arena": (
+        Measure("tau-c, descriptiveness", "tau-c", one("descriptiveness"), prefers="recall"),
+        Measure("tau-c, relevance", "tau-c", one("relevance"), prefers="precision"),
+        Measure("tau-c, fluency", "tau-c", one("fluency")),
+    ),
+    "caparena_auto": (
+        Measure(
+            "accuracy, caption level",
+            "three-way",
+            one("preferred"),
+            category=_category,
+            prefers="f1",
+            paired=True,
+        ),
+    ),
     "wiki_imagereview": (Measure("spearman within a picture", "ranking", each("ranks")),),
 }
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from beholder.errors import DataError
+from beholder.benchmarks.published_files import read_columns, read_json, read_lines
 from beholder.records import Item
 
 SIDE_BY_SIDE = {
@@ -30,7 +30,7 @@ _PREFERENCE = {"substantially": 2, "marginally": 1}
 
 def flickr8k_expert(folder: Path) -> Iterator[Item]:
     """``flickr8k.json`` as caption-metric papers share it: ratings under each picture."""
-    data = _json(folder, "flickr8k.json")
+    data = read_json(folder, "flickr8k.json")
     for key, picture in data.items():
         references = [text.strip() for text in picture["ground_truth"]]
         image = Path(picture["image_path"]).name
@@ -54,10 +54,10 @@ def flickr8k_cf(folder: Path) -> Iterator[Item]:
     """``CrowdFlowerAnnotations.txt`` with the captions of ``Flickr8k.token.txt``."""
     captions: dict[str, str] = {}
     of_image: dict[str, list[str]] = defaultdict(list)
-    for key, text in _columns(folder, "Flickr8k.token.txt"):
+    for key, text in read_columns(folder, "Flickr8k.token.txt"):
         captions[key] = text.strip()
         of_image[key.partition("#")[0]].append(key)
-    for image, key, fraction, yes, no in _columns(folder, "CrowdFlowerAnnotations.txt"):
+    for image, key, fraction, yes, no in read_columns(folder, "CrowdFlowerAnnotations.txt"):
         if key not in captions or image not in of_image:
             continue
         references = tuple(captions[own] for own in of_image[image] if own != key)
@@ -115,7 +115,7 @@ def _composite(folder: Path, corpus: str, references: dict[str, list[str]]) -> I
 
 def pascal50s(folder: Path) -> Iterator[Item]:
     """``pascal_50s.json``: pairs per category, ``label`` 0 where the first was preferred."""
-    for category, pairs in _json(folder, "pascal_50s.json").items():
+    for category, pairs in read_json(folder, "pascal_50s.json").items():
         for number, pair in enumerate(pairs):
             first, second = pair["captions"]
             yield Item(
@@ -131,9 +131,9 @@ def pascal50s(folder: Path) -> Iterator[Item]:
 def thumb_v1(folder: Path) -> Iterator[Item]:
     """``mscoco_THumB-1.0.jsonl`` with ``mscoco_references.json``."""
     references = {
-        row["seg_id"]: tuple(row["refs"]) for row in _lines(folder, "mscoco_references.json")
+        row["seg_id"]: tuple(row["refs"]) for row in read_lines(folder, "mscoco_references.json")
     }
-    for row in _lines(folder, "mscoco_THumB-1.0.jsonl"):
+    for row in read_lines(folder, "mscoco_THumB-1.0.jsonl"):
         yield Item(
             id=f"{row['seg_id']}/{row['SYS']}",
             candidate=row["hyp"],
@@ -151,7 +151,7 @@ def thumb_v1(folder: Path) -> Iterator[Item]:
 
 def vatex_eval(folder: Path) -> Iterator[Item]:
     """``vid_cans_score_dict.json``: per video the candidates, their ratings and references."""
-    for video, entry in _json(folder, "vid_cans_score_dict.json").items():
+    for video, entry in read_json(folder, "vid_cans_score_dict.json").items():
         ratings, references = entry["scores"], entry["refs"]
         if isinstance(ratings, str):
             ratings = json.loads(ratings)
@@ -192,7 +192,7 @@ def sugarcrepe(folder: Path) -> Iterator[Item]:
 
 def iiw400_sxs(folder: Path) -> Iterator[Item]:
     """``data.jsonl`` of IIW-400: the model's description against the human one."""
-    for row in _lines(folder, "data.jsonl"):
+    for row in read_lines(folder, "data.jsonl"):
         answers = _answers(row.get("iiw-human-sxs-iiw-p5b") or {})
         if answers:
             yield _side_by_side(row["image/key"], row["IIW-P5B"], row["IIW"], answers, "IIW-P5B")
@@ -200,7 +200,7 @@ def iiw400_sxs(folder: Path) -> Iterator[Item]:
 
 def docci_test_sxs(folder: Path) -> Iterator[Item]:
     """``data.jsonl`` of DOCCI-Test: the DOCCI description against the IIW one."""
-    for row in _lines(folder, "data.jsonl"):
+    for row in read_lines(folder, "data.jsonl"):
         answers = _answers(row)
         yield _side_by_side(row["image"], row["DOCCI"], row["IIW"], answers, "DOCCI")
 
@@ -233,7 +233,7 @@ def _side_by_side(
 
 def caparena(folder: Path) -> Iterator[Item]:
     """``caparena_annots_eval.json``: battles of captions; those with a human side are left out."""
-    for number, row in enumerate(_json(folder, "caparena_annots_eval.json")):
+    for number, row in enumerate(read_json(folder, "caparena_annots_eval.json")):
         sides = (row["source1"], row["source2"])
         if "human" in sides:
             continue
@@ -253,44 +253,18 @@ def caparena(folder: Path) -> Iterator[Item]:
         )
 
 
-def _json(folder: Path, name: str) -> Any:
-    return _parsed(folder / name, json.loads)
-
-
-def _lines(folder: Path, name: str) -> Any:
-    return _parsed(
-        folder / name, lambda text: [json.loads(line) for line in text.splitlines() if line.strip()]
-    )
-
-
-def _columns(folder: Path, name: str) -> list[list[str]]:
-    found = _parsed(
-        folder / name, lambda text: [line.split("\t") for line in text.splitlines() if line]
-    )
-    return list(found)
-
-
 def _token_file(folder: Path, name: str) -> dict[str, list[str]]:
     references = defaultdict(list)
-    for key, text in _columns(folder, name):
+    for key, text in read_columns(folder, name):
         references[key.partition(".")[0]].append(text.strip())
     return references
 
 
 def _coco(folder: Path, name: str) -> dict[str, list[str]]:
-    data = _json(folder, name)
+    data = read_json(folder, name)
     files = {picture["id"]: picture["file_name"] for picture in data["images"]}
     references = defaultdict(list)
     for annotation in data["annotations"]:
         file_name = files[annotation["image_id"]]
         references[file_name.partition(".")[0]].append(annotation["caption"].strip())
     return references
-
-
-def _parsed(path: Path, parse: Callable[[str], Any]) -> Any:
-    try:
-        return parse(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(str(path), "is missing; the set is published in this file") from None
-    except (OSError, ValueError) as error:
-        raise DataError(str(path), f"cannot be read as the published form: {error}") from error

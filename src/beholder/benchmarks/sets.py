@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beholder.benchmarks import published, tables
+from beholder.benchmarks import published, published_long, tables
 from beholder.records import Item
 
 
@@ -23,6 +23,7 @@ class HumanSet:
         read: Reads the published files in a folder; None where it is a table on the hub.
         hub: Name, configuration and split on the Hugging Face hub; None where it is not there.
         row: Items of one row of that table.
+        mapped: As ``read``, of files whose columns have to be named.
     """
 
     name: str
@@ -32,9 +33,12 @@ class HumanSet:
     read: Callable[[Path], Iterator[Item]] | None = None
     hub: tuple[str, str | None, str] | None = None
     row: Callable[[int, Mapping[str, Any]], Iterator[Item]] | None = None
+    mapped: Callable[[Path, Mapping[str, str]], Iterator[Item]] | None = None
 
 
 _FLICKR = "Flickr8k is for non-commercial research"
+_HUB = "huggingface.co/datasets"
+_DETAIL = f"{_HUB}/zyxhhnkh/DetailVerifyBench"
 _IIW = "github.com/google/imageinwords, datasets"
 
 SETS: Mapping[str, HumanSet] = {
@@ -149,6 +153,41 @@ SETS: Mapping[str, HumanSet] = {
             "other: OpenAI's terms of use, each picture its own",
             hub=("naist-nlp/Wiki-ImageReview1.0", "en", "train"),
             row=tables.wiki_imagereview,
+        ),
+        HumanSet(
+            "longcap_arena",
+            "people score long captions: descriptiveness, relevance, fluency",
+            f"{_HUB}/Ka2ukiMatsuda/LongCap-Arena, data/test.* (Matsuda et al. 2025)",
+            "BSD 3-Clause Clear",
+            read=published_long.longcap_arena,
+        ),
+        HumanSet(
+            "docci_critique",
+            "five people say of each sentence of a long caption whether it is factual",
+            f"{_HUB}/google/DOCCI-Critique (Gordon et al. 2025)",
+            "see its page",
+            mapped=published_long.docci_critique,
+        ),
+        HumanSet(
+            "detailverifybench",
+            "marked hallucinations in long captions of a model",
+            f"{_DETAIL}, data/real_test.jsonl (Wang et al. 2026)",
+            "CC BY 4.0",
+            read=published_long.detailverifybench,
+        ),
+        HumanSet(
+            "detailverifybench_synthetic",
+            "hallucinations that a model put into long captions (no people)",
+            f"{_DETAIL}, data/synthetic_test.jsonl (Wang et al. 2026)",
+            "CC BY 4.0",
+            read=published_long.detailverifybench_synthetic,
+        ),
+        HumanSet(
+            "caparena_auto",
+            "GPT-4o says which of two long descriptions is better (no people)",
+            "caparena_auto, linked from github.com/njucckevin/CapArena (Cheng et al. 2025)",
+            "see its page",
+            read=published_long.caparena_auto,
         ),
     )
 }

@@ -10,15 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from beholder.cli.groups import (
-    AsJson,
     ItemDataGroup,
     JudgeGroup,
-    Out,
+    Markdown,
+    RunOut,
     TablesGroup,
+    TellGroup,
     ToolGroup,
     WorkGroup,
 )
-from beholder.cli.printing import close, say, say_left_out, tell_result
+from beholder.cli.printing import (
+    close,
+    say,
+    say_failures,
+    say_left_out,
+    tell_plan,
+    tell_result,
+    tell_summary,
+)
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,6 +47,8 @@ class JudgmentGroup:
         control: Partial the length out of correlations.
         resamples: Bootstrap resamples over sources; 0 for no intervals.
         judges: Reliability between the metrics of a run, or of raters.
+        suite: Folder with many sets, each held against all metrics by its own protocol; scores are
+            kept in --out, a run a set.
 
     Raises:
         ConfigError: The number of resamples is negative.
@@ -49,6 +60,7 @@ class JudgmentGroup:
     control: Literal["length"] | None = None
     resamples: int = 1000
     judges: bool = False
+    suite: Path | None = None
 
     def __post_init__(self) -> None:
         if self.resamples < 0:
@@ -68,42 +80,72 @@ class DrawingGroup(TablesGroup):
 
     no_figures: bool = False
     no_report: bool = False
+    markdown: Markdown = None
 
 
 def agree(
-    source: str,
+    source: str | None = None,
     /,
     *,
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
     judgments: JudgmentGroup = JudgmentGroup(),
-    out: Out = None,
+    out: RunOut = None,
     tools: ToolGroup = ToolGroup(),
     rows: ItemDataGroup = ItemDataGroup(),
     judging: JudgeGroup = JudgeGroup(),
     work: WorkGroup = WorkGroup(),
     drawing: DrawingGroup = DrawingGroup(),
-    as_json: AsJson = False,
+    tell: TellGroup = TellGroup(),
 ) -> int:
     """Hold metrics against human judgments by the set's own protocol; scores are kept.
 
     Example: `beholder agree flickr8k_expert --data sets -m cider -m meteor`
 
+    Example: `beholder agree --suite sets -m posh -m vcs -m meteor`
+
     Args:
-        source: A known set, a data file with judgments, or (--judges) a run.
+        source: A known set, a data file with judgments, or (--judges) a run; nothing with --suite.
         metric: A metric, such as cider or token_f1.recall; repeatable.
         out: Run directory of scores; runs/agree-SET if none is named.
     """
+    if judgments.suite is not None:
+        from beholder.cli.agree_suite import configure, hold_against_suite
+
+        if source is not None or judgments.judges or judgments.label or judgments.data:
+            raise ConfigError(
+                "--suite takes every set of its folder by the set's own protocol, so"
+                " name no set, --data, --label or --judges beside it"
+            )
+        suite = configure(
+            judgments.suite,
+            metric,
+            out,
+            tools.named(),
+            (rows, judging, work.found()),
+            kind=judgments.kind,
+            control_length=judgments.control == "length",
+            n_resamples=judgments.resamples,
+        )
+        return hold_against_suite(
+            suite, drawing.tables, not drawing.no_report, drawing.markdown, tell
+        )
+    if source is None:
+        raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
     if judgments.judges:
-        return _tell_reliability(source, metric, judgments.label, as_json)
+        return _tell_reliability(source, metric, judgments.label, tell.as_json)
+    from beholder.api import Run
     from beholder.benchmarks import agree as benchmark
     from beholder.benchmarks.load import load
+    from beholder.benchmarks.marks import MARKED
+    from beholder.benchmarks.measure import scored_items
     from beholder.benchmarks.protocols import generic, protocol
     from beholder.cli.progress import TerminalProgress
     from beholder.report.agreement import agreement_tables
     from beholder.report.agreement_figures import write_agreement_figures
     from beholder.report.html import write_report
+    from beholder.report.markdown import summed_up
     from beholder.report.pages import no_figures
-    from beholder.run.scores import ScoreConfig
+    from beholder.run.scores import ScoreConfig, plan_scores
 
     judged = load(source, judgments.data, rows)
     say_left_out(judged.bad_rows)
@@ -117,21 +159,30 @@ def agree(
         work.found(),
     )
     own = judged.known and not judgments.label
-    if own and judged.name == "docent_granular":
-        return _agree_on_spans(judged, judgments, metric, tools, config, as_json)
+    if own and judged.name in MARKED:
+        return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
     label = judgments.label or None
+    measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
+    metrics = [benchmark.asked(name, **tools.named()) for name in metric]
+    if tell.dry_run:
+        run = benchmark.scoring(config, benchmark.with_length(metrics))
+        return tell_plan(plan_scores(run, scored_items(judged.items, measures)), run.out)
     with TerminalProgress() as progress:
         report = benchmark.agree(
             judged,
-            protocol(judged.name) if own else generic(judged.items, label, judgments.kind),
-            [benchmark.asked(name, **tools.named()) for name in metric],
+            measures,
+            metrics,
             config,
             progress,
             control_length=judgments.control == "length",
             n_resamples=judgments.resamples,
         )
     found = agreement_tables(report)
-    tell_result(report.to_dict(), found, as_json)
+    title = f"Agreement: {judged.name}"
+    tell_summary(
+        report.to_dict(), found, tell.as_json, drawing.markdown, lambda: summed_up(title, found)
+    )
+    say_failures(Run(config.out).summary)
     drawing.write(found)
     lacking = no_figures()
     if lacking and not drawing.no_figures:
@@ -155,20 +206,34 @@ def _agree_on_spans(
     names: Sequence[str],
     tools: ToolGroup,
     config: ScoreConfig,
-    as_json: bool,
+    drawing: DrawingGroup,
+    tell: TellGroup,
 ) -> int:
     """Hold units of metrics against the spans that people marked."""
+    from beholder.api import Run
     from beholder.benchmarks.granular import granular
+    from beholder.benchmarks.measure import scored_items
     from beholder.cli.progress import TerminalProgress
     from beholder.metrics import metric
     from beholder.report.agreement import granular_table
+    from beholder.report.markdown import summed_up
+    from beholder.run.scores import plan_scores
 
     if not names:
         raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
     metrics = [metric(name, **tools.named()) for name in names]
+    if tell.dry_run:
+        run = replace(config, metrics=tuple(metrics))
+        return tell_plan(plan_scores(run, scored_items(judged.items, ())), run.out)
     with TerminalProgress() as progress:
         report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
-    tell_result(asdict(report), [granular_table(report)], as_json)
+    found = [granular_table(report)]
+    title = f"Agreement: {judged.name}"
+    tell_summary(
+        asdict(report), found, tell.as_json, drawing.markdown, lambda: summed_up(title, found)
+    )
+    drawing.write(found)
+    say_failures(Run(config.out).summary)
     return close(config.out, progress)
 
 

@@ -6,12 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beholder.cli.groups import AsJson, TablesGroup
-from beholder.cli.printing import say, tell_result
+from beholder.cli.groups import AsJson, Markdown, TablesGroup
+from beholder.cli.printing import say, tell_summary
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from beholder.tables import Table
 
 
@@ -23,6 +21,7 @@ def compare(
     allow_different: bool = False,
     html: Path | None = None,
     media_root: Path | None = None,
+    markdown: Markdown = None,
     tables: TablesGroup = TablesGroup(),
     as_json: AsJson = False,
 ) -> None:
@@ -40,34 +39,40 @@ def compare(
         media_root: Folder that image paths are relative to on the page; else that of the data.
     """
     from beholder.errors import ConfigError
-    from beholder.report.comparison import differences, write_comparison
+    from beholder.report.comparison import differences, moved_tables, write_comparison
+    from beholder.report.markdown import summed_up
     from beholder.run import manifest
     from beholder.run.compare import compare as compare_runs
     from beholder.run.compare import shared_askers
     from beholder.run.store import Store
 
     plain: dict[str, Any] = {}
-    told: list[RenderableType | Table] = []
     found: list[Table] = []
+    moved: list[Table] = []
     with Store.read(run_a) as a, Store.read(run_b) as b:
         narratives = {manifest.kind_of(run) for run in (run_a, run_b)} == {"narratives"}
         if not narratives or shared_askers(a, b):  # runs of different judges may share nothing
             comparison = compare_runs(a, b, allow_different=allow_different)
             plain = asdict(comparison)
             found.append(differences(comparison, str(run_a), str(run_b)))
+            moved += moved_tables(a, b, comparison)
             if html is not None:
                 write_comparison(a, b, comparison, html, media_root)
         elif html is not None:
             raise ConfigError("--html: the runs share no question, so there is no page to draw")
-    told += found
     if narratives:
         from beholder.report.narrate import side_by_side_tables
         from beholder.run.narrate.side_by_side import side_by_side
 
         beside = side_by_side(run_a, run_b)
         plain |= beside
-        told += side_by_side_tables(beside)
-    tell_result(plain, told, as_json)
+        found += side_by_side_tables(beside)
+        if not beside["models"]:
+            say("the runs share no way of rating")
+    if markdown is not None and not found:
+        raise ConfigError("--markdown: the runs share no question, so there is nothing to sum up")
+    title = f"{run_a} and {run_b}"
+    tell_summary(plain, found, as_json, markdown, lambda: summed_up(title, [*found, *moved]))
     tables.write(found)
     if html is not None:
         say(f"page: {html}")

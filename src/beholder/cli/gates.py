@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from beholder.errors import ConfigError
 from beholder.records import MetricResult
 from beholder.spec import with_value
+from beholder.tables import Column, Table
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,33 @@ def parse_gate(text: str) -> Gate:
     return Gate(str(metric), value, threshold)
 
 
-def missed(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[str]:
-    """A line for each gate that a run misses; nothing scored misses every gate.
+@dataclass(frozen=True)
+class PassedGate:
+    """A gate and what the run reached.
+
+    Attributes:
+        gate: The gate.
+        value: The value that it is on.
+        mean: Its mean; None where nothing was scored, which misses every gate.
+    """
+
+    gate: Gate
+    value: str
+    mean: float | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the mean is not under the threshold."""
+        return self.mean is not None and self.mean >= self.gate.threshold
+
+
+def check(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[PassedGate]:
+    """Each gate with what a run reached.
 
     Raises:
         ConfigError: A gate names a metric or value that the run does not have.
     """
-    lines = []
+    found = []
     for gate in gates:
         result = summary.get(gate.metric)
         if result is None:
@@ -56,7 +77,7 @@ def missed(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[s
                 f"--fail-under: the run has no metric {gate.metric!r}; it has: {', '.join(summary)}"
             )
         if not result.values:
-            lines.append(f"{gate.metric}: nothing was scored, so the gate is missed")
+            found.append(PassedGate(gate, gate.value or "", None))
             continue
         value = gate.value or next(iter(result.values))
         if value not in result.values:
@@ -64,9 +85,37 @@ def missed(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[s
                 f"--fail-under: {gate.metric} has no value {value!r}; it has:"
                 f" {', '.join(result.values)}"
             )
-        mean = result.values[value].mean
-        if mean < gate.threshold:
-            lines.append(
-                f"{gate.metric}.{value} is {mean:.4f}, under the gate of {gate.threshold:g}"
-            )
-    return lines
+        found.append(PassedGate(gate, value, result.values[value].mean))
+    return found
+
+
+def missed(checked: Iterable[PassedGate]) -> list[str]:
+    """A line for each gate that a run misses."""
+    return [
+        f"{one.gate.metric}: nothing was scored, so the gate is missed"
+        if one.mean is None
+        else f"{one.gate.metric}.{one.value} is {one.mean:.4f}, under the gate of"
+        f" {one.gate.threshold:g}"
+        for one in checked
+        if not one.passed
+    ]
+
+
+def gates_table(checked: Iterable[PassedGate]) -> Table:
+    """The gates of a run, passed and missed."""
+    rows = [
+        {
+            "gate": f"{one.gate.metric}.{one.value}".removesuffix("."),
+            "mean": one.mean,
+            "threshold": one.gate.threshold,
+            "passed": "passed" if one.passed else "missed",
+        }
+        for one in checked
+    ]
+    columns = (
+        Column("gate", "gate", "text"),
+        Column("mean", "mean"),
+        Column("threshold", "at least"),
+        Column("passed", "", "text"),
+    )
+    return Table("gates", "Gates", columns, tuple(rows))

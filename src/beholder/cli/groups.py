@@ -33,6 +33,36 @@ Data: TypeAlias = Annotated[str, Parameter(allow_leading_hyphen=True, validator=
 """A file, a folder or a name; - is standard input."""
 
 Out: TypeAlias = Annotated[Path | None, Parameter(alias="-o")]
+
+
+def _for_a_run(kind: Any, value: Path | None) -> None:
+    """Refuse a place that cannot be a run directory, before data are read or judges are asked."""
+    if value is not None:
+        from beholder.files import check_folder
+
+        check_folder(value)
+
+
+RunOut: TypeAlias = Annotated[Path | None, Parameter(alias="-o", validator=_for_a_run)]
+"""A run directory."""
+
+
+def _for_a_file(kind: Any, value: str | None) -> None:
+    """Refuse a file that cannot be written, before data are read or judges are asked."""
+    if value is not None and value != "-":
+        from beholder.files import check_folder
+
+        check_folder(Path(value).parent)
+
+
+Markdown: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        validator=_for_a_file,
+        allow_leading_hyphen=True,
+        help="File for a summary in GitHub's Markdown; - prints it instead of the tables.",
+    ),
+]
 AsJson: TypeAlias = Annotated[
     bool, Parameter(name="--json", help="Print JSON on stdout instead of tables.")
 ]
@@ -67,7 +97,8 @@ class ItemDataGroup(DataOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "map", dict(_field_and_column(one) for one in self.map))
+        if not isinstance(self.map, Mapping):  # a copy by dataclasses.replace has read it already
+            object.__setattr__(self, "map", dict(_field_and_column(one) for one in self.map))
 
 
 @Parameter(name="*")
@@ -150,7 +181,20 @@ class EngineGroup:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class FinishGroup:
+class TellGroup:
+    """What a command tells.
+
+    Attributes:
+        dry_run: Check all input and say what would be asked; nothing is asked or written.
+    """
+
+    as_json: AsJson = False
+    dry_run: bool = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class FinishGroup(TellGroup):
     """What a command does at its end.
 
     Attributes:
@@ -159,8 +203,6 @@ class FinishGroup:
     """
 
     allow_failed: int = 0
-    as_json: AsJson = False
-    dry_run: bool = False
 
 
 @Parameter(name="*")

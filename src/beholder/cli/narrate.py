@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import Data, Out, StorylineDataGroup, StorylineRunGroup
+from beholder.cli.groups import Data, RunOut, StorylineDataGroup, StorylineRunGroup
 from beholder.cli.printing import (
     close,
     say,
@@ -225,7 +225,7 @@ def judge(
     /,
     *,
     by: tuple[Literal["captions", "sight", "hybrid"], ...] = ("captions", "sight"),
-    out: Out = None,
+    out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: VoteGroup = VoteGroup(),
     hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
@@ -249,7 +249,7 @@ def transitions(
     /,
     *,
     by: Method = "sight",
-    out: Out = None,
+    out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: StepVoteGroup = StepVoteGroup(),
     coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
@@ -295,7 +295,7 @@ def compare(
     /,
     *,
     compared: ComparedGroup = ComparedGroup(),
-    out: Out = None,
+    out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: VoteGroup = VoteGroup(),
     hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
@@ -353,7 +353,7 @@ def _config(
 def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     """Carry a run out, print and draw it; gives the exit code."""
     from beholder.cli.progress import TerminalProgress
-    from beholder.report.narrate import study_tables, write_study
+    from beholder.report.narrate import terminal_tables, write_study
     from beholder.run.narrate.engine import plan_narratives, run_narratives
     from beholder.run.narrate.inputs import read_inputs
     from beholder.run.narrate.results import cost_table
@@ -367,7 +367,7 @@ def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     say_left_out(bad_rows)
     report = write_study(config.out)
     plain = {name: study[name] for name in _TOLD}
-    tell_result(plain, study_tables(study), run.finish.as_json)
+    tell_result(plain, terminal_tables(study), run.finish.as_json)
     unreadable = study["unreadable"]
     if unreadable:
         say(

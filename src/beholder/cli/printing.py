@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beholder.visible import for_terminal
+from beholder.visible import for_terminal, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from beholder.cli.progress import TerminalProgress
     from beholder.judges import Tally
+    from beholder.records import MetricResult
     from beholder.run.plan import RunPlan
     from beholder.tables import Table
 
 _SHOWN = 5
+
+STDOUT = "-"
+"""Standard output, where a file may be named."""
 
 
 def tell(text: object) -> None:
@@ -45,7 +49,7 @@ def tell_tables(*tables: RenderableType | Table) -> None:
 
     console: Console = SafeConsole()
     for table in tables:
-        console.print(renderable(table))
+        console.print(renderable(table), crop=False)
 
 
 def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json: bool) -> None:
@@ -56,10 +60,48 @@ def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json
         tell_tables(*tables)
 
 
+def tell_summary(
+    plain: object,
+    tables: Iterable[RenderableType | Table],
+    as_json: bool,
+    markdown: str | None,
+    summary: Callable[[], str],
+) -> None:
+    """Print a result as JSON or as tables, and sum it up in Markdown where that is asked for.
+
+    Args:
+        plain: The result as JSON has it.
+        tables: The result as tables.
+        as_json: Which of them.
+        markdown: File of the summary; - prints it instead of the result; None for no summary.
+        summary: Makes the summary.
+
+    Raises:
+        RunError: The file cannot be written.
+    """
+    if markdown == STDOUT:
+        tell(summary().rstrip("\n"))
+        return
+    tell_result(plain, tables, as_json)
+    if markdown is not None:
+        from beholder.files import write_text
+
+        write_text(Path(markdown), summary())
+        say(f"summary: {markdown}")
+
+
 def say_left_out(what: Iterable[object]) -> None:
     """Name what was left out, such as wrong rows."""
     for one in what:
         say(f"left out: {one}")
+
+
+def say_failures(summary: Mapping[str, MetricResult]) -> None:
+    """Name, for each metric, why items have no score, the most frequent reasons first."""
+    for name, result in summary.items():
+        reasons = sorted(result.failures.items(), key=lambda one: -one[1])
+        for reason, count in reasons[:_SHOWN]:
+            say(f"{name}: {count:,} failed: {visible(reason)}")
 
 
 def close(
@@ -91,8 +133,6 @@ def close(
 
 def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     """The first failures and their number, if there are more than are allowed."""
-    from beholder.visible import visible
-
     if len(failures) <= allowed:
         return []
     more = f" ({len(failures) - _SHOWN} more than shown)" if len(failures) > _SHOWN else ""
@@ -105,8 +145,6 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
 
 def tell_plan(planned: RunPlan, out: Path) -> int:
     """Say what a run would do; gives the exit code."""
-    from beholder.visible import visible
-
     tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
     for row in planned.bad_rows:
         tell(f"  {row}")

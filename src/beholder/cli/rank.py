@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, Out, RunGroup, ToolGroup
+from beholder.cli.groups import Data, RunGroup, RunOut, ToolGroup
 from beholder.cli.printing import (
     close,
     say_left_out,
@@ -50,7 +50,7 @@ def rank(
     *,
     scorer: Annotated[tuple[str, ...], Parameter(alias="-s")] = (),
     ablate: bool = False,
-    out: Out = None,
+    out: RunOut = None,
     tools: ToolGroup = ToolGroup(),
     sets: SetGroup = SetGroup(),
     run: RunGroup = RunGroup(),

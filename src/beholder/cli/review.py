@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from beholder.cli.groups import Data, Out, RunGroup
+from beholder.cli.groups import Data, RunGroup, RunOut
 from beholder.cli.printing import say, tell, tell_plan
 from beholder.cli.rows import close_made
 
@@ -14,7 +14,7 @@ def review(
     /,
     *,
     judge: str,
-    out: Out = None,
+    out: RunOut = None,
     language: tuple[str, ...] = ("en",),
     words: int = 80,
     images: Path | None = None,

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, EngineGroup, ItemRunGroup, Out, ToolGroup
-from beholder.cli.printing import close, say, say_left_out, tell_plan, tell_result
+from beholder.cli.groups import Data, EngineGroup, ItemRunGroup, Markdown, RunOut, ToolGroup
+from beholder.cli.printing import close, say, say_left_out, tell_plan, tell_summary
 
 
 def score(
@@ -17,10 +17,11 @@ def score(
     /,
     *,
     metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
-    out: Out = None,
+    out: RunOut = None,
     tools: ToolGroup = ToolGroup(),
     fail_under: tuple[str, ...] = (),
     no_report: bool = False,
+    markdown: Markdown = None,
     run: ItemRunGroup = ItemRunGroup(),
     where: EngineGroup = EngineGroup(),
 ) -> int:
@@ -37,9 +38,10 @@ def score(
         no_report: Do not draw report.html.
     """
     from beholder import api, metrics
-    from beholder.cli.gates import missed, parse_gate
+    from beholder.cli.gates import check, gates_table, missed, parse_gate
     from beholder.cli.progress import TerminalProgress
     from beholder.report import summary_table, write_report
+    from beholder.report.markdown import run_tables, together
     from beholder.run.scores import ScoreConfig, fitting_metric, plan_scores, run_scores
     from beholder.run.session import default_out
 
@@ -64,12 +66,19 @@ def score(
         say_left_out(run_scores(config, progress, engine=engine))
     made = api.Run(config.out)
     report = None if no_report else write_report(config.out, media_root=config.folder)
-    tell_result(made.manifest, [summary_table(made.manifest)], run.finish.as_json)
-    problems = missed(gates, made.summary)
+    checked = check(gates, made.summary)
+    problems = missed(checked)
     n_failed = sum(result.n_failed for result in made.summary.values())
     if n_failed > run.finish.allow_failed:
         problems.append(
             f"{n_failed} failed (--allow-failed {run.finish.allow_failed}); the reasons stand in"
             " the summary"
         )
+
+    def summary() -> str:
+        tables = [gates_table(checked)] if checked else []
+        return together(str(config.out), [*tables, *run_tables(config.out)], problems)
+
+    means = [summary_table(made.manifest)]
+    tell_summary(made.manifest, means, run.finish.as_json, markdown, summary)
     return close(config.out, progress, report, problems)

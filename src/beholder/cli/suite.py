@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from cyclopts import App, Parameter
 
-from beholder.cli.groups import AsJson, Data, ItemDataGroup, JudgeGroup, Out, ToolGroup, WorkGroup
+from beholder.cli.groups import (
+    AsJson,
+    Data,
+    ItemDataGroup,
+    JudgeGroup,
+    RunOut,
+    ToolGroup,
+    WorkGroup,
+)
 from beholder.cli.printing import close, say_left_out, tell_result
 from beholder.errors import ConfigError
 
@@ -60,7 +68,7 @@ def comparison(
     *,
     metric: Metrics = ("vcs",),
     writer: str | None = None,
-    out: Out = None,
+    out: RunOut = None,
     suite: SuiteGroup = SuiteGroup(),
     as_json: AsJson = False,
 ) -> int:
@@ -77,13 +85,16 @@ def comparison(
     """
     from beholder.benchmarks.suites import run_comparison
     from beholder.cli.progress import TerminalProgress
+    from beholder.report.study_tables import write_tables
     from beholder.report.suites import comparison_tables
 
     config = _config(data, metric, out, "comparison-", suite)
     with TerminalProgress() as progress:
         found, bad = run_comparison(config, progress, writer)
     say_left_out(bad)
-    tell_result([asdict(one) for one in found], comparison_tables(found), as_json)
+    tables = comparison_tables(found)
+    write_tables(tables, config.scores.out / "tables")
+    tell_result([asdict(one) for one in found], tables, as_json)
     return close(config.scores.out, progress)
 
 
@@ -95,7 +106,7 @@ def authors(
     metric: Metrics = ("vcs",),
     author: str = "system",
     others: int = 3,
-    out: Out = None,
+    out: RunOut = None,
     suite: SuiteGroup = SuiteGroup(),
     as_json: AsJson = False,
 ) -> int:
@@ -112,6 +123,7 @@ def authors(
     """
     from beholder.benchmarks.suites import run_authors
     from beholder.cli.progress import TerminalProgress
+    from beholder.report.study_tables import write_tables
     from beholder.report.suites import authors_tables
 
     if others < 1:
@@ -120,7 +132,9 @@ def authors(
     with TerminalProgress() as progress:
         found, bad = run_authors(config, progress, author, others)
     say_left_out(bad)
-    tell_result([asdict(one) for one in found], authors_tables(found), as_json)
+    tables = authors_tables(found)
+    write_tables(tables, config.scores.out / "tables")
+    tell_result([asdict(one) for one in found], tables, as_json)
     return close(config.scores.out, progress)
 
 

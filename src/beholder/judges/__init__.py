@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,18 @@ def judge(
         ConfigError: An unknown judge, model or option; the message names what there is.
     """
     parsed = tool(given)
-    kept = answers or Answers()
-    spent = budget or Budget()
+    made = _made(parsed, answers or Answers(), budget or Budget(), tally, options)
+    object.__setattr__(made, "spec", parsed)  # judges of other packages may be frozen
+    return made
+
+
+def _made(
+    parsed: Spec,
+    kept: AnswerStore,
+    spent: Budget,
+    tally: Tally | None,
+    options: Mapping[str, Any],
+) -> Judge:
     if parsed.name == PANEL:
         shared: dict[str, Any] = {"answers": kept, "budget": spent, "tally": tally, **options}
         return Panel([judge(member, **shared) for member in _members(parsed)], kept)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 from beholder.aio import run_sync
 from beholder.errors import ConfigError
 from beholder.judges.operations.base import ModelOperation, Operation
+from beholder.spec import Spec
 
 T = TypeVar("T")
 
@@ -33,8 +34,25 @@ FIRST = Draw()
 class Judge(ABC):
     """Answers operations. What a judge cannot do raises a ConfigError that names who can."""
 
+    spec: Spec | None = None
+    """What it was made from; None of a judge that was made by hand."""
+
     per_process: ClassVar[bool] = False
     """Whether it may be made anew in every worker process; a model may not."""
+
+    def named(self) -> str:
+        """The spec as text, by which metrics and runs name it.
+
+        Raises:
+            ConfigError: It was made by hand and has none.
+        """
+        if self.spec is None:
+            raise ConfigError(
+                f"this {type(self).__name__} was made by hand and has no name, and what is scored"
+                " must say by whom; name a judge, such as 'openai:MODEL', or make it with"
+                " beholder.judge('openai:MODEL')"
+            )
+        return str(self.spec)
 
     @property
     @abstractmethod

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from beholder import __version__
 from beholder.errors import ConfigError
+from beholder.judges.base import Judge
 from beholder.spec import Spec, tool
 
 REQUIRED = MISSING
@@ -82,6 +83,8 @@ def settle(built: object) -> None:
             listed = ", ".join(map(repr, known[p.name]))
             raise ConfigError(f"{p.name}={value!r}: expected one of {listed}")
         if p.metadata["tool"] and value is not None:
+            if isinstance(value, Judge):
+                value = value.named()
             if not isinstance(value, str | Spec):
                 raise ConfigError(f"{p.name}={value!r}: expected a spec, such as 'openai:MODEL'")
             object.__setattr__(built, p.name, str(tool(value)))

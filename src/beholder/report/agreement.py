@@ -12,9 +12,13 @@ from beholder.benchmarks.leaderboard import Board
 from beholder.benchmarks.reliability import Reliability
 from beholder.report.figures import safe_name
 from beholder.report.tables import show_p, show_signed
-from beholder.tables import Column, Table, interval_cells
+from beholder.tables import FAILED, Column, Table, interval_cells
 
 DASH = "\N{EN DASH}"
+CLUSTERS = (
+    "Cluster 1: the best and what the paired bootstrap over sources cannot tell from it (p of 0.05,"
+    " Holm-corrected); cluster 2: the same of the rest."
+)
 
 
 def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
@@ -31,6 +35,7 @@ def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
             Column("metric", "metric", "text"),
             Column("value", "value", "text"),
             Column("agreement", "agreement", interval=True),
+            Column("cluster", "cluster", "count"),
             Column("n", "n", "count"),
             Column("n_missing", "no score", "count"),
             Column("reason", "note", "text"),
@@ -42,6 +47,7 @@ def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
                 "agreement": row["agreement"],
                 "agreement_low": row["low"],
                 "agreement_high": row["high"],
+                "cluster": row.get("cluster"),
                 "n": row["n"],
                 "n_missing": row["n_missing"],
                 "reason": row["reason"] or "",
@@ -51,6 +57,7 @@ def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
         notes=(
             f"{found['n_items']:,} judged; 95 % intervals over sources, {found['n_resamples']:,}"
             " resamples.",
+            *([CLUSTERS] if any(row.get("cluster") for row in section["metrics"]) else ()),
             *(signature for signature in found["signatures"].values() if signature),
         ),
     )
@@ -119,14 +126,21 @@ def _extra(extra: Mapping[str, Mapping[str, float | None]]) -> Table:
 def granular_table(report: GranularReport) -> Table:
     """What each metric finds of the spans that people marked, per side."""
     rows: list[dict[str, Any]] = []
+    part = report.part
     notes = [
         f"{report.n_items:,} judged; 95 % intervals over sources, {report.n_resamples:,}"
         " resamples.",
-        "macro F1: words marked and not, at the best threshold of these data, an upper bound; held"
-        " out: each half by the other's threshold.",
-        "precision, recall, F1: of the marked words, at the best threshold; span F1: runs of words,"
-        " from half of their words on.",
+        f"AUC: chance that of two {part} the marked one has the lower score, whatever the"
+        " threshold; 0.5 knows nothing.",
+        f"macro F1: {part} marked and not, at the best threshold of these data, an upper bound;"
+        " held out: each half by the other's threshold.",
+        f"precision, recall, F1, IoU: of the marked {part}, at the best threshold.",
     ]
+    if any(found.spans is not None for found in report.findings):
+        notes.append(
+            "span F1: runs of words that alert, matched from half of their words on; span IoU: mean"
+            " over marked spans of the best overlap with a run."
+        )
     for found in report.findings:
         figures = _granular_figures(found) or [("", Share(None, None))]
         for name, share in figures:
@@ -156,19 +170,29 @@ def granular_table(report: GranularReport) -> Table:
 
 
 def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
-    if found.alerts is None or found.spans is None:
+    if found.alerts is None:
         return []
     held_out = Share(None, None)
     if found.held_out is not None:
         held_out = Share(found.held_out.f1, found.held_out.interval)
-    return [
+    figures = [
         ("macro F1", Share(found.alerts.f1, found.alerts.interval)),
         ("held out", held_out),
+        ("AUC", found.auc),
         ("precision", found.precision),
         ("recall", found.recall),
         ("F1", found.f1),
-        ("span F1", Share(found.spans.f1, found.spans.interval)),
+        ("IoU", found.iou),
     ]
+    if found.spans is not None:
+        figures += [
+            ("span F1", Share(found.spans.f1, found.spans.interval)),
+            ("span IoU", found.span_iou),
+        ]
+    return [*figures, *zip(_PER_TEXT, found.per_text, strict=False)]
+
+
+_PER_TEXT = tuple(f"{name}, mean of texts" for name in ("precision", "recall", "F1", "IoU"))
 
 
 def reliability_table(reliability: Reliability) -> Table:
@@ -214,7 +238,7 @@ def _board(board: Board) -> Table:
             Column("best_rank", "best rank", "count"),
             Column("worst_rank", "worst rank", "count"),
             Column("n", "scored", "count"),
-            Column("n_failed", "failed", "count"),
+            FAILED,
         ),
         rows=tuple(
             {

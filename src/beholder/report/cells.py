@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from beholder.report.numbers import MINUS, show_number
+from beholder.report.numbers import show_fixed, show_number
 from beholder.report.tables import show_p, show_signed
 from beholder.tables import Column
 from beholder.visible import visible
@@ -26,7 +26,8 @@ def show_cell(row: Mapping[str, Any], column: Column) -> str:
         return _NAMES.get(value, visible(str(value)))
     if column.kind == "direction":
         return str(value).upper()
-    return _number(value, column)
+    star = " ★" if column.best and row.get(f"{column.key}_best") else ""
+    return f"{_number(value, column)}{star}"
 
 
 def show_range(row: Mapping[str, Any], column: Column) -> str:
@@ -38,23 +39,23 @@ def show_range(row: Mapping[str, Any], column: Column) -> str:
 
 
 _NAMES = {"f1": "F1", "dcscore": "DCScore"}
+_SIGNS = {"best": "★", "few": "⚠"}
+_DIGITS = {"count": 0, "failed": 0, "tenths": 1, "hundredths": 2}
 
 
 def _mark(value: Any, key: str) -> str:
     if value is None:
         return DASH
-    if key == "best":
-        return "★" if value else ""
+    if key in _SIGNS:
+        return _SIGNS[key] if value else ""
     return "yes" if value else "no"
 
 
 def _number(value: float, column: Column) -> str:
-    if column.kind == "count":
-        return f"{value:,}"
-    if column.kind == "tenths":
-        return f"{value:,.1f}"
+    if column.kind in _DIGITS:
+        return show_fixed(value, _DIGITS[column.kind])
     if column.kind == "percent":
-        return f"{100 * value:.1f} %".replace("-", MINUS)
+        return f"{show_fixed(100 * value, 1)} %"
     if column.kind == "p":
         return show_p(value)
     if column.kind == "signed":

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.records import Estimate
-from beholder.report.load import ValueColumn
+from beholder.records import Interval
 from beholder.report.numbers import count_ticks, show_tick, ticks
+
+if TYPE_CHECKING:
+    from beholder.report.load import ValueColumn
 
 WIDTH = 640
 HEIGHT = 200
@@ -128,15 +131,14 @@ def scale(value: ValueColumn, scores: NDArray[np.float64]) -> tuple[float, float
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-def range_bar(estimate: Estimate, low: float, high: float) -> RangeBar:
+def range_bar(mean: float, interval: Interval | None, low: float, high: float) -> RangeBar:
     """Place a mean and its interval on a scale from ``low`` to ``high``."""
 
     def percent(score: float) -> float:
         return round(min(100.0, max(0.0, 100.0 * (score - low) / (high - low))), 2)
 
-    interval = estimate.interval
     return RangeBar(
-        mean=percent(estimate.mean),
+        mean=percent(mean),
         low=percent(interval.low) if interval else None,
         high=percent(interval.high) if interval else None,
     )

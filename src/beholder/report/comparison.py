@@ -69,6 +69,7 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
 
 
 _N_MOVED = 12
+_N_FALLEN = 5
 _ROOM = 6_000_000
 
 
@@ -116,7 +117,6 @@ def write_comparison(
     style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     names = [store.folder.name for store in (a, b)]
     root = media_root or manifest.data_folder(a.folder)
-    headlines = {row.metric: row.value for row in reversed(comparison.differences)}
     templates = environment()
     templates.filters.update(number=show_number, signed=show_signed)
     page = templates.get_template("comparison.html.j2").render(
@@ -127,11 +127,65 @@ def write_comparison(
         table=html(differences(comparison, *names)),
         moved=[
             (metric, value, _moved(a, b, metric, value, root))
-            for metric, value in reversed(headlines.items())
+            for metric, value in _headlines(comparison).items()
             if a.kind_of(metric) is ITEM
         ],
     )
     files.write_text(output, page)
+
+
+def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
+    """Per metric the items whose headline fell most from the first run to the second.
+
+    Args:
+        a: The first run.
+        b: The second run.
+        comparison: The two side by side.
+    """
+    tables = []
+    for metric, value in _headlines(comparison).items():
+        if a.kind_of(metric) is not ITEM:
+            continue
+        sign = 1.0 if _higher_is_better(a, metric) else -1.0
+        scores_a, scores_b = (_scores(store, metric, value) for store in (a, b))
+        change = {
+            name: scores_b[name][1] - scores_a[name][1]
+            for name in scores_a.keys() & scores_b.keys()
+        }
+        fallen = sorted((sign * moved, name) for name, moved in change.items() if sign * moved < 0)
+        rows = [
+            {
+                "id": name,
+                "a": scores_a[name][1],
+                "b": scores_b[name][1],
+                "difference": change[name],
+            }
+            for _, name in fallen[:_N_FALLEN]
+        ]
+        columns = (
+            Column("id", "item", "text"),
+            Column("a", f"{value} before"),
+            Column("b", f"{value} after"),
+            Column("difference", "difference", "signed"),
+        )
+        if rows:
+            title = f"Items that fell most by {metric}"
+            tables.append(Table("fallen", title, columns, tuple(rows)))
+    return tables
+
+
+def _headlines(comparison: Comparison) -> dict[str, str]:
+    """The first compared value of each metric."""
+    found: dict[str, str] = {}
+    for row in comparison.differences:
+        found.setdefault(row.metric, row.value)
+    return found
+
+
+def _higher_is_better(store: Store, metric: str) -> bool:
+    log = manifest.read(store.folder)
+    entry = next(entry for entry in log["metrics"] if entry["name"] == metric)
+    return bool(entry["values"][0].get("higher_is_better", True))
 
 
 def _moved(a: Store, b: Store, metric: str, value: str, root: Path | None) -> Sequence[Moved]:

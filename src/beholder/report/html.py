@@ -166,7 +166,7 @@ def _section(
         rows=[_value_row(metric, value) for value in metric.values],
         histogram=charts.histogram(metric.headline, scores) if len(scores) else None,
         breakdowns=[
-            (found, [charts.range_bar(estimate, low, high) for _, estimate in found.rows])
+            (found, [charts.range_bar(e.mean, e.interval, low, high) for _, e in found.rows])
             for found in breakdowns(run, metric, sources)
         ],
         low=low,
@@ -190,7 +190,8 @@ def _value_row(metric: MetricColumns, value: ValueColumn) -> ValueRow:
     estimate = metric.result.values.get(value.name) if metric.result else None
     if not len(scores):
         return ValueRow(value, estimate, None, [], 0)
-    bar = charts.range_bar(estimate, *charts.scale(value, scores)) if estimate else None
+    ends = charts.scale(value, scores)
+    bar = charts.range_bar(estimate.mean, estimate.interval, *ends) if estimate else None
     return ValueRow(value, estimate, bar, charts.sparkline(value, scores), len(scores))
 
 

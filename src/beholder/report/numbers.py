@@ -19,6 +19,14 @@ def show_number(value: float) -> str:
     return text.replace("-", MINUS)
 
 
+def show_fixed(value: float, digits: int) -> str:
+    """A number with so many decimals and with commas between thousands."""
+    text = f"{value:,.{digits}f}"
+    if not text.strip("-0.,"):
+        text = text.removeprefix("-")
+    return text.replace("-", MINUS)
+
+
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers from at most ``low`` to at least ``high``, about as many as asked for."""
     if not low < high:

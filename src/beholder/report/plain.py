@@ -23,7 +23,7 @@ def as_text(tables: Iterable[RenderableType | Table]) -> str:
     console = SafeConsole(file=io.StringIO(), width=WIDTH, force_jupyter=False, color_system=None)
     with console.capture() as caught:
         for table in tables:
-            console.print(renderable(table))
+            console.print(renderable(table), crop=False)
     return caught.get().rstrip()
 
 
@@ -31,5 +31,5 @@ def as_html(tables: Iterable[RenderableType | Table]) -> str:
     """Tables as HTML; what stands in them is escaped."""
     console = SafeConsole(file=io.StringIO(), width=WIDTH, force_jupyter=False, record=True)
     for table in tables:
-        console.print(renderable(table))
+        console.print(renderable(table), crop=False)
     return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")

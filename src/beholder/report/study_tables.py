@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 from rich.cells import cell_len
@@ -13,19 +14,25 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.text import Text
 
 from beholder import files
+from beholder.records import Interval
 from beholder.report.cells import show_cell, show_range
+from beholder.report.charts import RangeBar, range_bar
+from beholder.report.numbers import show_number
 from beholder.report.pages import environment
 from beholder.tables import Column, Table, plain, write_csv
 from beholder.visible import visible
 
 _WORDS = ("text", "direction", "mark", "measure")
 _GAP = "  "
+_WIDE = 7
 _INTERVAL = "95 % interval"
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
     "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}", "\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--", "★": r"$\star$",
+    "⚠": r"$\triangle$", "≥": r"$\geq$", "→": r"$\rightarrow$", "≈": r"$\approx$",
+    "×": r"$\times$", "θ": r"$\theta$",
 }  # fmt: skip
 
 
@@ -34,7 +41,8 @@ class TerminalTable:
     """A table for a console: names are never broken, whatever its width.
 
     Where the columns do not fit beside each other, they stand in several tables below each other,
-    each with the names of its rows.
+    each with the names of its rows. Where no column fits beside the names, each name has a line of
+    its own above its row. Print it with ``crop=False``: a name may be longer than the console.
     """
 
     table: Table
@@ -44,11 +52,14 @@ class TerminalTable:
         grid = _Grid.of(self.table)
         if self.table.title:
             yield Text(visible(self.table.title), style="bold")
-        for part in grid.parts(options.max_width):
-            yield from grid.lines(part)
+        above = grid.cramped(options.max_width)
+        for part in grid.parts(options.max_width, above):
+            yield from grid.lines(part, above)
             yield Text("")
         for note in self.table.notes:
             yield Text(visible(note), style="dim", overflow="fold")
+        if self.table.notes:
+            yield Text("")
 
 
 def renderable(table: Table | RenderableType) -> RenderableType:
@@ -95,19 +106,30 @@ class _Grid:
             beside = table.heads.get(str(row.get(table.by)), "")
             groups.append(f"{name}{_GAP}{visible(beside)}".strip())
         rows = [list(_cells(row, columns)) for row in table.rows]
-        return cls(heads, right, rows, groups, max(1, names))
+        return cls(heads, right, rows, groups, min(max(1, names), len(heads)))
 
     def width(self, column: int) -> int:
         """Cells of the terminal that a column takes."""
         return max(map(cell_len, (self.heads[column], *(row[column] for row in self.rows))))
 
-    def parts(self, room: int) -> list[list[int]]:
-        """Columns that fit beside each other, names of rows first in every part."""
-        names = list(range(min(self.n_names, len(self.heads))))
+    def cramped(self, room: int) -> bool:
+        """Whether the names of rows leave no room for a column beside them."""
+        names, rest = range(self.n_names), range(self.n_names, len(self.heads))
+        taken = sum(self.width(name) + len(_GAP) for name in names)
+        return bool(rest) and taken + max(map(self.width, rest)) > room
+
+    def parts(self, room: int, above: bool) -> list[list[int]]:
+        """Columns that fit beside each other, names of rows first in every part.
+
+        Args:
+            room: Cells of a line.
+            above: Whether the names stand above their rows instead.
+        """
+        names = [] if above else list(range(self.n_names))
         taken = sum(self.width(name) + len(_GAP) for name in names)
         found: list[list[int]] = []
         part, used = list(names), taken
-        for column in range(len(names), len(self.heads)):
+        for column in range(self.n_names, len(self.heads)):
             wide = self.width(column) + len(_GAP)
             if used + wide - len(_GAP) > room and len(part) > len(names):
                 found.append(part)
@@ -116,9 +138,11 @@ class _Grid:
             used += wide
         return [*found, part]
 
-    def lines(self, part: Sequence[int]) -> Iterator[Text]:
-        """Head, rule, rows; a group's name stands above its rows."""
+    def lines(self, part: Sequence[int], above: bool) -> Iterator[Text]:
+        """Head, rule, rows; a group's name stands above its rows, and theirs if need be."""
         widths = [self.width(column) for column in part]
+        if above:
+            yield self._above(self.heads, "bold")
         yield _line([self.heads[column] for column in part], part, widths, self.right, "bold")
         yield Text("─" * (sum(widths) + len(_GAP) * (len(widths) - 1)), no_wrap=True)
         before = ""
@@ -126,7 +150,15 @@ class _Grid:
             if group != before:
                 yield Text(group, style="bold", no_wrap=True, overflow="ignore")
                 before = group
+            if above:
+                yield self._above(row)
             yield _line([row[column] for column in part], part, widths, self.right)
+
+    def _above(self, cells: Sequence[str], style: str = "") -> Text:
+        """The names of a row on a line of their own, set in below the name of a group."""
+        name = _GAP.join(cells[: self.n_names]).strip()
+        indent = _GAP if any(self.groups) else ""
+        return Text(f"{indent}{name}", style=style, no_wrap=True, overflow="ignore")
 
 
 def _line(
@@ -151,22 +183,39 @@ def _cells(row: object, columns: Iterable[Column]) -> Iterator[str]:
 
 
 def html(table: Table) -> Markup:
-    """A table for a page, with its notes; everything escaped."""
+    """A table for a page, with its notes; everything escaped.
+
+    Values of a column with a scale are drawn on it, too.
+    """
     templates = environment()
-    templates.filters.update(cell=show_cell, range=show_range)
+    templates.filters.update(cell=show_cell, range=show_range, bar=_bar, number=show_number)
     drawn = templates.get_template("table.html.j2").render(table=table)
     return Markup(drawn)  # noqa: S704  # escaped by the template
 
 
+def _bar(row: Mapping[str, Any], column: Column) -> RangeBar | None:
+    value = row.get(column.key)
+    if value is None or column.scale is None:
+        return None
+    low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
+    interval = None if low is None or high is None else Interval(low, high)
+    return range_bar(value, interval, *column.scale)
+
+
 def latex(table: Table) -> str:
-    """A table for a paper: ``booktabs``, a caption with the notes, numbers as on the page."""
+    """A table for a paper: ``booktabs``, a caption with the notes, numbers as on the page.
+
+    One with more than ``_WIDE`` columns is scaled to the width of the text (``graphicx``).
+    """
     columns = table.shown_columns()
+    wide = len(columns) > _WIDE
     marks = "".join("l" if column.kind in _WORDS else "r" for column in columns)
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_escaped(' '.join((f'{table.title}.', *table.notes)))}}}",
         rf"\label{{tab:{table.name}}}",
+        *((r"\resizebox{\textwidth}{!}{%",) if wide else ()),
         rf"\begin{{tabular}}{{{marks}}}",
         r"\toprule",
         " & ".join(_escaped(column.heading) for column in columns) + r" \\",
@@ -179,7 +228,8 @@ def latex(table: Table) -> str:
             text = show_cell(row, column)
             cells.append(_escaped(f"{text} [{interval}]" if interval else text))
         lines.append(" & ".join(cells) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+    end = r"\end{tabular}}" if wide else r"\end{tabular}"
+    return "\n".join([*lines, r"\bottomrule", end, r"\end{table}", ""])
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:

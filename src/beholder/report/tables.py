@@ -1,12 +1,10 @@
-"""Tables for a terminal; without colours and lines where the output is not one."""
+"""The summary of a run as a table, and differences, intervals and p-values as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from rich import box
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from beholder.records import Interval
@@ -73,14 +71,6 @@ def show_signed(value: float) -> str:
 def show_p(value: float) -> str:
     """A p-value with three decimals, never as 0."""
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def plain_table(*columns: str) -> RichTable:
-    """A table without side lines, with these first columns."""
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
 
 
 def cell(text: str, style: str = "") -> Text:

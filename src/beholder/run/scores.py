@@ -129,8 +129,12 @@ def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, s
     return fitting.fitting(head, judge=judge)
 
 
-def plan_scores(config: ScoreConfig) -> RunPlan:
+def plan_scores(config: ScoreConfig, rows: Iterable[Item | DataError] | None = None) -> RunPlan:
     """Read all input and say what the run would do; nothing is scored or written.
+
+    Args:
+        config: The run.
+        rows: Items given in Python instead of ``config.data``.
 
     Raises:
         ConfigError: A metric, tool or option is wrong.
@@ -139,7 +143,7 @@ def plan_scores(config: ScoreConfig) -> RunPlan:
     bad: list[DataError] = []
     metrics, means = _checked(config.metrics), config.means
     means.check(metrics)
-    return plan(metrics, ITEM, read(config, bad), config.out, means, bad)
+    return plan(metrics, ITEM, read(config, bad, rows), config.out, means, bad)
 
 
 def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from beholder.stats.agreement import Agreement
     from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
     from beholder.stats.bootstrap import mean_interval
+    from beholder.stats.clusters import significance_clusters
     from beholder.stats.compare import (
         CorrelationDifference,
         compare_correlations,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         mean_pairwise_correlation,
         within_item_spread,
     )
+    from beholder.stats.roc import AlertAUC, alert_auc
     from beholder.stats.significance import TestResult, holm, mann_whitney, t_test, wilcoxon
     from beholder.stats.spans import SpanF1, relaxed_f1, token_labels, token_scores
     from beholder.stats.strengths import BradleyTerry, Strength, bradley_terry
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ICC",
     "Agreement",
+    "AlertAUC",
     "AlertF1",
     "BradleyTerry",
     "Correlation",
@@ -66,6 +69,7 @@ __all__ = [
     "TestResult",
     "ThreeWay",
     "TieCalibrated",
+    "alert_auc",
     "alert_f1",
     "bradley_terry",
     "cohen_d",
@@ -93,6 +97,7 @@ __all__ = [
     "ranking_correlation",
     "relaxed_f1",
     "reliability_verdict",
+    "significance_clusters",
     "spearman",
     "spearman_brown",
     "steiger",
@@ -119,6 +124,7 @@ _HOME = {
         "Strength",
         "bradley_terry",
     ),
+    "clusters": ("significance_clusters",),
     "compare": (
         "CorrelationDifference",
         "compare_correlations",
@@ -177,6 +183,7 @@ _HOME = {
         "t_test",
         "wilcoxon",
     ),
+    "roc": ("AlertAUC", "alert_auc"),
     "spans": (
         "SpanF1",
         "relaxed_f1",

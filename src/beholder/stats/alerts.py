@@ -78,7 +78,8 @@ def alert_f1(
         ConfigError: No documents, scores and labels that do not pair, NaN, or labels other than
             0 and 1.
     """
-    s, g = _documents(scores, labels, macro)
+    _check_macro(macro)
+    s, g = documents(scores, labels)
     resampling(n_resamples, level)
     if threshold is not None and not np.isfinite(threshold):
         raise ConfigError(f"threshold: expected a finite number, got {threshold}")
@@ -118,7 +119,8 @@ def held_out_alert_f1(
     Raises:
         ConfigError: As :func:`alert_f1`, or a bad number of folds.
     """
-    s, g = _documents(scores, labels, macro)
+    _check_macro(macro)
+    s, g = documents(scores, labels)
     resampling(n_resamples, level)
     codes = cluster_codes(clusters, len(s))
     n_clusters = int(codes.max()) + 1
@@ -205,11 +207,20 @@ def _result(
     )
 
 
-def _documents(
-    scores: Sequence[ArrayLike], labels: Sequence[ArrayLike], macro: str
-) -> tuple[list[Floats], list[Ints]]:
+def _check_macro(macro: str) -> None:
     if macro not in ("classes", "documents"):
         raise ConfigError(f"macro: expected classes or documents, got {macro!r}")
+
+
+def documents(
+    scores: Sequence[ArrayLike], labels: Sequence[ArrayLike]
+) -> tuple[list[Floats], list[Ints]]:
+    """Scores and labels of documents as arrays.
+
+    Raises:
+        ConfigError: No documents, scores and labels that do not pair, NaN, or labels other than
+            0 and 1.
+    """
     at_least(len(scores), 1, "the number of documents")
     if len(scores) != len(labels):
         raise ConfigError(f"expected as many documents, got {len(scores)} and {len(labels)}")

@@ -12,8 +12,8 @@ from beholder.records import Frame, Item, ItemFailure, ItemScore, Reviews, Story
 from beholder.report.made import subject_of
 from beholder.report.narrate.strips import strips
 from beholder.report.payload import encode_item, page_json
-from beholder.report.rank.page import label_of, matrices
-from beholder.report.rank.tables import labels
+from beholder.report.rank.page import matrices
+from beholder.report.rank.tables import label_of
 from beholder.run import manifest
 from beholder.run.narrate import results as narratives
 from beholder.run.narrate.engine import KIND as NARRATIVES
@@ -97,7 +97,10 @@ def _ranked(
     except RunError:  # not finished: there is no table of ranks yet
         return _plain(view, store, kind, position, subject, pictures)
     drawn = next(one for one in matrices(found, view.folder) if one.position == position)
-    context = {"matrix": drawn, "labels": list(zip(labels(found), label_of(found), strict=True))}
+    context = {
+        "matrix": drawn,
+        "labels": [(label, name) for name, label in label_of(found).items()],
+    }
     return "ranked_item.html.j2", {**context, "pictures": pictures}
 
 

@@ -17,7 +17,7 @@ from beholder.annotate.tasks.base import (
     pictures_of,
     region,
 )
-from beholder.benchmarks.granular import SIDES, Label
+from beholder.benchmarks.marks import SIDES, Label
 from beholder.benchmarks.reliability import Reliability
 from beholder.data.row import shorten, to_row
 from beholder.errors import ItemError

@@ -53,7 +53,7 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
             Column("best", "Best", "mark"),
             Column("n", "Texts", "count"),
             Column("n_images", "Pictures", "count"),
-            Column("n_failed", "Failed", "count"),
+            Column("n_failed", "Failed", "failed"),
             Column("mean", "Mean", interval=True),
             Column("sd", "SD"),
             Column("q1", "Quartile 1"),

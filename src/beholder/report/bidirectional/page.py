@@ -18,8 +18,9 @@ from beholder.report.bidirectional.figures import figures, n_texts
 from beholder.report.cells import show_cell, show_range
 from beholder.report.figures import save
 from beholder.report.pages import TEMPLATES, content_hash, environment, no_figures, svg_uri
+from beholder.report.study_tables import write_tables
 from beholder.run import manifest
-from beholder.tables import Column, Table, write_csv
+from beholder.tables import Column, Table
 
 MAX_ROWS = 25
 """Rows of a ranked table in the page, per data set and language; its file has all."""
@@ -144,9 +145,7 @@ def write_bidirectional(study: Study, run: Path, out: Path) -> Path:
     Raises:
         RunError: The folder holds no run.
     """
-    files.make_folder(out / "tables")
-    for table in study.tables:
-        write_csv(table, out / "tables" / f"{table.name}.csv")
+    write_tables(study.tables, out / "tables")
     page = out / "report.html"
     drawn = {} if no_figures() else _drawn(study, out / "figures")
     files.write_text(page, _render(study, manifest.read(run), drawn))

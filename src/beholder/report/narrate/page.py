@@ -14,8 +14,10 @@ from beholder.narratives.study import mean_vote
 from beholder.report.figures import save
 from beholder.report.narrate.alignment import SIDE, alignments
 from beholder.report.narrate.strips import Strip, strips, thumbnails
-from beholder.report.numbers import MINUS, show_number
+from beholder.report.narrate.tables import study_tables
+from beholder.report.numbers import show_fixed, show_number
 from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, no_figures
+from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.run.narrate import results
 
@@ -31,7 +33,8 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
 
     Args:
         run_folder: The run directory.
-        output: The file to write; ``report.html`` in the run directory if None.
+        output: The file to write. If None, ``report.html`` in the run directory, and the tables
+            beside it in ``tables``, as CSV, JSON and LaTeX.
 
     Returns:
         The file.
@@ -42,6 +45,8 @@ def write_study(run_folder: Path, output: Path | None = None) -> Path:
     target = output or run_folder / "report.html"
     study, log = results.read(run_folder), manifest.read(run_folder)
     files.write_text(target, _render(run_folder, study, log))
+    if output is None:
+        write_tables(study_tables(study), run_folder / "tables")
     return target
 
 
@@ -93,15 +98,18 @@ def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> s
     style += (TEMPLATES / "narrate.css").read_text(encoding="utf-8")
     style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
     drawn = strips(study, thumbs)
+    tables = {table.name: table for table in study_tables(study)}
     lacking = no_figures()
     drawn_figures = {} if lacking else figures(folder, study)
     templates = environment()
-    templates.filters.update(number=_number, two=two, pair=_pair, p=_p, whole=whole)
+    templates.filters.update(number=_number, two=two, whole=whole)
     return templates.get_template("narrate.html.j2").render(
         log=log,
         name=log["data"]["source"],
         study=study,
-        tables=study["tables"],
+        facts=study["tables"],
+        tables={name: (table.title, html(table)) for name, table in tables.items()},
+        judges=[name for name in tables if name.startswith("judge")],
         figures={name: data_uri(figure) for name, figure in drawn_figures.items()},
         no_figures=lacking,
         strips=_by_source(drawn, study["tables"]["sources"]),
@@ -172,19 +180,9 @@ def _number(value: float | None) -> str:
 
 def two(value: float | None) -> str:
     """A number with two decimals, or a dash."""
-    return "–" if value is None else f"{value:.2f}".replace("-", MINUS)
+    return "–" if value is None else show_fixed(value, 2)
 
 
 def whole(value: float | None) -> str:
     """A number without decimals, or a dash."""
-    return "–" if value is None else f"{value:,.0f}".replace("-", MINUS)
-
-
-def _pair(interval: list[float] | None) -> str:
-    return "–" if interval is None else f"{two(interval[0])} to {two(interval[1])}"
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+    return "–" if value is None else show_fixed(value, 0)

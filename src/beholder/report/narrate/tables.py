@@ -1,4 +1,4 @@
-"""What a terminal shows of storylines: paths, scores, reliability, coherence, weakest links."""
+"""Tables of storylines: paths, scores, reliability, coherence, differences, costs, steps."""
 
 from __future__ import annotations
 
@@ -6,204 +6,176 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from beholder.narratives.extract import Extracted
-from beholder.narratives.study import mean_vote
+from beholder.report.narrate.columns import EFFECT, FEW, METHOD, PAIR, SD, SOURCE, effects
+from beholder.report.narrate.cost_tables import captions_or_sight_table, cost_table, hybrid_table
+from beholder.report.narrate.judge_tables import examples_table, model_tables, reliability_table
+from beholder.report.narrate.step_tables import step_tables, weakest_table
+from beholder.tables import FAILED, Column, Table, interval_cells
 
-_N_BREAKS = 10
-_COEFFICIENTS = ("icc_single", "icc_average", "alpha")
+_PAGE_ONLY = ("correlations", "break-differences", "costs", "captions-or-sight")
+_MEASURES = {
+    "minimum": "minimum coherence",
+    "mean": "mean coherence",
+    "dtw": "distance to human narratives",
+}
 
 
 def extraction_table(found: Sequence[Extracted]) -> Table:
     """Storylines that were extracted, with their weakest links."""
-    table = Table("id", "pictures", "weakest link", "mean", "weakest step")
+    rows = []
     for each in found:
         steps, shots = each.path.steps, each.storyline.frames
         at = steps.index(min(steps))
-        table.add_row(
-            escape(each.storyline.id),
-            str(len(shots)),
-            f"{each.path.weakest:.3f}",
-            f"{each.path.mean:.3f}",
-            escape(f"{shots[at].id} → {shots[at + 1].id}"),
+        rows.append(
+            {
+                "id": each.storyline.id,
+                "pictures": len(shots),
+                "weakest": each.path.weakest,
+                "mean": each.path.mean,
+                "step": f"{shots[at].id} → {shots[at + 1].id}",
+            }
         )
-    return table
+    columns = (
+        Column("id", "id", "text"),
+        Column("pictures", "pictures", "count"),
+        Column("weakest", "weakest link"),
+        Column("mean", "mean"),
+        Column("step", "weakest step", "text"),
+    )
+    return Table("extracted", "", columns, tuple(rows))
 
 
-def study_tables(study: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Scores, reliability, coherence and steps of a study, as far as it has them."""
+def study_tables(study: Mapping[str, Any]) -> list[Table]:
+    """All tables of a study that hold something, in the order to read them.
+
+    Args:
+        study: The content of ``study.json``.
+    """
     tables = study["tables"]
+    found: list[Table] = []
     if tables["methods"]:
-        yield from (_scores(tables["scores"]), _agreement(tables["reliability"]))
-    for found in study["models"]:
-        yield from models_tables(found)
-    if study["examples"] is not None:
-        yield _examples(study["examples"]["rows"])
+        found.append(_scores(tables["scores"]))
     if study["theta"] is not None:
-        yield from (_coherence(tables["coherence"]), Text(study["theta"]["signature"]))
-    if study["steps"] is not None:
-        yield from (_steps(study["steps"]["sources"]), _compared(study["steps"]["comparisons"]))
-        yield from (_kinds(study["steps"]["breaks"]["sources"]), _breaks(study))
+        found.append(_coherence(tables["coherence"], study["theta"]))
+    if tables["methods"]:
+        found.append(reliability_table(tables["reliability"]))
+        for one in study["models"]:
+            found += model_tables(one)
+        if study["examples"] is not None:
+            found.append(examples_table(study["examples"]))
+        found += _filled(_correlations(tables), _differences(tables["comparisons"]))
+        stages = study["cost"]["stages"].items()
+        found += _filled(cost_table([{"stage": stage, **row} for stage, row in stages]))
+        found.append(captions_or_sight_table(study["cost"]))
     if study["hybrid"] is not None:
-        yield _checks(study["hybrid"]["checks"])
-    yield from (Text(note) for note in tables["cautions"] if note.startswith("hybrid:"))
+        found.append(hybrid_table(study["hybrid"], study["cost"]["n_narratives"]))
+    if study["steps"] is not None:
+        found += _filled(*step_tables(study["steps"]), weakest_table(study))
+    return found
+
+
+def terminal_tables(study: Mapping[str, Any]) -> Iterator[RenderableType | Table]:
+    """What a terminal shows of a study: most tables, and what to be careful with."""
+    yield from (table for table in study_tables(study) if table.name not in _PAGE_ONLY)
+    if study["tables"]["methods"]:
+        yield from map(Text, study["tables"]["cautions"])
     if study["hybrid_missing"]:
         yield Text(study["hybrid_missing"])
 
 
+def side_by_side_tables(beside: Mapping[str, Any]) -> list[Table]:
+    """Two runs over the same narratives: judges, agreement and ranks way by way, cost.
+
+    Args:
+        beside: What ``side_by_side`` gives.
+    """
+    found: list[Table] = []
+    for one in beside["models"]:
+        judges = beside["judges"][one["by"]]
+        found += model_tables(
+            one, [f"{run}: {judge}" for run, judge in zip(beside["runs"], judges, strict=True)]
+        )
+    return found + _filled(cost_table(beside["cost"], by="run"))
+
+
+def _filled(*tables: Table) -> list[Table]:
+    return [table for table in tables if table.rows]
+
+
 def _scores(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("method", "source", "n", "mean", "SD", "SD of judges", "failed")
-    for row in rows:
-        numbers = (_two(row[name]) for name in ("mean", "sd", "within_sd"))
-        table.add_row(
-            escape(row["method"]),
-            escape(row["source"]),
-            str(row["n"]),
-            *numbers,
-            str(row["n_failed"]),
-        )
-    return table
-
-
-def _agreement(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("method", "narratives", "ICC(2,1)", "ICC(2,k)", "alpha", "pairwise r")
-    for row in rows:
-        known = "icc_single" in row
-        table.add_row(
-            escape(row["method"]),
-            str(row["n"]),
-            *(_with_word(row[n]) if known else "–" for n in _COEFFICIENTS),
-            _two(row["mean_pairwise_r"]) if known else "–",
-        )
-    return table
-
-
-def models_tables(found: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """How several judges rate the same narratives: agreement, scores and ranks by judge."""
-    if "reason" in found:
-        yield Text(f"judges {found['by']}: {found['reason']}")
-        return
-    table = Table(f"judges {found['by']}", "r", "rho", "second − first", "p")
-    for row in found["pairs"]:
-        numbers = (_two(row[name]) for name in ("r", "rho", "difference", "difference_p"))
-        table.add_row(escape(f"{row['a']} and {row['b']}"), *numbers)
-    yield table
-    table = Table("judge", "source", "n", "mean", "SD", "rank")
-    for row in found["sources"]:
-        numbers = (_two(row[name]) for name in ("mean", "sd"))
-        table.add_row(
-            escape(row["model"]), escape(row["source"]), str(row["n"]), *numbers, f"{row['rank']:g}"
-        )
-    yield table
-    single, average = (_with_word(found[name]) for name in ("icc_single", "icc_average"))
-    yield Text(
-        f"{len(found['models'])} judges, {found['n']} narratives that all rated: ICC(2,1) {single},"
-        f" ICC(2,k) {average}, Kendall's W {_two(found['kendall_w']['value'])}"
+    columns = (
+        METHOD,
+        SOURCE,
+        Column("n", "n", "count"),
+        Column("mean", "mean (1 to 10)", "hundredths", interval=True),
+        SD,
+        Column("within_sd", "SD of judges", "hundredths"),
+        Column("within_range", "range of judges", "hundredths"),
+        FAILED,
+        Column("n_votes_failed", "failed votes", "failed"),
     )
+    found = tuple({**row, **interval_cells("mean", row["interval"])} for row in rows)
+    return Table("scores", "scores by source", columns, found, by="method")
 
 
-def side_by_side_tables(beside: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Two runs over the same narratives: judges, agreement and ranks way by way, cost."""
-    for found in beside["models"]:
-        judges = " and ".join(beside["judges"][found["by"]])
-        yield Text(f"{found['by']}: {judges}")
-        yield from models_tables(found)
-    if not beside["models"]:
-        yield Text("the runs share no way of rating")
-    table = Table("run", "stage", "answers", "seconds", "tokens")
-    for row in beside["cost"]:
-        tokens = row["prompt_tokens"] + row["completion_tokens"]
-        table.add_row(
-            escape(row["run"]), escape(row["stage"]), f"{row['calls']:,}",
-            f"{row['seconds']:,.1f}", f"{tokens:,}",
-        )  # fmt: skip
-    if beside["cost"]:
-        yield table
-
-
-def _examples(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("examples", "source", "without", "with", "SD change", "ICC(2,1)", "with")
-    for row in rows:
-        told = [f"{_two(row[w]['mean'])} ± {_two(row[w]['sd'])}" for w in ("without", "with")]
-        icc = [found and found["value"] for found in row["icc_single"].values()]
-        table.add_row(
-            escape(row["way"]), escape(row["source"]), *told, _two(row["sd_difference"]),
-            *map(_two, icc),
-        )  # fmt: skip
-    return table
-
-
-def _checks(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(
-        "hybrid against sight", "n", "error", "error of the mean", "r", "SD", "SD of sight"
+def _coherence(rows: Sequence[Mapping[str, Any]], theta: Mapping[str, Any]) -> Table:
+    named = {
+        "minimum": "min coherence",
+        "mean": "mean coherence",
+        "dtw": "distance to the nearest human one",
+    }
+    columns = [SOURCE, Column("n", "n", "count")]
+    for name, heading in named.items():
+        columns += [Column(name, heading), Column(f"{name}_sd", "SD")]
+    found = [
+        {
+            "source": row["source"],
+            "n": row["minimum"]["n"],
+            **{name: row[name]["mean"] for name in named},
+            **{f"{name}_sd": row[name]["sd"] for name in named},
+        }
+        for row in rows
+    ]
+    notes = (
+        f"{theta['signature']} by {theta['embedder']}. Compare only numbers of one signature.",
     )
-    for row in rows:
-        numbers = (_two(row[n]) for n in ("error", "error_of_mean", "r", "sd", "sd_sight"))
-        table.add_row(row["narratives"], str(row["n"]), *numbers)
-    return table
+    return Table("coherence", "coherence by source", tuple(columns), tuple(found), notes)
 
 
-def _compared(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("steps of", "difference", "t (Welch)", "p", "p (Holm)", "g")
-    for row in rows:
-        numbers = (_two(row[name]) for name in ("difference", "t_welch"))
-        chances = (_p(row[name]) for name in ("p_welch", "p_welch_holm"))
-        table.add_row(escape(f"{row['a']} − {row['b']}"), *numbers, *chances, _two(row["g"]))
-    return table
+def _correlations(tables: Mapping[str, Any]) -> Table:
+    told = [
+        {"method": row["method"], "other": _MEASURES[row["measure"]], **row}
+        for row in tables["correlations"]
+        if row["n"]
+    ]
+    told += [{"method": row["a"], "other": row["b"], **row} for row in tables["between_methods"]]
+    columns = (
+        METHOD,
+        Column("other", "with", "text"),
+        Column("n", "n", "count"),
+        Column("r", "Pearson r", interval=True),
+        Column("p", "p", "p"),
+        Column("rho", "Spearman"),
+    )
+    rows = tuple({**row, **interval_cells("r", row["interval"])} for row in told)
+    return Table("correlations", "scores and coherence", columns, rows)
 
 
-def _kinds(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("breaks in steps of", "told", *rows[0]["counts"], "not told")
-    for row in rows:
-        counts = (str(count) for count in row["counts"].values())
-        table.add_row(escape(row["source"]), str(row["n"]), *counts, str(row["n_not_told"]))
-    return table
-
-
-def _coherence(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("source", "min coherence", "mean coherence", "distance to human")
-    for row in rows:
-        numbers = (_two(row[name]["mean"]) for name in ("minimum", "mean", "dtw"))
-        table.add_row(escape(row["source"]), *numbers)
-    return table
-
-
-def _steps(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("source", "n", "mean step", "SD", "failed steps")
-    for row in rows:
-        numbers = (_two(row[name]) for name in ("mean", "sd"))
-        table.add_row(escape(row["source"]), str(row["n"]), *numbers, str(row["n_failed"]))
-    return table
-
-
-def _breaks(study: Mapping[str, Any]) -> Table:
-    """The steps that judges rated lowest, with their coherence."""
-    found = []
-    for narrative in study["narratives"]:
-        ids = [study["frames"][frame]["id"] for frame in narrative["frames"]]
-        for i, votes in enumerate(narrative["steps"]):
-            mean = mean_vote([vote["value"] for vote in votes])
-            if mean is not None:
-                theta = narrative["coherence"]["steps"][i] if narrative["coherence"] else None
-                found.append((mean, narrative["id"], f"{ids[i]} → {ids[i + 1]}", theta))
-    table = Table("weakest links", "step", "judges", "theta")
-    for mean, narrative_id, step, theta in sorted(found, key=lambda row: row[0])[:_N_BREAKS]:
-        table.add_row(escape(narrative_id), escape(step), _two(mean), _two(theta))
-    return table
-
-
-def _with_word(found: Mapping[str, Any]) -> str:
-    """A coefficient with its word, where it has one."""
-    word = found.get("verdict")
-    return _two(found["value"]) + (f" {word}" if word else "")
-
-
-def _p(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2g}"
-
-
-def _two(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+def _differences(rows: Sequence[Mapping[str, Any]]) -> Table:
+    columns = (
+        METHOD,
+        *PAIR,
+        FEW,
+        Column("difference", "difference", "hundredths"),
+        Column("t_student", "t (Student)", "hundredths"),
+        Column("p_student", "p", "p"),
+        Column("p_welch_holm", "p (Welch, Holm)", "p"),
+        Column("p_mann_whitney", "p (Mann-Whitney)", "p"),
+        Column("d_unweighted", "d, unweighted", "hundredths"),
+        Column("d_pooled", "d, pooled", "hundredths"),
+        EFFECT,
+    )
+    return Table("differences", "do sources differ?", columns, effects(rows), by="method")

@@ -9,8 +9,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from beholder import files
-from beholder.records import Estimate, Interval
-from beholder.report import charts
 from beholder.report.figures import save
 from beholder.report.numbers import show_number
 from beholder.report.pages import (
@@ -21,8 +19,8 @@ from beholder.report.pages import (
     jpeg_uri,
     no_figures,
 )
-from beholder.report.rank.tables import labels
-from beholder.report.tables import show_p
+from beholder.report.rank.tables import label_of, ranking_tables
+from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.run.rank import results
 from beholder.run.rank.engine import KIND
@@ -95,7 +93,8 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
 
     Args:
         run_folder: The run directory.
-        output: The file to write; ``report.html`` in the run directory if None.
+        output: The file to write. If None, ``report.html`` in the run directory, and the tables
+            beside it in ``tables``, as CSV, JSON and LaTeX.
 
     Returns:
         The file.
@@ -105,8 +104,10 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
     """
     manifest.check_kind(run_folder, KIND)
     target = output or run_folder / "report.html"
-    page = _render(run_folder, results.read(run_folder), manifest.read(run_folder))
-    files.write_text(target, page)
+    ranking = results.read(run_folder)
+    files.write_text(target, _render(run_folder, ranking, manifest.read(run_folder)))
+    if output is None:
+        write_tables(ranking_tables(ranking), run_folder / "tables")
     return target
 
 
@@ -125,7 +126,7 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
 def _thresholds(ranking: Mapping[str, Any]) -> Figure:
     from beholder.plots.ranking import threshold_figure  # matplotlib loads slowly
 
-    return threshold_figure(ranking["tables"]["thresholds"], labels(ranking))
+    return threshold_figure(ranking["tables"]["thresholds"], list(label_of(ranking).values()))
 
 
 def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **values: Any) -> str:
@@ -133,7 +134,7 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
     style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in style_sheets)
     style += extra
     templates = environment()
-    templates.filters.update(number=_number, interval=_interval, p=show_p)
+    templates.filters.update(number=_number, interval=_interval)
     return templates.get_template(template).render(
         style=style, style_hash=content_hash(style), **values
     )
@@ -147,12 +148,6 @@ def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
         for position, image in enumerate(ranking["images"])
     ]
     return sorted(found, key=lambda matrix: (_agreement(matrix), matrix.position))
-
-
-def label_of(ranking: Mapping[str, Any]) -> dict[str, str]:
-    """The short label of each scorer, by name."""
-    names = (scorer["name"] for scorer in ranking["scorers"])
-    return dict(zip(names, labels(ranking), strict=True))
 
 
 def _agreement(matrix: Matrix) -> float:
@@ -218,7 +213,6 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         for m in shown
         if m.thumb
     )
-    tables = ranking["tables"]
     lacking = no_figures()
     return render_page(
         "rank.html.j2",
@@ -226,13 +220,11 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         pictures,
         log=log,
         name=log["data"]["source"],
-        labels=labels(ranking),
-        label_of=label_of(ranking),
-        scorers=ranking["scorers"],
-        tables=tables,
+        labels=label_of(ranking),
+        facts=ranking["tables"],
+        tables={table.name: html(table) for table in ranking_tables(ranking)},
         curves=None if lacking else data_uri(_thresholds(ranking)),
         no_figures=lacking,
-        bars=[_bar(row) for row in (tables["human"], *tables["scorers"])],
         n_failed=sum(len(image["failures"]) for image in ranking["images"]),
         matrices=shown,
         n_more=len(drawn) - len(shown),
@@ -241,13 +233,6 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
 
 def _uri(folder: Path, position: int) -> str:
     return jpeg_uri(thumb(folder, position).read_bytes())
-
-
-def _bar(row: Mapping[str, Any]) -> charts.RangeBar | None:
-    if row["mean"] is None:
-        return None
-    interval = None if row["interval"] is None else Interval(*row["interval"])
-    return charts.range_bar(Estimate(row["mean"], interval, row["n"]), -1.0, 1.0)
 
 
 def _number(value: float | None) -> str:

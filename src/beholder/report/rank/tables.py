@@ -1,29 +1,28 @@
-"""Tables of a ranking run for a terminal."""
+"""Tables of a ranking run: systems, thresholds, groups, lengths, differences, position bias."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 from beholder.report.numbers import show_number
-from beholder.report.tables import cell, plain_table, show_p
+from beholder.tables import FAILED, Column, Table, interval_cells
 
-DASH = "\N{EN DASH}"
+PEOPLE = "people, the pair itself"
+_SCALE = (-1.0, 1.0)
 
 
 def ranking_tables(ranking: Mapping[str, Any]) -> list[Table]:
-    """All tables of a run that hold something, in the order to read them."""
+    """All tables of a run that hold something, in the order to read them.
+
+    Args:
+        ranking: The content of ``ranking.json``.
+    """
     tables = ranking["tables"]
-    names = labels(ranking)
-    found = [_systems(ranking), _thresholds(tables, names), _joins(tables, names)]
-    for kind, rows in tables["groups"].items():
-        if rows:
-            found.append(_groups(kind, rows, names))
-    label_of = dict(zip((row["name"] for row in ranking["scorers"]), names, strict=True))
-    found.append(_lengths(tables["lengths"], label_of))
+    names = label_of(ranking)
+    found = [_scores(ranking, names), _thresholds(tables, names), _joined(tables, names)]
+    found += [_groups(kind, rows, names) for kind, rows in tables["groups"].items() if rows]
+    found.append(_lengths(tables["lengths"], names))
     if tables["differences"]:
         found.append(_differences(tables["differences"]))
     if tables["bias"]:
@@ -31,157 +30,241 @@ def ranking_tables(ranking: Mapping[str, Any]) -> list[Table]:
     return found
 
 
-def labels(ranking: Mapping[str, Any]) -> list[str]:
-    """Short labels of the scorers, for the heads of columns: S1, S2..."""
-    return [f"S{number}" for number in range(1, len(ranking["scorers"]) + 1)]
+def label_of(ranking: Mapping[str, Any]) -> dict[str, str]:
+    """Short label of each scorer, for the heads of columns: S1, S2..."""
+    return {row["name"]: f"S{place}" for place, row in enumerate(ranking["scorers"], start=1)}
 
 
-def _systems(ranking: Mapping[str, Any]) -> Table:
+def _scores(ranking: Mapping[str, Any], names: Mapping[str, str]) -> Table:
     tables = ranking["tables"]
-    table = plain_table("", "scorer")
-    _numbers(table, "correlation", "95 % interval", "images", "failed", "level")
-    human = tables["human"]
-    table.add_row("", "people", *_estimate(human), "", "", style="dim")
-    for label, row in zip(labels(ranking), tables["scorers"], strict=True):
-        table.add_row(
-            label,
-            cell(row["scorer"], "bold"),
-            *_estimate(row),
-            f"{row['n_failed']:,}",
-            f"{row['n_level']:,}",
-        )
-    lines = [
-        f"images whose best pair of annotators agrees {_limit(tables['threshold'])}:"
-        f" {tables['n_kept']:,} of {tables['n_judged']:,} that can be compared"
-        f" ({tables['n_images']:,} in the data); Kendall's W of all annotators"
-        f" {_shown(tables['kendall_w']['mean'])}",
-    ]
-    lines += [f"{count:,} images left out: {reason}" for reason, count in tables["reasons"].items()]
-    if tables["n_incomplete"]:
-        lines.append(f"{tables['n_incomplete']:,} rankings left out: a rank is missing")
-    if any(row["values"] for row in tables["scorers"]):
-        lines.append("scorers' other values: in the report and the CSV files")
-    lines += [scorer["signature"] for scorer in ranking["scorers"]]
-    table.caption = Text("\n".join(lines), style="dim", overflow="fold")
-    table.caption_justify = "left"
-    return table
-
-
-def _thresholds(tables: Mapping[str, Any], names: Sequence[str]) -> Table:
-    rows = tables["thresholds"]
-    table = plain_table("best pair agrees")
-    _numbers(table, *(_head(row["threshold"]) for row in rows))
-    table.add_row("images", *(f"{row['n']:,}" for row in rows))
-    table.add_row("people", *(_shown(row["human"]["mean"]) for row in rows))
-    if any(row["prompt"]["mean"] is not None for row in rows):
-        table.add_row("prompt order", *(_shown(row["prompt"]["mean"]) for row in rows))
-    for place, name in enumerate(names):
-        table.add_row(name, *(_shown(row["scorers"][place]["mean"]) for row in rows))
-    return table
-
-
-def _joins(tables: Mapping[str, Any], names: Sequence[str]) -> Table:
-    rows = tables["thresholds"]
-    table = plain_table("as one more annotator")
-    _numbers(table, *(_head(row["threshold"]) for row in rows))
-    for place, name in enumerate(names):
-        table.add_row(name, *(_joined(row["scorers"][place]) for row in rows))
-    table.caption = Text(
-        "agreement of the best pair when the scorer may be in it, and the share of images in which"
-        " it is",
-        style="dim",
+    rows = [{"scorer": PEOPLE, "value": "", **_estimate(tables["human"])}]
+    for row in tables["scorers"]:
+        name = row["scorer"]
+        counts = {"n_failed": row["n_failed"], "n_level": row["n_level"]}
+        rows.append({"scorer": name, "value": _headline(ranking, name), **_estimate(row), **counts})
+        rows += [
+            {"scorer": name, "value": value["value"], **_estimate(value)} for value in row["values"]
+        ]
+    return Table(
+        name="scores",
+        title="agreement with people",
+        columns=(
+            Column("scorer", "scorer", "text"),
+            Column("value", "ranked by", "text"),
+            Column("mean", "correlation", interval=True, scale=_SCALE),
+            Column("n", "images", "count"),
+            FAILED,
+            Column("n_level", "all level", "count"),
+        ),
+        rows=tuple(rows),
+        notes=(*_facts(tables), *(scorer["signature"] for scorer in ranking["scorers"])),
+        by="scorer",
+        heads=names,
     )
-    table.caption_justify = "left"
-    return table
 
 
-def _lengths(rows: Sequence[Mapping[str, Any]], label_of: Mapping[str, str]) -> Table:
-    counting = list(dict.fromkeys(name for row in rows for name in row["tokens"]))
-    table = plain_table("lengths of texts")
-    _numbers(table, "texts", "characters", *(f"tokens, {label_of[name]}" for name in counting))
-    for row in rows:
-        tokens = [row["tokens"].get(name) for name in counting]
-        table.add_row(
-            cell(row["language"] or DASH),
-            f"{row['n_texts']:,}",
-            show_number(row["characters"]),
-            *(DASH if found is None else show_number(found["mean"]) for found in tokens),
-        )
-    return table
+def _headline(ranking: Mapping[str, Any], scorer: str) -> str:
+    """The value that a scorer ranks by: its first; empty where it scored nothing."""
+    found = (image["scorers"].get(scorer) for image in ranking["images"])
+    return next((next(iter(one["values"])) for one in found if one), "")
 
 
-def _groups(kind: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Table:
-    table = plain_table(kind)
-    _numbers(table, "images", "people", *names)
-    for row in rows:
-        table.add_row(
-            cell(row["group"] or DASH),
-            f"{row['n']:,}",
-            _shown(row["human"]["mean"]),
-            *(_shown(found["mean"]) for found in row["scorers"]),
-        )
-    return table
+def _facts(tables: Mapping[str, Any]) -> Iterator[str]:
+    limit = tables["threshold"]
+    agrees = "in any way" if limit is None else f"at least {limit:g}"
+    yield (
+        "Of each image the two annotators who agree best are taken; an image's score is the mean of"
+        " the scorer's Spearman correlations with both. Means over images with 95 % bootstrap"
+        " intervals over images, on a scale from −1 to 1."
+    )
+    yield (
+        f"Images whose best pair of annotators agrees {agrees}: {tables['n_kept']:,} of"
+        f" {tables['n_judged']:,} that can be compared ({tables['n_images']:,} in the data)."
+    )
+    w = tables["kendall_w"]
+    counts = ", ".join(f"{n} ({count:,} images)" for n, count in tables["n_texts"].items())
+    yield (
+        f"Kendall's W of all annotators: {_shown(w['mean'], w['interval'])}. Texts per image:"
+        f" {counts}. Annotators' rankings with ties: {tables['n_with_ties']:,}."
+    )
+    for reason, count in tables["reasons"].items():
+        yield f"{count:,} images left out: {reason}"
+    if tables["n_incomplete"]:
+        yield f"{tables['n_incomplete']:,} rankings left out: a rank is missing"
+
+
+def _thresholds(tables: Mapping[str, Any], names: Mapping[str, str]) -> Table:
+    return Table(
+        name="correlation-by-threshold",
+        title="correlation by agreement of the best pair",
+        columns=(
+            Column("threshold", "best pair agrees", "text"),
+            Column("images", "images", "count"),
+            Column("people", "people"),
+            Column("prompt", "prompt order"),
+            *(Column(name, label) for name, label in names.items()),
+        ),
+        rows=tuple(
+            {
+                "threshold": _head(row["threshold"]),
+                "images": row["n"],
+                "people": row["human"]["mean"],
+                "prompt": row["prompt"]["mean"],
+                **{found["scorer"]: found["mean"] for found in row["scorers"]},
+            }
+            for row in tables["thresholds"]
+        ),
+        notes=(
+            "Images are kept when their best pair agrees so well. Prompt order: the order in which"
+            " kinds of text were asked for when the texts were made.",
+        ),
+    )
+
+
+def _joined(tables: Mapping[str, Any], names: Mapping[str, str]) -> Table:
+    columns = [Column("threshold", "best pair agrees", "text")]
+    for name, label in names.items():
+        columns += [Column(name, label), Column(_share(name), f"{label} in it", "percent")]
+    rows = []
+    for row in tables["thresholds"]:
+        cells: dict[str, Any] = {"threshold": _head(row["threshold"])}
+        for found in row["scorers"]:
+            cells[found["scorer"]] = found["with_model"]
+            cells[_share(found["scorer"])] = found["share_in_pair"]
+        rows.append(cells)
+    return Table(
+        name="one-more-annotator",
+        title="as one more annotator",
+        columns=tuple(columns),
+        rows=tuple(rows),
+        notes=(
+            "Agreement of the best pair when the scorer may be in it, and the share of images in"
+            " which it is.",
+        ),
+    )
+
+
+def _share(name: str) -> str:
+    return f"{name}, share"
+
+
+def _groups(kind: str, rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Table:
+    return Table(
+        name=kind,
+        title=f"by {kind}",
+        columns=(
+            Column(kind, kind, "text"),
+            Column("images", "images", "count"),
+            Column("people", "people"),
+            *(Column(name, label, interval=True) for name, label in names.items()),
+        ),
+        rows=tuple(
+            {
+                kind: row["group"] or "\N{EN DASH}",
+                "images": row["n"],
+                "people": row["human"]["mean"],
+                **{
+                    key: cell
+                    for name, found in zip(names, row["scorers"], strict=True)
+                    for key, cell in _cells(name, found["mean"], found["interval"]).items()
+                },
+            }
+            for row in rows
+        ),
+    )
+
+
+def _lengths(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Table:
+    columns = [
+        Column("language", "language", "text"),
+        Column("n_texts", "texts", "count"),
+        Column("characters", "characters"),
+    ]
+    for name in dict.fromkeys(name for row in rows for name in row["tokens"]):
+        columns.append(Column(name, f"tokens, {names[name]}"))
+        columns.append(Column(_texts(name), f"texts, {names[name]}", "count"))
+    return Table(
+        name="lengths",
+        title="lengths of texts",
+        columns=tuple(columns),
+        rows=tuple(
+            {
+                "language": row["language"] or "\N{EN DASH}",
+                "n_texts": row["n_texts"],
+                "characters": row["characters"],
+                **{name: found["mean"] for name, found in row["tokens"].items()},
+                **{_texts(name): found["n_texts"] for name, found in row["tokens"].items()},
+            }
+            for row in rows
+        ),
+        notes=(
+            "Means over all texts of a language. Tokens are those of each model that tells them,"
+            " over the texts that it scored: the same text has different numbers in two models, and"
+            " in two languages.",
+        ),
+    )
+
+
+def _texts(name: str) -> str:
+    return f"{name}, texts"
 
 
 def _differences(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = plain_table("scorer", "minus")
-    _numbers(table, "difference", "95 % interval", "p", "images")
-    for row in rows:
-        known = row["n"] > 0
-        table.add_row(
-            cell(row["a"]),
-            cell(f"{row['b']} (gain by the image)" if row["image_gain"] else row["b"]),
-            Text(_shown(row["difference"]) if known else DASH, style="bold"),
-            _interval(row["interval"]) if known else DASH,
-            show_p(row["p"]) if known else DASH,
-            f"{row['n']:,}",
-        )
-    return table
+    return Table(
+        name="differences",
+        title="differences, image by image",
+        columns=(
+            Column("a", "scorer", "text"),
+            Column("b", "minus", "text"),
+            Column("image_gain", "gain by the image", "mark"),
+            Column("difference", "difference", "signed", interval=True),
+            Column("p", "p (sign flips)", "p"),
+            Column("n", "images", "count"),
+        ),
+        rows=tuple(
+            {
+                **{key: row[key] for key in ("a", "b", "image_gain", "n")},
+                **_cells("difference", row.get("difference"), row.get("interval")),
+                "p": row.get("p"),
+            }
+            for row in rows
+        ),
+        by="a",
+    )
 
 
 def _bias(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = plain_table("position bias")
-    _numbers(table, "rank and place", "95 % interval", "requests", "failed")
-    for row in rows:
-        table.add_row(
-            cell(row["scorer"]),
-            _shown(row["value"]),
-            _interval(row["interval"]),
-            f"{row['n_requests']:,}",
-            f"{row['n_failed']:,}",
-        )
-    table.caption = Text("above 0: what is shown first is ranked better", style="dim")
-    table.caption_justify = "left"
-    return table
+    return Table(
+        name="position-bias",
+        title="position bias of judges that rank",
+        columns=(
+            Column("scorer", "scorer", "text"),
+            Column("value", "rank and place", interval=True),
+            Column("n_requests", "requests", "count"),
+            FAILED,
+        ),
+        rows=tuple({**row, **interval_cells("value", row["interval"])} for row in rows),
+        notes=(
+            "Spearman correlation, over all requests, of the rank a text got with the place it was"
+            " shown at. Above 0: what is shown first is ranked better.",
+        ),
+    )
 
 
-def _numbers(table: Table, *names: str) -> None:
-    for name in names:
-        table.add_column(cell(name), justify="right", no_wrap=True)
+def _estimate(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**_cells("mean", row["mean"], row["interval"]), "n": row["n"]}
 
 
-def _estimate(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    return _shown(row["mean"]), _interval(row["interval"]), f"{row['n']:,}"
-
-
-def _joined(row: Mapping[str, Any]) -> str:
-    share = row["share_in_pair"]
-    return _shown(row["with_model"]) + ("" if share is None else f" ({100 * share:.0f} %)")
+def _cells(key: str, value: float | None, ends: Sequence[float] | None) -> dict[str, float | None]:
+    return {key: value, **interval_cells(key, ends)}
 
 
 def _head(threshold: float | None) -> str:
     return "in any way" if threshold is None else f"≥ {threshold:g}"
 
 
-def _limit(threshold: float | None) -> str:
-    return "in any way" if threshold is None else f"at least {threshold:g}"
-
-
-def _shown(value: float | None) -> str:
-    return DASH if value is None else show_number(value)
-
-
-def _interval(interval: Sequence[float] | None) -> str:
-    if interval is None:
-        return DASH
-    return f"{show_number(interval[0])} to {show_number(interval[1])}"
+def _shown(value: float | None, ends: Sequence[float] | None) -> str:
+    if value is None:
+        return "\N{EN DASH}"
+    shown = show_number(value)
+    return shown if ends is None else f"{shown} ({' to '.join(map(show_number, ends))})"

@@ -1,0 +1,79 @@
+"""Files of published sets: JSON, lines of JSON, tables with tabs, Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from beholder.errors import DataError
+
+
+def read_json(folder: Path, name: str) -> Any:
+    """The value of a JSON file.
+
+    Raises:
+        DataError: It is missing, or no JSON.
+    """
+    return parsed(folder / name, json.loads)
+
+
+def read_lines(folder: Path, name: str) -> Any:
+    """The values of a file with one JSON value a line.
+
+    Raises:
+        DataError: It is missing, or a line is no JSON.
+    """
+    return parsed(
+        folder / name, lambda text: [json.loads(line) for line in text.splitlines() if line.strip()]
+    )
+
+
+def read_columns(folder: Path, name: str) -> list[list[str]]:
+    """The cells of a file with tabs between them.
+
+    Raises:
+        DataError: It is missing.
+    """
+    found = parsed(
+        folder / name, lambda text: [line.split("\t") for line in text.splitlines() if line]
+    )
+    return list(found)
+
+
+def parquet_rows(folder: Path, pattern: str = "*.parquet") -> Iterator[Mapping[str, Any]]:
+    """Rows of the Parquet files below a folder whose names fit; pictures in them are not read.
+
+    Raises:
+        DataError: There is no such file.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = sorted(folder.rglob(pattern))
+    if not paths:
+        raise DataError(str(folder), f"has no file {pattern}")
+    for path in paths:
+        file = pq.ParquetFile(path)
+        columns = [
+            field.name
+            for field in file.schema_arrow
+            if not (pa.types.is_binary(field.type) or pa.types.is_struct(field.type))
+        ]
+        for batch in file.iter_batches(columns=columns):
+            yield from batch.to_pylist()
+
+
+def parsed(path: Path, parse: Callable[[str], Any]) -> Any:
+    """What a file holds.
+
+    Raises:
+        DataError: It is missing, or cannot be read so.
+    """
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(str(path), "is missing; the set is published in this file") from None
+    except (OSError, ValueError) as error:
+        raise DataError(str(path), f"cannot be read as the published form: {error}") from error

@@ -1,0 +1,129 @@
+"""Summaries in the Markdown of GitHub; whatever stands in a text cannot leave its cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from beholder.report.cells import show_cell, show_range
+from beholder.report.load import MetricColumns, RunData, load
+from beholder.report.tables import summary_table
+from beholder.run.store import Store
+from beholder.tables import Column, Table
+from beholder.visible import for_terminal
+
+N_WORST = 5
+"""Items of each metric that a summary names."""
+
+_SNIPPET = 160
+_JOINER = "\N{WORD JOINER}"  # breaks what GitHub makes a link of, and is not seen
+_SPECIAL = {ord(mark): f"&#{ord(mark)};" for mark in "\\`*_{}[]<>|~$&:!"}
+_SPECIAL |= {ord("@"): f"&#64;{_JOINER}", ord("#"): f"&#35;{_JOINER}"}
+_WWW = re.compile(r"(www)\.", re.IGNORECASE)
+_BLOCK = re.compile(r"^(\d*)([-+=.)])")
+"""What begins a list, a rule or a heading."""
+
+
+def escaped(text: str) -> str:
+    """Any text on one line, read by GitHub as nothing but text.
+
+    Marks of Markdown and HTML are written as entities; mentions, references to issues, emoji and
+    addresses stay words.
+    """
+    line = " ".join(for_terminal(text).split()).translate(_SPECIAL)
+    line = _WWW.sub(r"\1&#46;", line)
+    return _BLOCK.sub(lambda found: f"{found[1]}&#{ord(found[2])};", line)
+
+
+def markdown(table: Table) -> str:
+    """A table with its title and notes; an interval stands behind its value."""
+    columns = table.shown_columns()
+    lines = [f"### {escaped(table.title)}", ""] if table.title else []
+    if table.rows:
+        lines.append(_line(escaped(column.heading or column.key) for column in columns))
+        lines.append(_line("---" if c.kind in ("text", "mark") else "---:" for c in columns))
+    before: Any = None
+    for row in table.rows:
+        follows = bool(table.by) and row[table.by] == before
+        before = row[table.by] if table.by else None
+        lines.append(
+            _line("" if follows and c.key == table.by else _cell(table, row, c) for c in columns)
+        )
+    if table.notes:
+        lines += ["", *(f"- {escaped(note)}" for note in table.notes)]
+    return "\n".join([*lines, ""])
+
+
+def together(title: str, tables: Iterable[Table], problems: Sequence[str] = ()) -> str:
+    """A summary: whether all is well, then tables.
+
+    Args:
+        title: What it is of.
+        tables: The tables.
+        problems: Why it is no success; empty for success.
+    """
+    verdict = "❌ not passed" if problems else "✅ passed"
+    lines = [f"## {escaped(title)}: {verdict}", "", *(f"- {escaped(one)}" for one in problems)]
+    parts = ["\n".join(lines).rstrip() + "\n", *(markdown(table) for table in tables)]
+    return "\n".join(parts)
+
+
+def summed_up(title: str, tables: Iterable[Table]) -> str:
+    """A summary of what has no gate, so it says nothing of success."""
+    return "\n".join([f"## {escaped(title)}\n", *map(markdown, tables)])
+
+
+def run_tables(folder: Path) -> list[Table]:
+    """Means of a run over items, and the worst items of each metric by its headline.
+
+    Raises:
+        RunError: The folder holds no run.
+    """
+    with Store.read(folder) as store:
+        run = load(store)
+        worst = [_worst(store, run, metric) for metric in run.metrics]
+    return [summary_table(run.log), *(table for table in worst if table.rows)]
+
+
+def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
+    rows: list[dict[str, Any]] = [
+        {"id": item.id, "score": None, "text": f"failed: {metric.failures[place]}"}
+        for place, item in _items(store, sorted(metric.failures)[:N_WORST])
+    ]
+    column = dict(zip(metric.positions, metric.columns[metric.headline.name], strict=True))
+    rows += [
+        {"id": item.id, "score": float(column[place]), "text": item.candidate}
+        for place, item in _items(store, [int(p) for p in metric.ranking()[:N_WORST]])
+    ]
+    columns = (
+        Column("id", "item", "text"),
+        Column("score", metric.headline.name),
+        Column("text", "text", "text"),
+    )
+    return Table("worst", f"Worst items by {metric.name}", columns, tuple(map(_short, rows)))
+
+
+def _items(store: Store, positions: list[int]) -> Iterable[tuple[int, Any]]:
+    return store.items(positions) if positions else ()
+
+
+def _short(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        name: value[: _SNIPPET - 1] + "…"
+        if isinstance(value, str) and len(value) > _SNIPPET
+        else value
+        for name, value in row.items()
+    }
+
+
+def _cell(table: Table, row: Mapping[str, Any], column: Column) -> str:
+    beside = table.heads.get(str(row.get(column.key)), "") if column.key == table.by else ""
+    interval = show_range(row, column)
+    text = show_cell(row, column) + (f" [{interval}]" if interval else "")
+    return escaped(f"{text} ({beside})" if beside else text)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

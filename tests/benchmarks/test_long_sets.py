@@ -1,0 +1,422 @@
+"""Sets of long captions of 2025 and 2026: rows of our own in the published forms, values by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.metrics import jaccard_score, precision_recall_fscore_support, roc_auc_score
+
+from beholder import stats
+from beholder.benchmarks.agree import MetricValue, agree, asked
+from beholder.benchmarks.agreement_suite import AgreementSuiteConfig, held_against
+from beholder.benchmarks.caparena import agreement, net_wins
+from beholder.benchmarks.granular import GranularFinding, granular
+from beholder.benchmarks.load import JudgedSet, load
+from beholder.benchmarks.measure import agreement as measured
+from beholder.benchmarks.measure import collect
+from beholder.benchmarks.protocols import protocol
+from beholder.errors import DataError
+from beholder.metrics import Tools
+from beholder.options import DataOptions
+from beholder.records import Item
+from beholder.run.scores import ScoreConfig
+from beholder.run.session import Quiet
+from toy.command import runner
+from toy.digits import Digits
+
+
+def lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+class TestLongCapArena:
+    def test_the_three_scores_of_a_caption_come_together(self, tmp_path: Path) -> None:
+        def split(ending: str, *rows: tuple[str, str, float]) -> None:
+            table = [
+                {"file_name": name, "refs": ["r1", "r2"], "cand": cand, "score": score}
+                for name, cand, score in rows
+            ]
+            (tmp_path / "data").mkdir(exist_ok=True)
+            pq.write_table(
+                pa.Table.from_pylist(table), tmp_path / "data" / f"{ending}-00000-of-00001.parquet"
+            )
+
+        split("test.desc", ("a.jpg", "x", 0.25), ("a.jpg", "y", 0.75), ("b.jpg", "x", 1.0))
+        split("test.rel", ("a.jpg", "y", 0.5))
+        split("test.flu", ("a.jpg", "x", 1.0), ("a.jpg", "y", 0.0))
+        split("train.desc", ("z.jpg", "z", 0.0))
+        split("dci_test.desc", ("z.jpg", "z", 0.0))
+        items = load("longcap_arena", str(tmp_path)).items
+        assert [(item.images, item.candidate, item.references) for item in items] == [
+            (("a.jpg",), "x", ("r1", "r2")),
+            (("a.jpg",), "y", ("r1", "r2")),
+            (("b.jpg",), "x", ("r1", "r2")),
+        ]
+        assert [item.judgments for item in items] == [
+            {"descriptiveness": 0.25, "fluency": 1.0},
+            {"descriptiveness": 0.75, "relevance": 0.5, "fluency": 0.0},
+            {"descriptiveness": 1.0},
+        ]
+        # Three captions, all in the order of their scores: tau-c is 2 (3 - 0) / (9 (3 - 1) / 3).
+        measure = protocol("longcap_arena")[0]
+        data = collect(measure, items)
+        scores = data.scores({item.id: float(place) for place, item in enumerate(items)})
+        assert measured(data, scores, n_resamples=0, seed=0).value == pytest.approx(1.0)
+
+    def test_a_missing_split_is_named(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match=r"has no file test.desc-\*.parquet"):
+            load("longcap_arena", str(tmp_path))
+
+
+def battle(model: str, img: str, judge: str, *, first: bool, base: str = "B") -> dict[str, Any]:
+    sides = (model, base) if first else (base, model)
+    return {
+        "img": img,
+        "source1": sides[0],
+        "source2": sides[1],
+        "caption1": f"{sides[0]} on {img}",
+        "caption2": f"{sides[1]} on {img}",
+        "ref": "by a person",
+        "ref_model": base,
+        "judge": judge,
+    }
+
+
+class TestCapArenaAuto:
+    ROWS = (
+        battle("M", "1.jpg", "Caption 1 is better.", first=True),
+        battle("M", "2.jpg", "Caption 2 is better", first=True),
+        battle("M", "3.jpg", "Caption 2 is better.", first=False, base="C"),
+        battle("M", "4.jpg", "Tie.", first=True),
+        battle("M", "5.jpg", "I cannot say", first=True),
+    )
+
+    def test_answers_are_read_as_the_authors_read_them(self, tmp_path: Path) -> None:
+        (tmp_path / "M.json").write_text(json.dumps(self.ROWS))
+        (tmp_path / "caparena_auto_600.json").write_text(json.dumps({"1.jpg": {"captions": {}}}))
+        items = load("caparena_auto", str(tmp_path)).items
+        assert [(item.id, item.judgments["preferred"]) for item in items] == [
+            ("M/1.jpg", 1),
+            ("M/2.jpg", -1),
+            ("M/3.jpg", -1),
+            ("M/4.jpg", 0),
+        ]
+        assert items[2].candidate == "C on 3.jpg"
+        assert items[2].meta["candidate_b"] == "M on 3.jpg"
+        assert items[0].references == ("by a person",)
+
+    def test_net_wins_are_the_scores_of_the_leaderboard(self) -> None:
+        battles = [
+            {"model1": row["source1"], "model2": row["source2"], "cluster": row["ref_model"]}
+            for row in self.ROWS[:4]
+        ] + [{"model1": "B", "model2": "N", "cluster": "B"}]
+        # M against B: one won, one lost, a tie: 0. Against C: won as the second: 1 / 2. N against
+        # B: the first side won, so it lost: -1 / 2. Two baselines.
+        assert net_wins(battles, np.array([1, -1, -1, 0, 1])).tolist() == [0.25, -0.25]
+
+    def test_models_are_held_against_each_other_by_net_wins(self) -> None:
+        wins = {"M": 3, "N": 2, "O": 0}
+        battles: list[dict[str, Any]] = []
+        scores: dict[str, float] = {}
+        for model, n in wins.items():
+            for i in range(3):
+                one, other = f"{model}{i}", f"{model}{i}b"
+                won = i < n
+                row = {"model1": model, "model2": "B", "generation1": one, "generation2": other}
+                row |= {"winner": "model1" if won else "model2", "cluster": "B"}
+                battles.append(row)
+                scores |= {one: float(won), other: 0.5}
+        found = agreement(battles, scores, auto=True)
+        assert (found["caption_overall"], found["model_spearman"]) == (1.0, 1.0)
+        turned = {name: -score for name, score in scores.items()}
+        assert agreement(battles, turned, auto=True)["model_spearman"] == -1.0
+
+    @pytest.mark.parametrize(("of_n", "expected"), [("short", 1.0), ("a much longer text", None)])
+    def test_the_command_ranks_models_by_net_wins(
+        self, tmp_path: Path, of_n: str, expected: float | None
+    ) -> None:
+        # The judge: M wins, N loses. By length M wins; N loses, or wins and both are level. (By
+        # Elo, where the baseline is a model, too, the ranking would be defined even then.)
+        for model, text, said in (("M", "a very long text", "1"), ("N", of_n, "2")):
+            row = battle(model, "1.jpg", f"Caption {said} is better.", first=True)
+            row |= {"caption1": text, "caption2": "two words"}
+            (tmp_path / f"{model}.json").write_text(json.dumps([row]))
+        judged = load("caparena_auto", str(tmp_path))
+        report = agree(
+            judged,
+            protocol("caparena_auto"),
+            (),
+            ScoreConfig(judged.name, (), tmp_path / "run"),
+            Quiet(),
+            n_resamples=0,
+        )
+        assert report.extra["length"]["model_spearman"] == expected
+
+
+DETAIL: list[dict[str, Any]] = [
+    {
+        # one mark of two tokens: "red b1"; "well-known" is one token
+        "description_tag": "A9 <Hallucination>red b1</Hallucination>, a well-known3 d7.",
+        "hallucination_labels": [{"text": "red b1", "labels": ["Color"]}],
+        "Modify": "Yes",
+    },
+    {"description_tag": "e8 f2", "hallucination_labels": [], "Modify": "No"},
+    {
+        "description_tag": "<HALLUCINATION>g1</HALLUCINATION> h9 <Hallucination>i9</Hallucination>",
+        "hallucination_labels": [],
+        "Modify": "Yes",
+    },
+]
+
+
+def detail_rows() -> list[dict[str, Any]]:
+    return [
+        {"filename": f"{i}.jpg", "category": "Nature", "GT_description": "true text"} | row
+        for i, row in enumerate(DETAIL)
+    ]
+
+
+def finding(judged: JudgedSet, out: Path) -> GranularFinding:
+    config = ScoreConfig(judged.name, (), out)
+    metrics = [Digits(sides="candidate")]
+    return granular(judged, metrics, config, Quiet(), n_resamples=60).findings[0]
+
+
+class TestDetailVerifyBench:
+    def test_tags_become_ranges_of_the_text_without_them(self, tmp_path: Path) -> None:
+        lines(tmp_path / "data" / "real_test.jsonl", detail_rows())
+        items = load("detailverifybench", str(tmp_path)).items
+        assert items[0].candidate == "A9 red b1, a well-known3 d7."
+        assert items[0].judgments == {"mistakes": [[3, 9]]}
+        assert items[0].references == ("true text",)
+        assert items[0].images == ("Nature/0.jpg",)
+        assert items[1].judgments == {"mistakes": []}
+        assert items[2].candidate == "g1 h9 i9"
+        assert items[2].judgments == {"mistakes": [[0, 2], [6, 8]]}
+
+    @pytest.mark.parametrize("text", ["a <Hallucination>b", "a</Hallucination> b"])
+    def test_a_tag_without_a_partner_is_told(self, tmp_path: Path, text: str) -> None:
+        lines(tmp_path / "real_test.jsonl", [{**detail_rows()[0], "description_tag": text}])
+        with pytest.raises(DataError, match=r"0\.jpg: the .*tag"):
+            load("detailverifybench", str(tmp_path))
+
+    def test_the_synthetic_half_has_columns_of_its_own(self, tmp_path: Path) -> None:
+        row = {"image_path": "/x/y/7.jpg", "category": "Food", "original_description": "right"}
+        row["description_tag"] = "a <HALLUCINATION>cat</HALLUCINATION>"
+        lines(tmp_path / "synthetic_test.jsonl", [row])
+        (item,) = load("detailverifybench_synthetic", str(tmp_path)).items
+        assert (item.id, item.references, item.images) == ("7.jpg", ("right",), ("Food/7.jpg",))
+        assert item.judgments == {"mistakes": [[2, 5]]}
+
+    def test_a_row_of_another_form_is_told(self, tmp_path: Path) -> None:
+        lines(tmp_path / "real_test.jsonl", [{"filename": "0.jpg"}])
+        with pytest.raises(DataError, match="not in the published form of detailverifybench"):
+            load("detailverifybench", str(tmp_path))
+
+    def test_figures_by_hand_and_by_sklearn(self, tmp_path: Path) -> None:
+        lines(tmp_path / "real_test.jsonl", detail_rows())
+        found = finding(load("detailverifybench", str(tmp_path)), tmp_path / "run")
+        # Tokens and scores: A9 .9, red never, b1 .1, a never, well-known3 .3, d7 .7 | e8 .8, f2 .2
+        # | g1 .1, h9 .9, i9 .9. Marked: red, b1, g1, i9. Alerts below .2: b1 and g1.
+        inf = 2.0  # of a token in no unit
+        scores = [[0.9, inf, 0.1, inf, 0.3, 0.7], [0.8, 0.2], [0.1, 0.9, 0.9]]
+        gold = [[0, 1, 1, 0, 0, 0], [0, 0], [1, 0, 1]]
+        flat = [x for text in gold for x in text]
+        low = [-x for text in scores for x in text]
+        assert found.auc.value == pytest.approx(roc_auc_score(flat, low))
+        assert found.alerts is not None
+        assert found.alerts.threshold == pytest.approx(0.2)
+        raised = [[int(x < 0.2) for x in text] for text in scores]
+        alert = [x for text in raised for x in text]
+        p, r, f1, _ = precision_recall_fscore_support(flat, alert, average="binary")
+        assert (found.precision.value, found.recall.value) == (p, r) == (1.0, 0.5)
+        assert found.f1.value == pytest.approx(f1)
+        assert found.iou.value == pytest.approx(jaccard_score(flat, alert)) == pytest.approx(0.5)
+        # Marked spans: "red b1" half covered, g1 wholly, i9 not: (1/2 + 1 + 0) / 3.
+        assert found.span_iou.value == pytest.approx(0.5)
+        assert found.spans is not None
+        # Runs b1 and g1 both match; of the spans "red b1" (half) and g1.
+        assert found.spans.precision == 1.0
+        assert found.spans.recall == pytest.approx(2 / 3)
+        texts = [
+            precision_recall_fscore_support(g, a, average="binary", zero_division=0.0)
+            for g, a in zip(gold, raised, strict=True)
+        ]
+        means = [share.value for share in found.per_text]
+        for place in range(3):  # precision, recall, F1
+            assert means[place] == pytest.approx(np.mean([text[place] for text in texts]))
+        assert means[3] == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)  # nothing marked, no alert: 1
+        assert means[:2] == [pytest.approx(2 / 3), pytest.approx(1 / 3)]
+
+
+SENTENCES: list[dict[str, Any]] = [
+    {"image": "i1", "model": "m", "sentence": "A9 b1 c8.", "factual": [1, 0, 0, 0, 1]},
+    {"image": "i1", "model": "m", "sentence": "A9 b1 c8.", "factual": [1, 1, 0, 1, 1]},
+    {"image": "i1", "model": "m", "sentence": "D6 e7.", "factual": [True] * 5},
+    {"image": "i2", "model": "m", "sentence": "F3.", "factual": ["No", "no", "yes"]},
+    {"image": "i2", "model": "m", "sentence": "Nothing here.", "factual": [1, 0]},
+]
+
+
+class TestDocciCritique:
+    def test_sentences_are_found_in_order_and_votes_counted(self, tmp_path: Path) -> None:
+        lines(tmp_path / "c.jsonl", SENTENCES)
+        lines(
+            tmp_path / "docci_descriptions.jsonlines",
+            [{"example_id": "i1", "description": "Truth."}],
+        )
+        first, second = load("docci_critique", str(tmp_path)).items
+        assert first.candidate == "A9 b1 c8. A9 b1 c8. D6 e7."
+        assert first.judgments["sentences"] == [(0, 9), (10, 19), (20, 26)]
+        assert first.judgments["mistakes"] == [(0, 9)]  # 2 of 5; 4 of 5 is enough
+        assert first.judgments["factual_share"] == pytest.approx(2 / 3)
+        assert (first.references, second.references) == (("Truth.",), ())
+        assert second.judgments["mistakes"] == [(0, 3)]  # a tie of votes counts as factual
+
+    def test_columns_are_asked_for_by_name(self, tmp_path: Path) -> None:
+        rows = [
+            {"img": "i", "vlm": "m", "text": "A b. C d.", "parts": ["A b.", "C d."]}
+            | {"ok": [[True], [False]]}
+        ]
+        lines(tmp_path / "c.jsonl", rows)
+        with pytest.raises(DataError, match=r"no column 'image'.*img, vlm.*--map image=COLUMN"):
+            load("docci_critique", str(tmp_path))
+        named = {"image": "img", "model": "vlm", "sentence": "parts", "factual": "ok"}
+        rows_of = DataOptions(map=named | {"caption": "text"})
+        (item,) = load("docci_critique", str(tmp_path), rows_of).items
+        assert (item.candidate, item.judgments["mistakes"]) == ("A b. C d.", [(5, 9)])
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"factual": "perhaps"}, "a label is none of"),
+            ({"factual": 3}, "a label is none of"),
+            ({"sentence": ["A", "b"], "factual": [True]}, "expected a label for each sentence"),
+            ({"caption": "Another text."}, "does not hold the sentence 'A9 b1"),
+        ],
+    )
+    def test_what_cannot_be_read_is_told(
+        self, tmp_path: Path, change: dict[str, Any], message: str
+    ) -> None:
+        lines(tmp_path / "c.jsonl", [SENTENCES[0] | change])
+        with pytest.raises(DataError, match=message):
+            load("docci_critique", str(tmp_path))
+
+    def test_figures_of_sentences_by_hand(self, tmp_path: Path) -> None:
+        lines(tmp_path / "c.jsonl", SENTENCES)
+        texts = [{"example_id": name, "description": "Truth."} for name in ("i1", "i2")]
+        lines(tmp_path / "docci_descriptions.jsonlines", texts)
+        found = finding(load("docci_critique", str(tmp_path)), tmp_path / "run")
+        # A sentence has its worst unit's score: .1 .1 .6 | .3 and one that never alerts.
+        # Not factual: the first and the fourth. Below .6: three alerts, two hits.
+        assert found.alerts is not None
+        assert found.alerts.threshold == 0.6
+        assert found.precision.value == pytest.approx(2 / 3)
+        assert found.recall.value == 1.0
+        assert found.f1.value == pytest.approx(0.8)
+        assert found.iou.value == pytest.approx(2 / 3)
+        # Pairs of a wrong and a right one: .1 against .1 (half), .6 and never; .3 against .1
+        # (lost), .6 and never: 4.5 of 6.
+        assert found.auc.value == pytest.approx(4.5 / 6)
+        assert found.spans is None
+
+
+def test_area_of_alerts_is_sklearns_with_ties_and_parts_that_never_alert() -> None:
+    rng = np.random.default_rng(3)
+    labels = [rng.integers(0, 2, size=20) for _ in range(9)]
+    scores = [np.where(rng.random(20) < 0.2, np.inf, rng.integers(0, 6, 20) - y) for y in labels]
+    flat = -np.nan_to_num(np.concatenate(scores), posinf=99.0)
+    found = stats.alert_auc(scores, labels, n_resamples=200)
+    assert found.auc == pytest.approx(roc_auc_score(np.concatenate(labels), flat))
+    assert found.auc is not None
+    assert found.interval is not None
+    assert found.interval.low < found.auc < found.interval.high
+    # A resample by hand: the first of all is drawn from the same generator.
+    draw = np.random.default_rng(12345).integers(0, 9, size=9)
+    drawn = -np.nan_to_num(np.concatenate([scores[i] for i in draw]), posinf=99.0)
+    expected = roc_auc_score(np.concatenate([labels[i] for i in draw]), drawn)
+    assert found.replicates[0] == pytest.approx(expected)
+    nothing = stats.alert_auc([[0.1, 0.2]], [[0, 0]])
+    assert (nothing.auc, nothing.replicates) == (None, ())
+    assert nothing.reason is not None
+
+
+def test_marks_stand_in_a_suite_by_their_area(tmp_path: Path) -> None:
+    lines(tmp_path / "sets" / "detailverifybench" / "real_test.jsonl", detail_rows())
+    judged = load("detailverifybench", str(tmp_path / "sets" / "detailverifybench"))
+    metrics = (asked("ngram_embed"), asked("chrf"))
+    suite = AgreementSuiteConfig(tmp_path / "sets", metrics, tmp_path / "out", n_resamples=80)
+    (measure,), signatures = held_against(judged, suite, Quiet())
+    assert (measure.measure, set(signatures)) == (
+        "AUC, mistakes",
+        {"ngram_embed", "chrf", "length"},
+    )
+    run = ScoreConfig(judged.name, (), tmp_path / "out" / judged.name)
+    alone = granular(judged, [asked("ngram_embed").metric], run, Quiet(), n_resamples=80)
+    assert measure.rows[0].found.value == alone.findings[0].auc.value
+    assert measure.rows[1].found.value is None
+    assert "gives no units" in str(measure.rows[1].found.reason)
+    assert measure.clusters == (1, None, None)
+
+
+@dataclass(frozen=True)
+class Steady(Digits):
+    """Digits that fails on nothing."""
+
+    registered_name: ClassVar[str] = "steady"
+
+    async def gather(self, item: Item, tools: Tools) -> None:
+        return
+
+
+def test_metrics_are_told_apart_on_the_texts_that_all_scored(tmp_path: Path) -> None:
+    # Digits fails on half of the texts, in which Steady is wrong; elsewhere both are right.
+    items = [
+        Item(
+            str(i),
+            "fails1 b9" if i % 2 else "a9 b1",
+            ("r",),
+            (f"{i}.png",),
+            judgments={"mistakes": [[7, 9]] if i % 2 else [[3, 5]]},
+        )
+        for i in range(24)
+    ]
+    judged = JudgedSet("docent_granular", True, tuple(items))
+    metrics = (MetricValue(Digits(sides="candidate")), MetricValue(Steady(sides="candidate")))
+    suite = AgreementSuiteConfig(tmp_path, metrics, tmp_path / "out", n_resamples=100)
+    (measure,), _ = held_against(judged, suite, Quiet())
+    # Of the 24 wrong and 24 right words Steady has 12 at .1 and 12 at .9 each: level.
+    assert [row.found.value for row in measure.rows] == [1.0, 0.5, None]
+    assert [row.found.n_missing for row in measure.rows[:2]] == [12, 0]
+    assert measure.clusters == (1, 1, None)
+
+
+def test_the_command_reads_all_sets_of_marks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines(Path("d/real_test.jsonl"), detail_rows())
+    lines(Path("c/c.jsonl"), SENTENCES)
+    agree = runner(monkeypatch, capsys, "agree")
+    common = ("-m", "ngram_embed", "--resamples", "20")
+    tokens = agree("detailverifybench", "--data", "d", *common)
+    assert tokens.code == 0, tokens.err
+    for figure in ("macro F1", "AUC", "IoU", "span IoU", "F1, mean of texts"):
+        assert figure in tokens.out
+    mapped = agree("docci_critique", "--data", "c", "--map", "sentence=said", *common)
+    assert "no column 'said'" in mapped.err
+    share = agree(
+        *("docci_critique", "--data", "c", "--label", "factual_share", "-m", "length"),
+        *("--resamples", "0", "--json", "-o", "shares"),
+    )
+    (measure,) = json.loads(share.out)["measures"]
+    # Shares 2/3 and 1/2, words 8 and 3: the longer one is the better one.
+    assert (measure["name"], measure["metrics"][0]["agreement"]) == ("spearman, factual_share", 1.0)

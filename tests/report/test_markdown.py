@@ -1,0 +1,174 @@
+"""Summaries in Markdown: read back by a Markdown reader, whatever stands in ids and texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from beholder.report.markdown import escaped, markdown
+from beholder.tables import Column, Table
+from toy.command import Cli, runner
+
+HOSTILE = (
+    "a | b || c \\| d",
+    "`code` ``x`` ```y```",
+    "<img src=x onerror=alert(1)><!-- x --></td></table>",
+    "line one\nline two\r\n| --- |\n# Title\n- item",
+    "[x](http://e.vil) ![y](z) <http://e.vil> [r]: http://e.vil",
+    "http://e.vil and www.e.vil and WWW.E.VIL a@b.example",
+    "@octocat closes #12 :smile: ~~no~~ $x$ **b** _i_ *j*",
+    "&lt;b&gt; &#124; &amp;",
+    "\x1b[31mred \x07 \u202eturned",
+    "1. one",
+    "---",
+)
+
+
+class Reader(HTMLParser):
+    """Cells of all tables as text, and all tags."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+        self._cell = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th"):
+            self._cell = False
+
+    def handle_data(self, data: str) -> None:
+        if self._cell:
+            self.rows[-1][-1] += data
+
+
+def read(text: str) -> Reader:
+    reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return Reader(reader.render(text))
+
+
+PLAIN = {"table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "ul", "li", "p"}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_text_stays_text_in_its_cell(text: str) -> None:
+    columns = (Column("a", text, "text"), Column("n", "n"))
+    found = read(markdown(Table("t", text, columns, ({"a": text, "n": 0.5},), (text,))))
+    assert found.tags <= PLAIN
+    assert [len(row) for row in found.rows] == [2, 2]
+    seen = found.rows[1][0].replace("\u2060", "")
+    if not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", text):
+        assert seen.split() == text.split()
+    assert found.rows[1][1] == "0.500"
+    assert "\u202e" not in seen
+    assert "\x1b" not in seen
+
+
+def test_what_github_would_make_a_link_of_is_broken_up() -> None:
+    told = escaped("@octocat #12 http://e.vil www.e.vil WWW.e.vil :smile:")
+    assert not re.search(r"@\w|#\d+ |://|www\.|:smile:", told, re.IGNORECASE)
+
+
+def test_intervals_stand_behind_values_and_groups_are_named_once() -> None:
+    columns = (Column("m", "metric", "text"), Column("x", "x", interval=True))
+    rows = (
+        {"m": "posh", "x": 0.5, "x_low": 0.25, "x_high": 0.75},
+        {"m": "posh", "x": None},
+    )
+    found = read(markdown(Table("t", "", columns, rows, by="m", heads={"posh": "2 scored"})))
+    assert found.rows == [
+        ["metric", "x"],
+        ["posh (2 scored)", "0.500 [0.250 to 0.750]"],
+        ["", "–"],
+    ]
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.chdir(tmp_path)
+    return runner(monkeypatch, capsys)
+
+
+def data(name: str, **changed: str) -> str:
+    texts = {"good": "a dog runs", "bad|<b>": "x y z", "empty": ""} | changed
+    rows: list[dict[str, Any]] = [
+        {"id": key, "candidate": texts[key], "references": ["a dog runs"]} for key in texts
+    ]
+    rows = [row | {"judgments": {"good": i}} for i, row in enumerate(rows)]
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return name
+
+
+def test_a_run_is_summed_up_with_its_gates_and_worst_items(cli: Cli) -> None:
+    gates = ("--fail-under", "chrf=0.9", "--fail-under", "chrf=0.1")
+    command = ("score", data("d.jsonl"), "-m", "chrf", *gates, "-o", "run", "--no-report")
+    done = cli(*command, "--markdown", "-")
+    assert done.code == 1
+    assert done.out.startswith("## run: ❌ not passed\n\n- chrf.chrf is 0.")
+    found = read(done.out)
+    assert found.tags <= PLAIN
+    by_gate = [row[1:] for row in found.rows if row[0] == "chrf.chrf"]
+    mean = by_gate[0][0]
+    assert by_gate == [[mean, "0.900", "missed"], [mean, "0.100", "passed"]]
+    names = [row[0] for row in found.rows]
+    assert names[-3:] == ["empty", "bad|<b>", "good"]
+    assert found.rows[-3][2] == "failed: the candidate is empty"
+    filed = cli(*command, "--markdown", "out.md")
+    assert Path("out.md").read_text() == done.out
+    assert "chrf" in filed.out
+    passed = cli(*command[:4], "--allow-failed", "1", "-o", "run", "--markdown", "-")
+    assert passed.code == 0
+    assert "✅ passed" in passed.out.splitlines()[0]
+
+
+def test_a_comparison_names_what_fell_most(cli: Cli) -> None:
+    cli("score", data("a.jsonl"), "-m", "chrf", "-m", "ter", "-o", "a", "--no-report")
+    cli(
+        "score",
+        data("b.jsonl", good="a cat", **{"bad|<b>": "a dog"}),
+        "-m",
+        "chrf",
+        "-m",
+        "ter",
+        "-o",
+        "b",
+        "--no-report",
+    )
+    done = cli("compare", "a", "b", "--markdown", "-")
+    assert done.code == 0, done.err
+    found = read(done.out)
+    assert found.tags <= PLAIN
+    fallen = [row for row in found.rows if row[0] in ("good", "bad|<b>")]
+    assert [row[0] for row in fallen] == ["good", "good"]  # by chrf and, lower is better, by ter
+    assert fallen[0][1] == "1.000"
+    assert fallen[0][3].startswith("\N{MINUS SIGN}")
+    assert fallen[1][1] == "0.000"
+    assert fallen[1][3].startswith("+")
+
+
+def test_an_agreement_is_summed_up(cli: Cli) -> None:
+    done = cli(
+        "agree", data("d.jsonl"), "-m", "chrf", "--resamples", "0", "-o", "r", "--markdown", "-"
+    )
+    assert done.code == 0, done.err
+    assert read(done.out).rows[0][:3] == ["metric", "value", "agreement"]
+    refused = cli("score", "d.jsonl", "-m", "chrf", "--markdown", "d.jsonl/x.md", "-o", "new")
+    assert (
+        refused.err == "beholder: d.jsonl is a file and no folder; choose another place with -o\n"
+    )
+    assert not Path("new").exists()
