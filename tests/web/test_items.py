@@ -13,7 +13,8 @@ from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import manifest
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
-from beholder.web.items import RunView, Snapshot, Wanted, find, group_counts, verdict_counts
+from beholder.web.finding import Wanted, find, group_counts, verdict_counts
+from beholder.web.items import RunView, Snapshot
 from beholder.web.lists import PAGE, listing, pair, read_wanted, write_wanted
 from beholder.web.texts import Texts
 from toy.runs import Outcome, write_run

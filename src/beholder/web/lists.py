@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
-from beholder.web.items import STATES, Snapshot, Wanted, find
+from beholder.web.finding import Wanted, find
+from beholder.web.items import STATES, Snapshot
 
 PAGE = 50
 """Subjects on a page."""

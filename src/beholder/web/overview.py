@@ -13,7 +13,8 @@ from beholder.report import charts
 from beholder.report.load import ValueColumn
 from beholder.report.tones import by_tone, label, tone
 from beholder.run.answered import CostRow, costs
-from beholder.web.items import FAILED, SCORED, AskedColumns, RunView, Snapshot, verdict_counts
+from beholder.web.finding import verdict_counts
+from beholder.web.items import FAILED, SCORED, AskedColumns, RunView, Snapshot
 
 _MOST_ROWS = 12
 

@@ -19,16 +19,8 @@ from beholder.report.html import item_script
 from beholder.run.subjects import ITEM
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers
-from beholder.web.items import (
-    OPEN,
-    STATES,
-    AskedColumns,
-    RunView,
-    Snapshot,
-    Watcher,
-    group_counts,
-    verdict_counts,
-)
+from beholder.web.finding import group_counts, verdict_counts
+from beholder.web.items import OPEN, STATES, AskedColumns, RunView, Snapshot, Watcher
 from beholder.web.lists import listing, pair, spread, write_wanted
 from beholder.web.overview import Overviews
 from beholder.web.pages import page
