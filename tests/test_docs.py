@@ -104,6 +104,8 @@ def looked_up(words: list[str]) -> None:
             extras = re.findall(r"beholder\[([a-z,]+)\]", " ".join(wanted))
             named = {extra for group in extras for extra in group.split(",")}
             assert named <= set(project["optional-dependencies"]), words
+        case ["man", "beholder"]:
+            assert (ROOT / "docs/beholder.1").is_file()
         case ["python", "-m", module, *_]:
             assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), words
         case ["python", script, *_]:
