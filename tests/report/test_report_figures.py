@@ -38,6 +38,14 @@ def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
 
 
+def test_long_names_that_begin_alike_have_files_of_their_own() -> None:
+    first, second = (f"dcscore(direction='both', match='nearest', verify='{by}')" for by in "ab")
+    assert safe_name(first) != safe_name(second)
+    assert safe_name(first).startswith("dcscore-direction-both-match-nearest-ve")
+    assert len(safe_name(first)) == len(safe_name(second)) == 48
+    assert safe_name("vcs(lct=1)") == "vcs-lct-1"
+
+
 @pytest.mark.parametrize(
     "hostile",
     ["../../etc/passwd", "a/b\\c:d", "\x00", "con", "", ".", "ß日本🐈", "x" * 500, "$\\frac{1}$"],

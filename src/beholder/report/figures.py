@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from beholder.run.store import Store
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_LONGEST_NAME = 48
 MAX_ITEMS = 12
 """Items per metric whose alignments are drawn: a drawing takes about half a second."""
 
@@ -81,8 +83,15 @@ def chunk_verdicts(score: ItemScore) -> dict[Side, list[str]]:
 
 
 def safe_name(text: str) -> str:
-    """Part of a file name: letters and digits of a hostile text, never empty, never a path."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", text)[:48].strip("-").lower() or "item"
+    """Part of a file name: letters and digits of a hostile text, never empty, never a path.
+
+    What is cut ends in a digest, so that long texts which begin alike have files of their own.
+    """
+    name = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
+    if len(name) <= _LONGEST_NAME:
+        return name or "item"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{name[: _LONGEST_NAME - 9]}-{digest}"
 
 
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
