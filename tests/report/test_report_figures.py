@@ -39,7 +39,9 @@ def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
 
 
 def test_long_names_that_begin_alike_have_files_of_their_own() -> None:
-    first, second = (f"dcscore(direction='both', match='nearest', verify='{by}')" for by in "ab")
+    first, second = (
+        f"dcscore(direction='both', match='nearest', verify='reference-{by}')" for by in "ab"
+    )
     assert safe_name(first) != safe_name(second)
     assert safe_name(first).startswith("dcscore-direction-both-match-nearest-ve")
     assert len(safe_name(first)) == len(safe_name(second)) == 48
