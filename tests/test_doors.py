@@ -96,6 +96,10 @@ def test_agree_holds_metrics_against_labels(tmp_path: Path) -> None:
     )
     row = report.sections[0].rows[0]
     assert (row.metric, row.found.value, row.found.n) == ("word_count", 1.0, 6)
+    for told in (str(report), report._repr_html_()):
+        assert "word_count" in told
+        assert "1.000" in told
+    assert "MeasureSection" not in str(report)
 
 
 def test_storylines_are_extracted_and_compared(tmp_path: Path) -> None:

@@ -161,6 +161,19 @@ def test_dry_run_reads_everything_and_writes_nothing(cli: Cli) -> None:
     assert not Path("runs").exists()
 
 
+def test_a_plan_names_the_most_frequent_reasons_and_counts_the_others(cli: Cli) -> None:
+    rows = [
+        {"id": str(n), "candidate": "text", "images": [f"img/{min(n, 7)}.png"]} for n in range(9)
+    ]
+    Path("p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = cli("score", "p.jsonl", "-m", "fleur", "--judge", "openai:gpt-4.1", "--dry-run")
+    assert done.code == 0, done.err
+    told = [line for line in done.out.splitlines() if "would fail" in line]
+    assert len(told) == 6
+    assert told[0] == "  2 would fail: img/7.png: there is no such file"
+    assert told[5] == "  3 more would fail for 3 other reasons"
+
+
 def test_compare_gives_the_paired_difference(cli: Cli) -> None:
     cli("score", _data("a.jsonl", "one", "one two", "x"), "-m", "word_count", "-o", "a")
     cli("score", _data("b.jsonl", "one two", "one two three", "x y"), "-m", "word_count", "-o", "b")

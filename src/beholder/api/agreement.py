@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
+from beholder.api.printed import Printed
 from beholder.benchmarks.agree import MetricValue, Report, asked, default_out
 from beholder.benchmarks.agree import agree as hold_against
 from beholder.benchmarks.load import load
@@ -16,6 +17,17 @@ from beholder.metrics import Metric
 from beholder.options import Options, grouped
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress, Quiet
+from beholder.tables import Table
+
+
+@dataclass(frozen=True)
+class AgreementReport(Printed, Report):
+    """Agreement with people on one set; prints as the tables of ``beholder agree``."""
+
+    def _tables(self) -> list[Table]:
+        from beholder.report.agreement import agreement_tables
+
+        return agreement_tables(self)
 
 
 def agree(
@@ -32,7 +44,7 @@ def agree(
     out: str | Path | None = None,
     progress: Progress | None = None,
     **options: Unpack[Options],
-) -> Report:
+) -> AgreementReport:
     """Hold metrics against human judgments by the set's own protocol; scores are kept.
 
     Args:
@@ -66,7 +78,7 @@ def agree(
     measures = (
         protocol(judged.name) if own_protocol else generic(judged.items, list(labels) or None, kind)
     )
-    return hold_against(
+    found = hold_against(
         judged,
         measures,
         [asked(m, **defaults) if isinstance(m, str) else MetricValue(m) for m in metrics],
@@ -75,3 +87,4 @@ def agree(
         control_length=control_length,
         n_resamples=resamples,
     )
+    return AgreementReport(**{field.name: getattr(found, field.name) for field in fields(found)})

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from beholder.api.printed import Printed
 from beholder.errors import DataError, RunError
 from beholder.optional import require
 from beholder.records import Item, ItemFailure, ItemScore, MetricResult
@@ -14,7 +15,7 @@ from beholder.run import manifest
 from beholder.run.store import Store
 
 
-class Summary(dict[str, MetricResult]):
+class Summary(Printed, dict[str, MetricResult]):
     """Result per metric; a table in a terminal (``print``) and in a notebook.
 
     Args:
@@ -25,16 +26,6 @@ class Summary(dict[str, MetricResult]):
     def __init__(self, log: Mapping[str, Any], results: Mapping[str, MetricResult]) -> None:
         super().__init__(results)
         self._log = log
-
-    def __str__(self) -> str:
-        from beholder.report.plain import as_text
-
-        return as_text(self._tables())
-
-    def _repr_html_(self) -> str:
-        from beholder.report.plain import as_html
-
-        return as_html(self._tables())
 
     def _tables(self) -> list[Any]:
         from beholder.report import summary_table

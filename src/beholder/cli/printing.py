@@ -151,8 +151,11 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
     for asker in planned.askers:
         tell(f"{asker.name}: {asker.n_to_ask} to score, {asker.n_done} done already")
         tell(f"  {asker.signature}")
-        for reason, count in asker.lacking.items():
+        reasons = sorted(asker.lacking.items(), key=lambda one: -one[1])
+        for reason, count in reasons[:_SHOWN]:
             tell(f"  {count} would fail: {visible(reason)}")
+        if hidden := [count for _, count in reasons[_SHOWN:]]:
+            tell(f"  {sum(hidden):,} more would fail for {len(hidden):,} other reasons")
         if asker.judge is not None and asker.judge_most is not None:
             tell(f"  about {_estimate(asker.judge)}")
             if asker.judge_most.n_calls > asker.judge.n_calls:
