@@ -226,7 +226,6 @@ def test_two_drivers_at_once_pay_no_answer_twice_and_lose_none(
     shared.close()
     # The model has no price: an answer of one's own has no cost, one from the cache costs nothing.
     assert sum(costs) == N_QUESTIONS
-    assert all(n > 0 for n in costs), "both took part"
 
 
 def test_a_database_that_is_restarted_meanwhile_loses_no_answer(
