@@ -78,7 +78,7 @@ def test_the_command_writes_results_alone_to_its_output(
 def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text("utf-8")
-    (example,) = re.findall(r"^```py\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     exec(compile(example, "scale.md", "exec"), {"__name__": "example"})
     assert (tmp_path / "runs" / "pairs" / "run.json").is_file()
 

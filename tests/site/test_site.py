@@ -1,0 +1,96 @@
+"""The site as `make site` builds it: whole, offline, and without a name left out."""
+
+from __future__ import annotations
+
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote
+
+import pytest
+
+import beholder
+from beholder import rewards, stats
+
+SITE = Path(__file__).parents[2] / "site"
+if "BEHOLDER_TEST_SITE" not in os.environ:
+    pytest.skip("`make site` builds the site first", allow_module_level=True)
+PAGES = sorted(SITE.rglob("*.html"))
+_LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
+
+
+class Page(HTMLParser):
+    """What a page loads, where it leads, and which places it has."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+        self.places: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        for name in ("id", "name"):
+            self.places.add(given.get(name) or "")
+        if tag in _LOADED:
+            self.loaded.append(given.get(_LOADED[tag]) or "")
+        if tag == "a":
+            self.links.append(given.get("href") or "")
+
+
+@pytest.fixture(scope="module")
+def read() -> dict[Path, Page]:
+    return {path: Page(path) for path in PAGES}
+
+
+def test_no_page_loads_anything_from_elsewhere(read: dict[Path, Page]) -> None:
+    far = {(path.name, url) for path, page in read.items() for url in page.loaded if "//" in url}
+    assert not far
+    for sheet in SITE.rglob("*.css"):
+        assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", sheet.read_text("utf-8"))
+
+
+def test_every_link_leads_to_a_place(read: dict[Path, Page]) -> None:
+    broken = []
+    for path, page in read.items():
+        if path.parent.name == "gallery" or path.name == "404.html":
+            continue  # reports make places as they are opened; 404 is served for any address
+        for link in (*page.links, *page.loaded):
+            if re.match(r"(https?|mailto|data):", link) or not link:
+                continue
+            file, _, place = unquote(link).partition("#")
+            target = (path.parent / file).resolve() if file else path
+            if not target.is_file() or (place and target in read and place not in read[target].places):
+                broken.append((path.name, link))
+    assert not broken
+
+
+@pytest.mark.parametrize("module", [beholder, rewards, stats], ids=lambda module: module.__name__)
+def test_every_public_name_is_in_the_reference(module: object, read: dict[Path, Page]) -> None:
+    known = set().union(*(page.places for path, page in read.items() if path.parent.name == "api"))
+    missing = []
+    for name in module.__all__:  # type: ignore[attr-defined]
+        found = getattr(module, name)
+        home = f"{getattr(found, '__module__', '')}.{getattr(found, '__qualname__', name)}"
+        full = f"{module.__name__}.{name}"  # type: ignore[attr-defined]
+        if not isinstance(found, ModuleType | str) and not {home, full} & known:
+            missing.append(full)
+    assert not missing
+
+
+@pytest.mark.parametrize("page", sorted((SITE / "notebooks").glob("*.html")), ids=lambda p: p.stem)
+def test_notebooks_were_executed(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    cells = re.findall(r"In\s*\[(\d*|\s|&nbsp;)\]", text)
+    assert cells
+    assert all(cell.isdigit() for cell in cells)
+
+
+def test_the_gallery_has_its_reports(read: dict[Path, Page]) -> None:
+    shown = {link for link in read[SITE / "gallery.html"].links if link.startswith("gallery/")}
+    made = {f"gallery/{path.name}" for path in (SITE / "gallery").glob("*.html")}
+    assert shown == made
+    assert len(made) >= 6
