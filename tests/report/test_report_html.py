@@ -160,6 +160,20 @@ def test_item_data_carries_texts_units_and_the_matrix(page: str) -> None:
     assert view["units"] == {"candidate": [0, 1, 2], "reference": [3, 4, 5]}
 
 
+def test_a_unit_that_is_not_sure_has_its_words_and_is_not_counted(tmp_path: Path) -> None:
+    units = tuple(
+        Unit("attribute", word, "candidate", ((at, at + 3),), 0.0, "unstated", None, detail)
+        for word, at, detail in (("red", 2, {}), ("old", 6, {"unsure": True}))
+    )
+    item = Item("a", "A red old dog.", ("A dog.",))
+    run = write_run(tmp_path / "run", [item], {"posh": [ItemScore({"f1": 0.5}, units)]})
+    (outcome,) = data_of(write_report(run).read_text(encoding="utf-8"))["items"][0]["outcomes"]
+    assert [unit.get("text") for unit in outcome["units"]] == [None, "old"]
+    assert [piece for piece in outcome["candidate"] if len(piece) > 1] == [[3, 0]]
+    (verdict,) = outcome["verdicts"]
+    assert (verdict["name"], verdict["count"]) == ("unstated", 1)
+
+
 def test_title_is_the_name_of_the_file_and_its_path_stands_below(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [], {"vcs": []}, source="some/folder/captions.jsonl")
     page = write_report(run).read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from beholder.records import Side, Span, Unit
+from beholder.report.tones import is_sure
 from beholder.visible import visible
 
 
@@ -63,7 +64,7 @@ def mark(text: str, units: Sequence[Unit], side: Side, reference_index: int = 0)
     spans = [
         (key, span)
         for key, unit in enumerate(units)
-        if stands_in(unit, side, reference_index) and "unsure" not in unit.detail
+        if stands_in(unit, side, reference_index) and is_sure(unit)
         for span in unit.spans
     ]
     return pieces(visible(text), spans)

@@ -20,7 +20,7 @@ from beholder.report.load import RunData, ValueColumn
 from beholder.report.marking import Piece, heights, mark
 from beholder.report.pages import jpeg_uri
 from beholder.report.sample import choose
-from beholder.report.tones import by_tone, label, strength, tone
+from beholder.report.tones import by_tone, is_sure, label, strength, tone
 from beholder.report.views import view_of
 from beholder.run.store import Store
 from beholder.visible import visible
@@ -217,14 +217,16 @@ def _unit(unit: Unit, item: Item, height: int) -> dict[str, Any]:
     if unit.side == "reference":
         index = unit.reference_index or 0
         text = item.references[index] if index < len(item.references) else ""
-    if len(unit.spans) != 1 or text[slice(*unit.spans[0])] != unit.text:
-        own["text"] = visible(unit.text)  # else the page takes it from its place
+    alone = len(unit.spans) == 1 and text[slice(*unit.spans[0])] == unit.text
+    if not (alone and is_sure(unit)):
+        own["text"] = visible(unit.text)  # else the page takes it from its mark
     return own
 
 
 def _verdicts(units: Sequence[Unit]) -> list[dict[str, Any]]:
-    """The verdicts of an item with their counts, the notable ones first."""
-    counts = Counter(unit.verdict for unit in units)
+    """The verdicts of an item, the notable ones first, with the units that the judge is sure of."""
+    counts = Counter({unit.verdict: 0 for unit in units})
+    counts.update(unit.verdict for unit in units if is_sure(unit))
     return [
         {
             "name": label(verdict),

@@ -63,6 +63,11 @@ def by_tone(verdicts: Iterable[str | None]) -> list[str | None]:
     return sorted(set(verdicts), key=lambda verdict: (TONES.index(tone(verdict)), verdict or ""))
 
 
+def is_sure(unit: Unit) -> bool:
+    """Whether the judge is sure of its verdict; else it is neither marked nor listed."""
+    return "unsure" not in unit.detail
+
+
 def notable(units: Iterable[Unit]) -> list[Unit]:
     """The units to look at, by verdict.
 
@@ -71,7 +76,7 @@ def notable(units: Iterable[Unit]) -> list[Unit]:
     found = [
         unit
         for unit in units
-        if tone(unit.verdict).notable and unit.detail.keys().isdisjoint(("under", "unsure"))
+        if tone(unit.verdict).notable and is_sure(unit) and "under" not in unit.detail
     ]
     order = by_tone(unit.verdict for unit in found)
     return sorted(found, key=lambda unit: order.index(unit.verdict))

@@ -16,7 +16,7 @@ function itemView(item, metricIndex, onMetric, onStep, place) {
   const texts = marked ? unitTexts(item, outcome) : [];
   if (marked && outcome.view && VIEWS[outcome.view.name]) {
     view = VIEWS[outcome.view.name](outcome.view, {
-      light, text: (key) => texts[key], detail: (key) => outcome.units[key].detail ?? {}, tone: (key) => verdict(key)?.tone ?? "good", notable: (key) => verdict(key)?.notable, onTheme: (react) => themes.push(react),
+      light, text: (key) => texts[key], detail: (key) => outcome.units[key].detail ?? {}, tone: (key) => (outcome.units[key]?.detail?.unsure ? "unsure" : verdict(key)?.tone ?? "good"), notable: (key) => verdict(key)?.notable, onTheme: (react) => themes.push(react),
     });
   }
   const numbers = view ? view.numbers : new Map();

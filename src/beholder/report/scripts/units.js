@@ -79,7 +79,7 @@ function unitTable(item, outcome, texts, numbers) {
     const rows = outcome.units.map((unit, key) => {
       const verdict = outcome.verdicts.find((known) => known.name === unit.verdict);
       return el("tr", { "data-unit": key },
-        el("td", { class: `tone-${verdict.tone}` }, el("span", { class: "sign" }, `${verdict.symbol} ${unit.verdict}`)),
+        el("td", { class: `tone-${verdict.tone}` }, el("span", { class: "sign" }, `${verdict.symbol} ${unit.verdict}`), unit.detail?.unsure ? el("span", { class: "muted" }, " (not sure)") : null),
         el("td", {}, unitTitle(item, unit, key, numbers)),
         el("td", {}, unit.kind),
         el("td", { class: "num" }, number(unit.score)),
