@@ -22,27 +22,22 @@ def best_tree(scores: Floats) -> Ints:
     n = len(scores)
     if n == 1:
         return np.zeros(1, dtype=np.int64)
-    arcs = scores.astype(np.float64)
-    roots = np.diagonal(arcs).copy()
+    # One node more, the place above all: a word with it for head is the root.
+    arcs = np.full((n + 1, n + 1), -np.inf)
+    arcs[:n, :n] = scores
+    roots = np.diagonal(arcs)[:n].copy()
     np.fill_diagonal(arcs, -np.inf)
-    heads: Ints = arcs.argmax(axis=1)
+    heads: Ints = arcs[:n, :n].argmax(axis=1)
     most = arcs[np.arange(n), heads]
     # No tree under a root is better than the root with the best heads of all others.
-    bounds = roots - most + most.sum()
-    best = -np.inf
-    found = heads
-    for root in np.argsort(-bounds, kind="stable").tolist():
-        if bounds[root] <= best:
-            break
-        tree = heads.copy()
-        tree[root] = root
-        if _cycle(tree, root) is not None:
-            tree = _arborescence(arcs, root)
-        others = np.arange(n) != root
-        value = roots[root] + arcs[others, tree[others]].sum()
-        if value > best:
-            best, found = value, tree
-    return found
+    root = int((roots - most).argmax())
+    heads[root] = root
+    if _cycle(heads, root) is None:
+        return heads
+    # A second root costs more than all other heads can gain.
+    arcs[:n, n] = roots - (1.0 + n * float(np.ptp(scores)))
+    heads = _arborescence(arcs, n)[:n]
+    return np.where(heads == n, np.arange(n), heads)
 
 
 def _arborescence(arcs: npt.NDArray[np.float64], root: int) -> Ints:

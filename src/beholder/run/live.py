@@ -145,7 +145,7 @@ class LiveScorer:
                 initializer=_start,
                 initargs=(Scorer([self.metric], ITEM, self._means.tools),),
             )
-            self._resources.callback(self._pool.shutdown, wait=False, cancel_futures=True)
+            self._resources.callback(self._pool.shutdown, wait=True, cancel_futures=True)
         return self._pool
 
 
