@@ -63,7 +63,9 @@ def test_every_link_leads_to_a_place(read: dict[Path, Page]) -> None:
                 continue
             file, _, place = unquote(link).partition("#")
             target = (path.parent / file).resolve() if file else path
-            if not target.is_file() or (place and target in read and place not in read[target].places):
+            if not target.is_file() or (
+                place and target in read and place not in read[target].places
+            ):
                 broken.append((path.name, link))
     assert not broken
 
