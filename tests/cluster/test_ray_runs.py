@@ -140,8 +140,11 @@ def test_errors_of_actors_are_told_as_they_are(tmp_path: Path) -> None:
 # Judges
 
 N_ASKED = 200
-PRICE = 0.1 + 0.02 * 10
-"""US dollars of a call: 100 tokens asked at 1000 a million, 10 answered at 20,000 a million."""
+PRICE = 0.25
+"""US dollars of a call: 100 tokens asked at 1,500 a million, 10 answered at 10,000 a million.
+
+Sums of it are exact, in whatever order the actors' answers come.
+"""
 
 PROBES = 12
 """Requests by which two actors find out what a server can do, at most."""
@@ -159,7 +162,7 @@ def _judged(
     server: FaultServer, out: Path, max_cost: float | None, cache: Path | str | None
 ) -> Any:
     prices = out.parent / "prices.json"
-    prices.write_text('{"models": {"served-1": {"input": 1000, "output": 20000}}}')
+    prices.write_text('{"models": {"served-1": {"input": 1500, "output": 10000}}}')
     return score_on_ray(
         _questions(),
         [Asked("openai:served-1")],
