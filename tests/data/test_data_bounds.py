@@ -13,7 +13,7 @@ import pytest
 from benchmarks.hostile_files import Found, hostile_file, read_all
 
 from beholder.data import read as reading
-from beholder.data import read_items
+from beholder.data import read_items, tables
 from beholder.data.packed import MAX_ROW_BYTES
 from beholder.data.read import good_rows
 from beholder.errors import DataError
@@ -73,7 +73,7 @@ def test_rows_together_may_be_longer(tmp_path: Path) -> None:
 def test_a_table_may_have_so_many_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    monkeypatch.setattr(reading, "MAX_COLUMNS", 100)
+    monkeypatch.setattr(tables, "MAX_COLUMNS", 100)
 
     def write(n: int) -> Path:
         path = tmp_path / f"d.{ending}"

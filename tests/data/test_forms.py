@@ -14,6 +14,8 @@ from PIL import Image
 import beholder
 from beholder import DataError, Item
 from beholder.data import read_items
+from beholder.data.folders import sidecar_rows
+from beholder.data.packed import MAX_ROW_BYTES
 from beholder.data.subtitles import cues
 from beholder.errors import ConfigError
 from beholder.options import DataOptions
@@ -160,6 +162,13 @@ def test_subtitles_are_one_text_with_times(tmp_path: Path) -> None:
     assert item.meta["cues"] == [[1.5, 4.0, "A dog runs."], [3602.0, 3603.25, "It stops."]]
 
 
+@pytest.mark.parametrize("sign", ["<", "{\\"])
+def test_markup_that_never_ends_is_read_in_one_pass(sign: str) -> None:
+    text = sign * 150_000  # looking on from each sign to the end would take minutes
+    (cue,) = cues(["0:00.0 --> 0:01.0", f"<i>{text}</i> {{\\an8}}end"], "x.srt")
+    assert cue.text == f"{text} end"
+
+
 def test_srt_has_numbers_and_commas(tmp_path: Path) -> None:
     text = "1\r\n00:00:01,000 --> 00:00:02,500\r\nA dog.\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\nA cat."
     (item,) = _items(_write(tmp_path / "film.srt", text))
@@ -221,6 +230,12 @@ def test_iiif_manifests_give_a_row_per_canvas(tmp_path: Path) -> None:
     assert (item.candidate, item.images) == ("A dog", ("https://x.org/1.jpg",))
 
 
+def test_a_language_may_hold_a_text_alone(tmp_path: Path) -> None:
+    manifest = {**V3, "items": [{"id": "c", "label": {"en": "A dog"}, "items": []}]}
+    (item,) = _items(_write(tmp_path / "m.json", json.dumps(manifest)))
+    assert item.candidate == "A dog"
+
+
 def test_a_folder_of_pictures_with_texts_beside_them(tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     for name in ("b.jpg", "below/a.png", "c.jpg"):
@@ -233,6 +248,17 @@ def test_a_folder_of_pictures_with_texts_beside_them(tmp_path: Path) -> None:
     assert [one.images for one in found if isinstance(one, Item)] == [("b.jpg",), ("below/a.png",)]
     (error,) = (one for one in found if isinstance(one, DataError))
     assert "candidate: is missing" in str(error)
+
+
+def test_a_text_beside_a_picture_is_bounded(tmp_path: Path) -> None:
+    for name, n in (("a", MAX_ROW_BYTES), ("b", MAX_ROW_BYTES + 1)):
+        Image.new("RGB", (2, 2)).save(tmp_path / f"{name}.png")
+        _write(tmp_path / f"{name}.txt", "x" * n)
+    (_, first), (_, second) = sidecar_rows(tmp_path, "d")
+    assert isinstance(first, dict)
+    assert len(first["candidate"]) == MAX_ROW_BYTES
+    assert isinstance(second, DataError)
+    assert second.reason == "b.txt is longer than 16 MiB"
 
 
 def test_a_folder_of_something_else_is_told(tmp_path: Path) -> None:
@@ -251,12 +277,13 @@ def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
     assert "all rows that were read are like this" in text
 
 
-@pytest.mark.parametrize("form", ["pandas", "pyarrow"])
+@pytest.mark.parametrize("form", ["pandas", "pandas with NA", "pyarrow"])
 def test_tables_are_scored_as_they_are(form: str, tmp_path: Path) -> None:
     frame = pandas.DataFrame(
         {"text": ["red dog", "red cat"], "gt": [["a red dog"], None], "n": [1, float("nan")]}
     )
-    data = frame if form == "pandas" else pyarrow.Table.from_pandas(frame)
+    forms = {"pandas": frame, "pandas with NA": frame.convert_dtypes()}
+    data = forms[form] if form in forms else pyarrow.Table.from_pandas(frame)
     run = beholder.score(
         data, ["rouge"], map={"candidate": "text", "references": "gt"}, out=tmp_path / "run"
     )

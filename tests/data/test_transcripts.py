@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from beholder.data import read, read_items
+from beholder.data import read_items, sources
 from beholder.errors import DataError
 from beholder.records import Item
 from beholder.run.rows.inputs import word_limits
@@ -122,8 +122,8 @@ def test_a_json_file_of_another_form_is_refused(tmp_path: Path, text: str, messa
 def test_a_json_file_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = '[{"candidate": "a"}]'
     (tmp_path / "x.json").write_text(text)
-    monkeypatch.setattr(read, "MAX_JSON_BYTES", len(text))
+    monkeypatch.setattr(sources, "MAX_JSON_BYTES", len(text))
     assert len(list(read_items(tmp_path / "x.json"))) == 1
-    monkeypatch.setattr(read, "MAX_JSON_BYTES", len(text) - 1)
+    monkeypatch.setattr(sources, "MAX_JSON_BYTES", len(text) - 1)
     with pytest.raises(DataError, match=r"write it as \.jsonl"):
         list(read_items(tmp_path / "x.json"))

@@ -13,8 +13,8 @@ from beholder.annotate.dealing import check_name
 from beholder.annotate.records import DONE, REMARK, Act, AnnotationUnit, State
 from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks.base import one_value, region
-from beholder.data.read import read_rows
 from beholder.data.row import shorten
+from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
 
 EXPORTS = ("results", "judgments", "label-studio")

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from beholder.aio import run_sync
-from beholder.data.read import read_rows
+from beholder.data.sources import read_rows
 from beholder.errors import DataError, ItemError
 from beholder.judges import Judge
 from beholder.judges.fitness import calibrate

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.benchmarks.published_files import parquet_rows, read_json, read_lines
-from beholder.data.read import read_rows
+from beholder.data.sources import read_rows
 from beholder.errors import DataError
 from beholder.records import Item, Span
 

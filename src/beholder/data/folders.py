@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from beholder.data.lines import too_long
 from beholder.data.packed import MAX_ROW_BYTES
 from beholder.errors import DataError
 from beholder.media import video
@@ -64,9 +65,13 @@ def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, Any] 
         if beside.is_file():
             try:
                 with beside.open("rb") as stream:
-                    text = stream.read(MAX_ROW_BYTES).decode("utf-8-sig")
+                    raw = stream.read(MAX_ROW_BYTES + 1)
+                text = raw.decode("utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
                 yield number, DataError(name, f"{beside.name} cannot be read: {error}", line=number)
+                continue
+            if len(raw) > MAX_ROW_BYTES:
+                yield number, too_long(name, number, beside.name)
                 continue
             row["candidate"] = text.strip()
         yield number, row

@@ -9,8 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from beholder.data.folders import pictures_below
-from beholder.data.read import read_rows, records
+from beholder.data.read import records
 from beholder.data.row import RowError, identifier, labels, media_path, plain_text, shorten
+from beholder.data.sources import read_rows
 from beholder.dates import PartialDate
 from beholder.errors import DataError, ItemError
 from beholder.files import write_jsonl

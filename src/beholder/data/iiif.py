@@ -58,8 +58,9 @@ def _text(value: Any) -> str:
         if "@value" in value:
             return str(value["@value"])
         for language in ("en", "none", *value):
-            if value.get(language):
-                return " ".join(map(str, value[language]))
+            said = value.get(language)
+            if said:  # a list of texts; a text alone is no list of letters
+                return said if isinstance(said, str) else " ".join(map(str, said))
     return ""
 
 

@@ -16,8 +16,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from beholder.data.read import read_rows, records
+from beholder.data.read import records
 from beholder.data.row import RowError, identifier, media_path, plain_text, shorten
+from beholder.data.sources import read_rows
 from beholder.errors import DataError
 from beholder.files import make_folder, write_bytes
 from beholder.records import Reviews

@@ -14,7 +14,7 @@ from typing import Any
 from beholder.errors import DataError
 
 _TIMES = re.compile(r"\s*((?:\d+:)?\d+:\d+[.,]\d+)\s*-->\s*((?:\d+:)?\d+:\d+[.,]\d+)")
-_MARKUP = re.compile(r"<[^>]*>|\{\\[^}]*\}")
+_MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 _NO_CUES = ("NOTE", "STYLE", "REGION")
 
 

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-from beholder.data.read import read_rows
 from beholder.data.row import shorten
+from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.judges.operations.rating import BREAK_KINDS
 from beholder.metrics.asker import Asker, ValueInfo

@@ -1,0 +1,183 @@
+"""Tables as data: CSV, TSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, Self
+
+from beholder.data.lines import Row, lines, strict_json, too_long
+from beholder.data.packed import MAX_ROW_BYTES, check_unpacking
+from beholder.data.row import ALIASES
+from beholder.errors import ConfigError, DataError
+from beholder.remote import file_system, is_url
+
+MAX_COLUMNS = 10_000
+"""Columns of a table."""
+
+_PARQUET_ROWS = 64
+"""Rows of a Parquet file that are unpacked at once."""
+
+_OUTER = ("group", "judgments")
+
+
+def read_csv(stream: IO[bytes], name: str, delimiter: str, said: str | None) -> Iterator[Row]:
+    """Rows of a table of text, by the names of its first line.
+
+    Args:
+        stream: The file.
+        name: What messages call it.
+        delimiter: What separates cells, where the first line does not say other.
+        said: The column of the candidate, where it has a name of its own.
+    """
+    csv.field_size_limit(MAX_ROW_BYTES)
+    text = _RowLines(stream, name)
+    first = next(text, None)
+    if first is None:
+        return
+    reader = csv.reader(chain([first], text), delimiter=_delimiter(first, delimiter), strict=True)
+    try:
+        header = next(reader)
+        _check_header(header, name)
+        for cells in reader:
+            text.n_characters = 0
+            if not cells:
+                continue
+            if len(cells) != len(header):
+                reason = f"has {len(cells)} cells, the header has {len(header)}"
+                yield reader.line_num, DataError(name, reason, line=reader.line_num)
+                continue
+            yield reader.line_num, _from_cells(dict(zip(header, cells, strict=True)), said)
+    except csv.Error as error:
+        raise DataError(name, f"is not CSV: {error}", line=reader.line_num) from error
+
+
+def _delimiter(header: str, usual: str) -> str:
+    """What separates cells: spreadsheets of many countries write semicolons, and call them CSV."""
+    bare = re.sub(r'"[^"]*"', "", header)
+    return usual if usual in bare else next((one for one in ";\t" if one in bare), usual)
+
+
+def _check_header(header: list[str], name: str) -> None:
+    _check_columns(header, name)
+    for outer in _OUTER:
+        inner = next((one for one in header if one.startswith(f"{outer}.")), None)
+        if inner is not None and outer in header:
+            raise DataError(
+                name, f"has both a column {outer!r} and a column {inner!r}; keep one form", line=1
+            )
+
+
+def _check_columns(header: list[str], name: str) -> None:
+    if len(header) > MAX_COLUMNS:
+        raise DataError(name, f"has {len(header):,} columns; at most {MAX_COLUMNS:,} are read")
+    for column, count in Counter(header).most_common(1):
+        if count > 1:
+            raise DataError(name, f"two columns are called {column!r}", line=1)
+
+
+class _RowLines:
+    """Lines of a table; as many as a row may have, where quoted cells span them.
+
+    Attributes:
+        n_characters: Characters since this was last set to 0, which is done after each row.
+    """
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._lines, self._name = lines(stream, name), name
+        self.n_characters = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        number, line = next(self._lines)
+        if isinstance(line, DataError):
+            raise line  # a quoted cell may span lines, so what follows cannot be trusted
+        self.n_characters += len(line)
+        if self.n_characters > MAX_ROW_BYTES:
+            raise too_long(self._name, number)
+        return line
+
+
+def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, Any]:
+    """CSV has no lists and no objects: ``["a", "b"]`` in a cell, ``group.system`` as a column."""
+    row: dict[str, Any] = {}
+    for column, cell in cells.items():
+        if cell == "":
+            if column in (said or "candidate", *ALIASES["candidate"]):
+                row[column] = cell  # said nothing: a failed item, not a bad row
+            continue
+        outer, dot, inner = column.partition(".")
+        if dot and outer in _OUTER:
+            row.setdefault(outer, {})[inner] = _number(cell) if outer == "judgments" else cell
+        else:
+            row[column] = _json_list(cell)
+    return row
+
+
+def _json_list(cell: str) -> Any:
+    if not cell.lstrip().startswith("["):
+        return cell
+    try:
+        value = strict_json(cell)
+    except (ValueError, RecursionError):
+        return cell
+    return value if isinstance(value, list) else cell
+
+
+def _number(cell: str) -> float | str:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
+    """Rows of a Parquet file, some at a time."""
+    import pyarrow
+    import pyarrow.fs
+    import pyarrow.parquet
+
+    number = 0
+    try:
+        if is_url(source):
+            files, path = file_system(str(source))
+        else:
+            files, path = pyarrow.fs.LocalFileSystem(), str(source)
+        with pyarrow.parquet.ParquetFile(path, filesystem=files) as file:
+            _check_columns(file.schema_arrow.names, name)
+            _check_parquet(file.metadata, files.get_file_info(path).size, name)
+            for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
+                for row in _rows_of(batch):
+                    number += 1
+                    yield number, too_long(name, number) if row is None else row
+    except (DataError, ConfigError):
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+        # ValueError: a text that is not UTF-8, times in nanoseconds; OverflowError: the year 300000
+        raise DataError(name, f"cannot be read as Parquet: {error}") from error
+
+
+def _check_parquet(file: Any, size: int, name: str) -> None:
+    """Refuse what is small as a file and large in memory, as far as it says so itself.
+
+    What a row group says of its columns is not asked: where that is damaged, the library ends the
+    process.
+    """
+    whole = sum(file.row_group(number).total_byte_size for number in range(file.num_row_groups))
+    check_unpacking(whole, size, name)
+
+
+def _rows_of(batch: Any) -> Iterator[dict[str, Any] | None]:
+    """Rows of a batch; None for one that is too long."""
+    if batch.nbytes <= MAX_ROW_BYTES:
+        yield from batch.to_pylist()
+        return
+    for number in range(batch.num_rows):
+        row = batch.slice(number, 1)
+        yield row.to_pylist()[0] if row.nbytes <= MAX_ROW_BYTES else None
