@@ -79,6 +79,11 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
     return of(DataOptions), judging, of(WorkOptions)
 
 
+def asked_tools(embedder: str | None, judge: Any) -> dict[str, Any]:
+    """The tools of a call, for metrics that are named without: only those that were said."""
+    return {kind: one for kind, one in (("embedder", embedder), ("judge", judge)) if one}
+
+
 @dataclass(frozen=True)
 class DataOptions:
     """Which rows of the data a run takes.

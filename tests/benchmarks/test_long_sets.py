@@ -216,8 +216,9 @@ class TestDetailVerifyBench:
         assert (item.id, item.references, item.images) == ("7.jpg", ("right",), ("Food/7.jpg",))
         assert item.judgments == {"mistakes": [[2, 5]]}
 
-    def test_a_row_of_another_form_is_told(self, tmp_path: Path) -> None:
-        lines(tmp_path / "real_test.jsonl", [{"filename": "0.jpg"}])
+    @pytest.mark.parametrize("row", [{"filename": "0.jpg"}, "0.jpg", {"filename": 3}])
+    def test_a_row_of_another_form_is_told(self, tmp_path: Path, row: Any) -> None:
+        lines(tmp_path / "real_test.jsonl", [row])
         with pytest.raises(DataError, match="not in the published form of detailverifybench"):
             load("detailverifybench", str(tmp_path))
 

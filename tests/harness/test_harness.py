@@ -63,6 +63,8 @@ def test_an_assertion_tells_score_bound_and_what_is_wrong() -> None:
         assert_score(TEXTS[0], REFERENCE, of="rouge", value="rouge_1", at_most=0.7)
     with pytest.raises(AssertionError, match=r"(?s)below 0\.99.*contradicted: .*red"):
         assert_score("A red dog sleeps.", "A brown dog sleeps.", of="posh", at_least=0.99)
+    with pytest.raises(ConfigError, match="no corpus_bleu_1 for this text; it gives bleu, bleu_1"):
+        assert_score("a", "b", of="bleu", value="corpus_bleu_1", at_least=0)
     with pytest.raises(ConfigError, match="needs a bound"):
         assert_score("a", "b")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from beholder.report.comparison import moved_tables
 from beholder.report.markdown import escaped, markdown
+from beholder.run.compare import compare
+from beholder.run.store import Store
 from beholder.tables import Column, Table
 from toy.command import Cli, runner
 
@@ -159,6 +163,20 @@ def test_a_comparison_names_what_fell_most(cli: Cli) -> None:
     assert fallen[0][3].startswith("\N{MINUS SIGN}")
     assert fallen[1][1] == "0.000"
     assert fallen[1][3].startswith("+")
+
+
+def test_what_fell_goes_by_the_direction_of_its_own_value(cli: Cli) -> None:
+    reference = "A red dog sleeps on a mat."
+    for name, text in (("a", "A red dog sleeps."), ("b", "A green dog sleeps.")):
+        row = {"id": "one", "candidate": text, "references": [reference]}
+        Path(f"{name}.jsonl").write_text(json.dumps(row))
+        cli("score", f"{name}.jsonl", "-m", "posh", "-o", name, "--no-report")
+    with Store.read(Path("a")) as a, Store.read(Path("b")) as b:
+        found = compare(a, b)
+        rates = tuple(one for one in found.differences if one.value == "contradicted_rate")
+        only = replace(found, differences=rates)
+        (table,) = moved_tables(a, b, only)  # f1, its first value, is better when it is higher
+    assert [row["id"] for row in table.rows] == ["one"]
 
 
 def test_an_agreement_is_summed_up(cli: Cli) -> None:

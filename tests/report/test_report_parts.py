@@ -12,7 +12,7 @@ from beholder.report import charts
 from beholder.report.load import ValueColumn
 from beholder.report.numbers import count_ticks, show_number, show_tick, ticks
 from beholder.report.sample import choose, spread
-from beholder.report.tones import by_tone, notable, strength, tone
+from beholder.report.tones import by_tone, in_words, notable, strength, tone
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -113,6 +113,16 @@ def test_mistakes_come_before_omissions_and_good_units_are_not_notable() -> None
     units = [Unit("entity", str(v), "candidate", (), None, v) for v in verdicts]
     assert [unit.verdict for unit in notable(units)] == ["mistake", "omission", "out_of_order"]
     assert tone("some new word").name == "other"
+
+
+def test_findings_in_words_are_a_line_for_each_verdict() -> None:
+    verdicts = ["omission", *["out_of_order"] * 6, "match", "mistake", "mistake"]
+    units = [Unit("entity", f"{v[0]}{i}", "candidate", (), None, v) for i, v in enumerate(verdicts)]
+    assert in_words(units) == [
+        "mistake: m8; m9",
+        "omission: o0",
+        "out of order: o1; o2; o3; o4; o5 and 1 more",
+    ]
 
 
 def test_what_is_under_another_unit_or_not_sure_is_no_finding() -> None:

@@ -14,7 +14,7 @@ from beholder.benchmarks.load import load
 from beholder.benchmarks.protocols import generic, protocol
 from beholder.judges import Judge
 from beholder.metrics import Metric
-from beholder.options import Options, grouped
+from beholder.options import Options, asked_tools, grouped
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress, Quiet
 from beholder.tables import Table
@@ -69,7 +69,7 @@ def agree(
         DataError: The data cannot be read.
         RunError: The run directory is busy or holds other data.
     """
-    defaults = {kind: spec for kind, spec in (("embedder", embedder), ("judge", judge)) if spec}
+    defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
     judged = load(str(source), None if data is None else str(data), rows)
     folder = Path(out or default_out(judged.name))

@@ -14,7 +14,7 @@ from beholder.judges import Judge
 from beholder.metrics import Metric
 from beholder.metrics.irr.rankers import ByMetric, Ranker
 from beholder.metrics.irr.scorers import ranker
-from beholder.options import Options, grouped
+from beholder.options import Options, asked_tools, grouped
 from beholder.records import Reviews
 from beholder.run.rank.config import RankConfig
 from beholder.run.rank.engine import run_ranking
@@ -58,7 +58,7 @@ def rank(
         RunError: The run directory is busy or holds another run.
     """
     named = isinstance(data, str | Path)
-    defaults = {kind: spec for kind, spec in (("embedder", embedder), ("judge", judge)) if spec}
+    defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
     config = RankConfig(
         data=str(data) if isinstance(data, str | Path) else "sets",

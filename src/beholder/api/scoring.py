@@ -11,7 +11,7 @@ from beholder.api.run import Run
 from beholder.data.read import items_of
 from beholder.judges import Judge
 from beholder.metrics import Metric, fitting, metric
-from beholder.options import Options, grouped
+from beholder.options import Options, asked_tools, grouped
 from beholder.records import Item
 from beholder.run.scores import ScoreConfig, fitting_metric, run_scores
 from beholder.run.session import Engine, Progress, Quiet, default_out
@@ -90,7 +90,7 @@ def configure(
     Raises:
         ConfigError: A metric or option is wrong.
     """
-    defaults = {kind: spec for kind, spec in (("embedder", embedder), ("judge", judge)) if spec}
+    defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
     return ScoreConfig(
         data=source or "items",
@@ -116,15 +116,17 @@ def _rows(data: Any) -> Iterator[tuple[int, Any]]:
     """Rows of what may be a table of pandas or pyarrow, with their numbers."""
     if hasattr(data, "to_batches"):  # pyarrow
         found: Iterable[Any] = (row for batch in data.to_batches() for row in batch.to_pylist())
-    elif hasattr(data, "itertuples"):  # pandas: a cell that is not there is no number
-        found = map(_filled, data.to_dict("records"))
+    elif hasattr(data, "itertuples"):  # pandas, which has many ways to say that a cell is empty
+        cells = data.astype(object).where(data.notna(), None)
+        found = map(_filled, cells.to_dict("records"))
     else:
         found = data
     yield from enumerate(found, start=1)
 
 
 def _filled(row: Mapping[Any, Any]) -> dict[Any, Any]:
-    cells = {
-        name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()
+    return {
+        name: value.tolist() if hasattr(value, "tolist") else value
+        for name, value in row.items()
+        if value is not None
     }
-    return {name: value for name, value in cells.items() if value is not None and value == value}

@@ -253,8 +253,7 @@ def _of_marks(
     everyone = with_length(config.metrics)
     measures = []
     for side in sides:
-        own = _areas(side, config.n_resamples, common=False)
-        shared = _areas(side, config.n_resamples, common=True)
+        own, shared = _areas(side, config.n_resamples)
         names = [one.metric.name for one in everyone]
         _, clusters = compare(
             [one.label for one in everyone], [shared[name] for name in names], config.n_resamples
@@ -271,25 +270,26 @@ def _of_marks(
     return measures, signatures
 
 
-def _areas(side: MarkedSide, n_resamples: int, *, common: bool) -> dict[str, AgreementFound]:
-    """Area of each metric over its own texts, or over those that all with any units scored."""
+def _areas(
+    side: MarkedSide, n_resamples: int
+) -> tuple[dict[str, AgreementFound], dict[str, AgreementFound]]:
+    """Area of each metric over its own texts, and over those that all with any units scored."""
     reasons = {name: side.reason(name) for name in side.texts}
     speaking = [texts for name, texts in side.texts.items() if reasons[name] is None]
-    shared = [all(texts) for texts in zip(*speaking, strict=True)]
-    return {
-        name: _area(
-            [
-                text
-                for text, kept in zip(texts, shared, strict=True)
-                if text and (kept or not common)
-            ],
-            len(texts),
-            n_resamples,
-        )
-        if reasons[name] is None
-        else AgreementFound(None, None, 0, len(texts), 0, reason=reasons[name])
-        for name, texts in side.texts.items()
-    }
+    scored_by_all = [all(texts) for texts in zip(*speaking, strict=True)]
+    own: dict[str, AgreementFound] = {}
+    shared: dict[str, AgreementFound] = {}
+    for name, texts in side.texts.items():
+        if reasons[name] is not None:
+            none = AgreementFound(None, None, 0, len(texts), 0, reason=reasons[name])
+            own[name] = shared[name] = none
+            continue
+        scored = [text for text in texts if text]
+        common = [text for text, kept in zip(texts, scored_by_all, strict=True) if text and kept]
+        own[name] = _area(scored, len(texts), n_resamples)
+        same = len(common) == len(scored)
+        shared[name] = own[name] if same else _area(common, len(texts), n_resamples)
+    return own, shared
 
 
 def _area(texts: Sequence[MarkedText], n_texts: int, n_resamples: int) -> AgreementFound:

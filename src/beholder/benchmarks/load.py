@@ -114,7 +114,9 @@ def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iter
             yield from known.mapped(path, columns)
         elif known.read is not None:
             yield from known.read(path)
-    except (KeyError, TypeError) as error:
+    except (DataError, ConfigError):
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
             data, f"is not in the published form of {known.name}: {error!r}; {known.where}"
         ) from error

@@ -129,6 +129,16 @@ _DOCENT = tuple(
     for question, value in SCORE_OF.items()
     for name, kind in _COARSE
 )
+_ARENA = (
+    Measure(
+        "accuracy, caption level",
+        "three-way",
+        one("preferred"),
+        category=_category,
+        prefers="f1",
+        paired=True,
+    ),
+)
 
 PROTOCOLS: Mapping[str, tuple[Measure, ...]] = {
     "flickr8k_expert": (Measure("tau-c, each rating", "tau-c", each("expert_ratings")),),
@@ -167,16 +177,7 @@ PROTOCOLS: Mapping[str, tuple[Measure, ...]] = {
     "docci_test_sxs": _LONG,
     "long_sxs": _LONG,
     "docent_coarse": _DOCENT,
-    "caparena": (
-        Measure(
-            "accuracy, caption level",
-            "three-way",
-            one("preferred"),
-            category=_category,
-            prefers="f1",
-            paired=True,
-        ),
-    ),
+    "caparena": _ARENA,
     "detailcaps": (
         Measure("tau-b, score", "tau-b", one("score")),
         Measure("pearson, score", "pearson", one("score")),
@@ -187,16 +188,7 @@ PROTOCOLS: Mapping[str, tuple[Measure, ...]] = {
         Measure("tau-c, relevance", "tau-c", one("relevance"), prefers="precision"),
         Measure("tau-c, fluency", "tau-c", one("fluency")),
     ),
-    "caparena_auto": (
-        Measure(
-            "accuracy, caption level",
-            "three-way",
-            one("preferred"),
-            category=_category,
-            prefers="f1",
-            paired=True,
-        ),
-    ),
+    "caparena_auto": _ARENA,
     "wiki_imagereview": (Measure("spearman within a picture", "ranking", each("ranks")),),
 }
 

@@ -48,14 +48,15 @@ def compare(
 
     plain: dict[str, Any] = {}
     found: list[Table] = []
-    moved: list[Table] = []
+    fallen: list[Table] = []
     with Store.read(run_a) as a, Store.read(run_b) as b:
         narratives = {manifest.kind_of(run) for run in (run_a, run_b)} == {"narratives"}
         if not narratives or shared_askers(a, b):  # runs of different judges may share nothing
             comparison = compare_runs(a, b, allow_different=allow_different)
             plain = asdict(comparison)
             found.append(differences(comparison, str(run_a), str(run_b)))
-            moved += moved_tables(a, b, comparison)
+            if markdown is not None:
+                fallen += moved_tables(a, b, comparison)
             if html is not None:
                 write_comparison(a, b, comparison, html, media_root)
         elif html is not None:
@@ -72,7 +73,7 @@ def compare(
     if markdown is not None and not found:
         raise ConfigError("--markdown: the runs share no question, so there is nothing to sum up")
     title = f"{run_a} and {run_b}"
-    tell_summary(plain, found, as_json, markdown, lambda: summed_up(title, [*found, *moved]))
+    tell_summary(plain, found, as_json, markdown, lambda: summed_up(title, [*found, *fallen]))
     tables.write(found)
     if html is not None:
         say(f"page: {html}")

@@ -7,7 +7,7 @@ the signature, its explanation tells mistakes and omissions in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,10 @@ from beholder.errors import ConfigError
 from beholder.metrics import METRICS
 from beholder.options import grouped
 from beholder.records import Item, ItemFailure, ItemScore, Unit
+from beholder.report.tones import in_words
 from beholder.run.live import LiveScorer
 from beholder.run.session import Means
 from beholder.stats import mean_interval
-
-_TOLD = 5
-"""Units of a kind that an explanation names."""
 
 
 @metric
@@ -123,7 +121,7 @@ def _score(item: Item, outcome: ItemScore | ItemFailure | None, headline: str) -
     return Score(
         value=outcome.values[headline],
         answer=item.candidate,
-        explanation=_in_words(outcome.units),
+        explanation="\n".join(in_words(outcome.units)) or None,
         metadata={
             "values": dict(outcome.values),
             "units": [_unit(unit) for unit in outcome.units],
@@ -141,16 +139,6 @@ def _unit(unit: Unit) -> dict[str, Any]:
         "score": unit.score,
         "verdict": unit.verdict,
     }
-
-
-def _in_words(units: Sequence[Unit]) -> str | None:
-    lines = []
-    for verdict, label in (("contradicted", "contradicted"), ("omission", "left out")):
-        said = [unit.text for unit in units if unit.verdict == verdict]
-        if said:
-            more = f" and {len(said) - _TOLD} more" if len(said) > _TOLD else ""
-            lines.append(f"{label}: {'; '.join(said[:_TOLD])}{more}")
-    return "\n".join(lines) or None
 
 
 SCORERS = {name: _scorer_of(name) for name in METRICS.names()}

@@ -8,8 +8,7 @@ from typing import Any
 from beholder.errors import ConfigError
 from beholder.metrics import Metric, Tools, metric
 from beholder.records import ItemScore
-
-_TOLD = 5
+from beholder.report.tones import in_words
 
 
 def assert_score(
@@ -48,6 +47,11 @@ def assert_score(
     chosen = metric(of) if isinstance(of, str) else of
     name = chosen.value_named(value).name
     found = chosen.score_text(candidate, references, images, tools=tools)
+    if name not in found.values:
+        raise ConfigError(
+            f"{chosen.registered_name} gives no {name} for this text; it gives"
+            f" {', '.join(found.values) or 'no value'}"
+        )
     score = found.values[name]
     what = f"{chosen.registered_name}.{name} is {score:.3f}"
     if at_least is not None and score < at_least:
@@ -58,10 +62,4 @@ def assert_score(
 
 
 def _why(found: ItemScore) -> str:
-    lines = []
-    for verdict in ("contradicted", "unstated", "omission"):
-        said = [unit.text for unit in found.units if unit.verdict == verdict]
-        if said:
-            more = f" and {len(said) - _TOLD} more" if len(said) > _TOLD else ""
-            lines.append(f"\n  {verdict}: {'; '.join(said[:_TOLD])}{more}")
-    return "".join(lines)
+    return "".join(f"\n  {line}" for line in in_words(found.units))

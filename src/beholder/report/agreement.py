@@ -20,6 +20,17 @@ CLUSTERS = (
     " Holm-corrected); cluster 2: the same of the rest."
 )
 
+AGREEMENT = (
+    Column("metric", "metric", "text"),
+    Column("value", "value", "text"),
+    Column("agreement", "agreement", interval=True),
+    Column("cluster", "cluster", "count"),
+    Column("n", "n", "count"),
+    Column("n_missing", "no score", "count"),
+    Column("reason", "note", "text"),
+)
+"""Columns of a metric's agreement under one measure."""
+
 
 def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
     """Agreement of each metric with people under one measure; the length baseline last.
@@ -31,15 +42,7 @@ def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
     return Table(
         name=f"agreement-{safe_name(section['name'])}",
         title=f"{found['set']}: {section['name']}",
-        columns=(
-            Column("metric", "metric", "text"),
-            Column("value", "value", "text"),
-            Column("agreement", "agreement", interval=True),
-            Column("cluster", "cluster", "count"),
-            Column("n", "n", "count"),
-            Column("n_missing", "no score", "count"),
-            Column("reason", "note", "text"),
-        ),
+        columns=AGREEMENT,
         rows=tuple(
             {
                 "metric": row["metric"],

@@ -11,7 +11,7 @@ from beholder import files
 from beholder.benchmarks.agree import Row
 from beholder.benchmarks.agreement_suite import SuiteMeasure, SuiteReport
 from beholder.benchmarks.sets import SETS
-from beholder.report.agreement import CLUSTERS
+from beholder.report.agreement import AGREEMENT, CLUSTERS
 from beholder.report.pages import TEMPLATES, content_hash, environment
 from beholder.report.study_tables import html
 from beholder.tables import Column, Table, interval_cells
@@ -70,16 +70,7 @@ def measures_table(report: SuiteReport) -> Table:
     )
 
 
-_COLUMNS = (
-    Column("measure", "measure", "text"),
-    Column("metric", "metric", "text"),
-    Column("value", "value", "text"),
-    Column("agreement", "agreement", interval=True),
-    Column("cluster", "cluster", "count"),
-    Column("n", "n", "count"),
-    Column("n_missing", "no score", "count"),
-    Column("reason", "note", "text"),
-)
+_COLUMNS = (Column("measure", "measure", "text"), *AGREEMENT)
 
 
 def _rows(measure: SuiteMeasure) -> list[dict[str, object]]:

@@ -146,7 +146,7 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
     for metric, value in _headlines(comparison).items():
         if a.kind_of(metric) is not ITEM:
             continue
-        sign = 1.0 if _higher_is_better(a, metric) else -1.0
+        sign = 1.0 if _higher_is_better(a, metric, value) else -1.0
         scores_a, scores_b = (_scores(store, metric, value) for store in (a, b))
         change = {
             name: scores_b[name][1] - scores_a[name][1]
@@ -182,10 +182,11 @@ def _headlines(comparison: Comparison) -> dict[str, str]:
     return found
 
 
-def _higher_is_better(store: Store, metric: str) -> bool:
+def _higher_is_better(store: Store, metric: str, value: str) -> bool:
     log = manifest.read(store.folder)
     entry = next(entry for entry in log["metrics"] if entry["name"] == metric)
-    return bool(entry["values"][0].get("higher_is_better", True))
+    told = next(one for one in entry["values"] if one["name"] == value)
+    return bool(told.get("higher_is_better", True))
 
 
 def _moved(a: Store, b: Store, metric: str, value: str, root: Path | None) -> Sequence[Moved]:

@@ -103,12 +103,8 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
     """
     try:
         found = jpeg_uri(encode_jpeg(load_image(inside(root, item.images[0]), max_side=_SIDE)))
-    except (
-        IndexError,
-        ItemError,
-        MissingExtraError,
-    ):  # how many pictures the item has is told beside it
-        return ""
+    except (IndexError, ItemError, MissingExtraError):
+        return ""  # how many pictures the item has is told beside it
     return found if len(found) <= room else ""
 
 

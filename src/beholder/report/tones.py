@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from beholder.records import Unit
 
@@ -43,6 +44,9 @@ OTHER = Tone("other", "•", "green", (0, 128, 98), "solid", notable=False)
 
 TONES = (WRONG, UNSTATED, MISSING, MOVED, OTHER, GOOD)
 """In the order in which people should look."""
+
+_TOLD = 5
+"""Units of one verdict that are named in words."""
 
 _BY_VERDICT: Mapping[str, Tone] = {
     **dict.fromkeys(("match", "present", "supported", "correct", "covered"), GOOD),
@@ -80,6 +84,16 @@ def notable(units: Iterable[Unit]) -> list[Unit]:
     ]
     order = by_tone(unit.verdict for unit in found)
     return sorted(found, key=lambda unit: order.index(unit.verdict))
+
+
+def in_words(units: Iterable[Unit]) -> list[str]:
+    """The units to look at as lines of text, one for each verdict."""
+    lines = []
+    for verdict, group in groupby(notable(units), key=lambda unit: unit.verdict):
+        said = [unit.text for unit in group]
+        more = f" and {len(said) - _TOLD:,} more" if len(said) > _TOLD else ""
+        lines.append(f"{label(verdict)}: {'; '.join(said[:_TOLD])}{more}")
+    return lines
 
 
 def strength(unit: Unit) -> float:

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.metrics.asker import Outcome
-from beholder.options import Options, grouped
+from beholder.options import Options, asked_tools, grouped
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.rewards.guards import GUARDS, RewardGuard
 from beholder.rewards.texts import Completion, items_of
@@ -58,7 +58,7 @@ def reward(
     Raises:
         ConfigError: The metric, the value or an option is wrong.
     """
-    defaults = {kind: spec for kind, spec in (("embedder", embedder), ("judge", judge)) if spec}
+    defaults = asked_tools(embedder, judge)
     chosen = metric(of, **defaults) if isinstance(of, str) else of
     unfit = sorted({"limit", "skip_bad_rows", "map", "references_from", "batch"} & options.keys())
     if unfit:

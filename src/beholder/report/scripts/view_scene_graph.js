@@ -26,7 +26,7 @@ function graphLayout(boxes, springs) {
     const ring = 60 * Math.sqrt(i);
     return { x: 1.4 * ring * Math.cos(2.4 * i), y: ring * Math.sin(2.4 * i) };
   });
-  const rounds = 300;
+  const rounds = Math.min(300, Math.max(40, Math.round(6e6 / (n * n)))); // the page must not stand still
   for (let round = 0; round < rounds; round += 1) {
     const heat = 16 * (1 - round / rounds) + 0.5;
     const move = at.map((p) => ({ x: -0.012 * p.x, y: -0.02 * p.y }));
