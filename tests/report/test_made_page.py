@@ -85,9 +85,10 @@ def test_categories_are_counted_and_an_empty_answer_is_none() -> None:
     run_rows(config, Quiet())
     groups = [json.loads(line)["group"]["category"] for line in Path("c.jsonl").read_text().splitlines()]  # fmt: skip
     page = Page(write_made(config.run))
-    section = page.text.split("Categories m Category Rows")[1].split("What was made")[0]
+    section = page.text.split("Categories System Category Rows")[1].split("What was made")[0]
     words = section.split()
-    counted = dict(zip(words[::2], map(int, words[1::2]), strict=True))
+    assert set(words[::3]) == {"m"}
+    counted = dict(zip(words[1::3], map(int, words[2::3]), strict=True))
     assert counted == {name: groups.count(name) for name in set(groups)}
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from beholder import files
-from beholder.records import Estimate, Item, ItemFailure
+from beholder.records import Item, ItemFailure
 from beholder.report.pages import jpeg_uri
 from beholder.report.rank.page import render_page
+from beholder.report.study_tables import html
 from beholder.run import manifest
 from beholder.run.rows import reviews, rows
 from beholder.run.rows.askers import category_of
@@ -21,27 +22,11 @@ from beholder.run.rows.making import MadePart, parts_of
 from beholder.run.store import Store
 from beholder.run.subjects import KINDS, SubjectKind
 from beholder.run.thumbs import thumb
+from beholder.tables import Column, Table, estimate_cells
 
 S = TypeVar("S")
 
 _MAX_FAILURES = 100
-
-
-@dataclass(frozen=True, slots=True)
-class MadeValue:
-    """One value of one system over the run.
-
-    Attributes:
-        system: Name of the system.
-        name: Name of the value.
-        help: What it measures.
-        estimate: Its mean with interval.
-    """
-
-    system: str
-    name: str
-    help: str
-    estimate: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +97,11 @@ def _render(store: Store, log: Mapping[str, Any]) -> str:
         for system, name in systems.items()
         for subject, failure in _failures(store, name, n)
     ]
+    tables = (
+        _values(log, systems),
+        _categories(store, systems, askers, n),
+        _failed(log, failures),
+    )
     pictures = "".join(
         f'.i{one.position} {{ background-image: url("{_thumb(store, one)}"); }}\n'
         for one in shown
@@ -126,10 +116,8 @@ def _render(store: Store, log: Mapping[str, Any]) -> str:
         asked=dict.fromkeys(entry["name"].partition("(")[0] for entry in log["metrics"]),
         signatures=[entry["signature"] for entry in log["metrics"]],
         systems=systems,
-        values=_values(log, systems),
+        tables=[(table, html(table)) for table in tables if table.rows],
         cautions=_cautions(log, systems),
-        categories=_categories(store, systems, askers, n),
-        failures=failures[:_MAX_FAILURES],
         n_failures=len(failures),
         subjects=shown,
         n_more=n - len(shown),
@@ -186,16 +174,35 @@ def _failures(store: Store, name: str, n: int) -> Iterator[tuple[str, ItemFailur
         yield kind.id(subject), found[position]
 
 
-def _values(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[MadeValue]:
+def _values(log: Mapping[str, Any], systems: Mapping[str, str]) -> Table:
+    """Mean of each value of each system, and what it measures."""
     results = manifest.results(log)
     described = {entry["name"]: entry["values"] for entry in log["metrics"]}
-    return [
-        MadeValue(system, value["name"], value["help"], results[name].values[value["name"]])
+    rows = [
+        {
+            "system": system,
+            "value": value["name"],
+            **estimate_cells("mean", results[name].values[value["name"]]),
+            "n": results[name].values[value["name"]].n,
+            "help": value["help"],
+        }
         for system, name in systems.items()
         if name in results
         for value in described[name]
         if value["name"] in results[name].values
     ]
+    columns = (
+        Column("system", _one(log, "Language", "System"), "text"),
+        Column("value", "Value", "text"),
+        Column("mean", "Mean", interval=True),
+        Column("n", _one(log, "Pictures", "Rows"), "count"),
+        Column("help", "What it measures", "text"),
+    )
+    return Table("values", "Values", columns, tuple(rows), by="system")
+
+
+def _one(log: Mapping[str, Any], of_reviews: str, of_rows: str) -> str:
+    return of_reviews if log["kind"] == reviews.KIND else of_rows
 
 
 def _cautions(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -207,11 +214,34 @@ def _cautions(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[tuple[
 
 def _categories(
     store: Store, systems: Mapping[str, str], askers: Mapping[str, Any], n: int
-) -> dict[str, list[tuple[str, int]]]:
+) -> Table:
     """Per system that sorts: how many subjects fell into each category."""
-    found = {}
+    rows = []
     for system, name in systems.items():
         if "categories" in askers[name]["config"]:
             counts = Counter(category_of(parts_of(detail)) for _, detail in store.details(name, n))
-            found[system] = counts.most_common()
-    return found
+            rows += [
+                {"system": system, "category": category, "n": count}
+                for category, count in counts.most_common()
+            ]
+    columns = (
+        Column("system", "System", "text"),
+        Column("category", "Category", "text"),
+        Column("n", "Rows", "count"),
+    )
+    return Table("categories", "Categories", columns, tuple(rows), by="system")
+
+
+def _failed(log: Mapping[str, Any], failures: Sequence[tuple[str, str, str]]) -> Table:
+    """What could not be made, and why; so many as a page holds."""
+    columns = (
+        Column("id", _one(log, "Picture", "Row"), "text"),
+        Column("system", _one(log, "Language", "System"), "text"),
+        Column("reason", "Reason", "text"),
+    )
+    keys = [column.key for column in columns]
+    rows = tuple(dict(zip(keys, one, strict=True)) for one in failures[:_MAX_FAILURES])
+    more = len(failures) - len(rows)
+    return Table(
+        "failures", "Failures", columns, rows, notes=(f"and {more:,} more",) if more else ()
+    )

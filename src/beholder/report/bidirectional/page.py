@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,11 @@ from beholder import files
 from beholder.benchmarks.bidirectional.changes import CHANGING
 from beholder.benchmarks.bidirectional.study import Study
 from beholder.report.bidirectional.figures import figures, n_texts
-from beholder.report.cells import show_cell, show_range
 from beholder.report.figures import save
 from beholder.report.pages import TEMPLATES, content_hash, environment, no_figures, svg_uri
-from beholder.report.study_tables import write_tables
+from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
-from beholder.tables import Column, Table
+from beholder.tables import Table
 
 MAX_ROWS = 25
 """Rows of a ranked table in the page, per data set and language; its file has all."""
@@ -32,23 +31,13 @@ class PageView:
 
     Attributes:
         title: Its heading.
-        file: Its CSV file.
-        columns: The columns to show.
-        rows: The rows to show.
-        notes: Sentences below it.
-        n_more: Rows that only the file has.
+        table: What is drawn.
         folded: Whether it is folded at first.
-        bars: Whether shares of people and models are drawn beside each row.
     """
 
     title: str
-    file: str
-    columns: Sequence[Column]
-    rows: Sequence[Mapping[str, Any]]
-    notes: Sequence[str] = ()
-    n_more: int = 0
+    table: Markup
     folded: bool = False
-    bars: bool = False
 
 
 @dataclass(frozen=True)
@@ -170,8 +159,6 @@ def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> 
     style = "".join(
         (TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.css", "bidirectional.css")
     )
-    templates = environment()
-    templates.filters.update(cell=show_cell, range=show_range)
     views = {table.name: _views(table) for table in study.tables}
     sections = [
         (
@@ -181,16 +168,20 @@ def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> 
         )
         for section in SECTIONS
     ]
-    return templates.get_template("bidirectional.html.j2").render(
-        log=log,
-        name=Path(log["data"]["source"]).name,
-        counts=n_texts(study.pairs),
-        study=study,
-        sections=[part for part in sections if part[1] or part[2]],
-        no_figures=no_figures(),
-        figures={name: svg_uri(path.read_bytes()) for name, path in drawn.items()},
-        style=Markup(style),  # noqa: S704  # our own style sheets
-        style_hash=content_hash(style),
+    return (
+        environment()
+        .get_template("bidirectional.html.j2")
+        .render(
+            log=log,
+            name=Path(log["data"]["source"]).name,
+            counts=n_texts(study.pairs),
+            study=study,
+            sections=[part for part in sections if part[1] or part[2]],
+            no_figures=no_figures(),
+            figures={name: svg_uri(path.read_bytes()) for name, path in drawn.items()},
+            style=Markup(style),  # noqa: S704  # our own style sheets
+            style_hash=content_hash(style),
+        )
     )
 
 
@@ -228,8 +219,6 @@ def _views(table: Table) -> list[PageView]:
                 ("models", "Only models say it"),
             )
         ]
-    if table.name == "selectivity_subjects":
-        return [_view(table, table.rows, table.title, bars=True)]
     return [_view(table, table.rows, table.title, folded=table.name == "category_rates")]
 
 
@@ -253,16 +242,15 @@ def _view(
     *,
     hide: tuple[str, ...] = (),
     folded: bool = False,
-    bars: bool = False,
 ) -> PageView:
     shown = _first_of_each_set(rows) if table.name.startswith("selectivity_") else rows
-    return PageView(
-        title=title,
-        file=f"tables/{table.name}.csv",
-        columns=[column for column in table.shown_columns() if column.key not in hide],
-        rows=shown,
-        notes=() if folded else table.notes,
-        n_more=len(rows) - len(shown),
-        folded=folded,
-        bars=bars,
+    notes = [] if folded else list(table.notes)
+    if len(shown) < len(rows):
+        notes.append(f"{len(rows) - len(shown):,} more rows stand in tables/{table.name}.csv.")
+    part = replace(
+        table,
+        columns=tuple(column for column in table.columns if column.key not in hide),
+        rows=tuple(shown),
+        notes=tuple(notes),
     )
+    return PageView(title, html(part), folded)
