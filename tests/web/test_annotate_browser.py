@@ -398,6 +398,49 @@ def test_a_server_that_is_killed_loses_nothing(tmp_path: Path, watch: Callable[[
     study.close()
 
 
+def test_a_page_shows_what_the_page_before_saved_while_it_was_left(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    study = study_of(tmp_path, "ratings", ("anna",))
+    token, position = study.annotators()["anna"], study.assigned("anna")[0]
+    away, saves = [True], []
+
+    def on_act(route: Any) -> None:
+        if away:
+            route.abort()
+            return
+        answer = route.fetch()
+        saves.append(answer.status)
+        route.fulfill(response=answer)
+
+    def on_page(route: Any) -> None:
+        answer = route.fetch()  # drawn before the act is saved, shown after
+        away.clear()
+        while not saves:
+            page.wait_for_timeout(50)
+        route.fulfill(response=answer)
+
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, token)
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+        page.route("**/acts", on_act)
+        page.keyboard.press("2")
+        page.get_by_role("status").get_by_text("Not saved yet; trying again").wait_for()
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.route("**/units/1", on_page)
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+        saved(page)
+        assert page.locator("[data-part]:checked").get_attribute("data-value") == "2"
+    assert saves == [200, 200]
+    assert study.state("anna", position) == {"rating": 2}
+    with study._db.connect() as db:
+        table = study._tables["beholder_acts"]
+        assert len(db.execute(table.select()).all()) == 1
+    study.close()
+
+
 @pytest.mark.parametrize("kept", ["sqlite", "postgresql"])
 def test_two_annotators_at_once(
     tmp_path: Path,

@@ -88,8 +88,19 @@ async function post(entry) {
   return { status: answer.status, told: json ? await answer.json() : {} };
 }
 
+// A page that is being left may still save an act that the next page was drawn without. It leaves
+// the act in the storage, so that the next page sends it once more and hears how things stand.
+const lingering = [];
+let departing = false;
+
+function forget() {
+  departing = false;
+  lingering.splice(0).forEach((name) => localStorage.removeItem(name));
+}
+
 function drop(name) {
-  localStorage.removeItem(name);
+  if (departing) lingering.push(name);
+  else localStorage.removeItem(name);
   outbox.splice(outbox.findIndex((one) => one.name === name), 1);
 }
 
@@ -267,6 +278,8 @@ shortcuts.addEventListener("change", () => {
 
 window.addEventListener("beforeunload", (event) => {
   if (outbox.length && !leaving) event.preventDefault();
+  departing = true;
+  setTimeout(forget, 2 * PATIENCE_MS); // where the page stayed after all
 });
 
 onChange(show);
