@@ -71,6 +71,7 @@ REFUSED = [
     ("facts", "0", True, "expected true, false"),
     ("ratings", "remark", 5, "a remark"),
     ("ratings", "remark", "x" * 2001, "a remark"),
+    ("ratings", "remark", "nice \ud83d", "half a character"),
     ("ratings", "done", "yes", "done is true"),
 ]
 
@@ -164,11 +165,15 @@ def test_agreement_on_ratings(tmp_path: Path) -> None:
 
 def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     nan = float("nan")
-    found = of_numbers("x", [[8, 7, nan], [5, nan, 5], [nan, 2, 3]], ("a", "b", "c"))
+    found = of_numbers(
+        "x", [[8, 7, nan], [5, nan, 5], [nan, 2, 3]], ("a", "b", "c"), [(n,) for n in "xyz"]
+    )
     by_name = {one.name: one.value for one in found.coefficients}
     # One-way: between 12.5, within (0.5 + 0 + 0.5) / 3 = 1/3.
     assert by_name["ICC(1,1)"] == pytest.approx((12.5 - 1 / 3) / (12.5 + 1 / 3))
-    uneven = of_numbers("x", [[8, 7, 9], [5, nan, 5], [nan, 2, nan]], ("a", "b", "c"))
+    uneven = of_numbers(
+        "x", [[8, 7, 9], [5, nan, 5], [nan, 2, nan]], ("a", "b", "c"), [(n,) for n in "xyz"]
+    )
     assert (uneven.n_items, uneven.n_left_out) == (2, 1)
     reasons = {one.name: one.reason or "" for one in uneven.coefficients}
     assert "2 to 3" in reasons["ICC(1,1)"]
@@ -190,7 +195,7 @@ def test_agreement_on_pairs(tmp_path: Path) -> None:
 def test_agreement_on_facts() -> None:
     # Counts (true, false, unsure): (3,0,0), (0,3,0), (2,1,0), (1,1,1).
     rows = [[0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]]
-    found = of_kinds("facts", rows, ("a", "b", "c"), 3)
+    found = of_kinds("facts", rows, ("a", "b", "c"), 3, [(str(n),) for n in range(len(rows))])
     by_name = {one.name: one.value for one in found.coefficients}
     observed, expected = (1 + 1 + 1 / 3 + 0) / 4, (36 + 25 + 1) / 144
     assert by_name["Fleiss kappa"] == pytest.approx((observed - expected) / (1 - expected))

@@ -65,6 +65,27 @@ def test_histogram_of_equal_scores_or_one_score_has_one_bar() -> None:
             assert len(charts.histogram(value, scores).bars) == 1
 
 
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [10.0, 9.999999999999998],
+        [0.9999999999999998, 1.0],
+        [0.3, 0.1 + 0.2],
+        [1e18, 1e18 + 256],
+        [0.0, 1e-15],
+    ],
+)
+@pytest.mark.parametrize("bound", [None, 1.0])
+def test_scores_that_are_level_but_for_rounding_are_one_bar(
+    scores: list[float], bound: float | None
+) -> None:
+    value = ValueColumn("f1", low=None if bound is None else 0.0, high=bound)
+    bars = charts.histogram(value, np.array(scores)).bars
+    assert sum(bar.count for bar in bars) == 2
+    heights = charts.sparkline(value, np.array(scores))
+    assert max(heights) == 1.0
+
+
 def test_histogram_of_a_narrow_range_does_not_show_all_that_is_possible() -> None:
     scores = np.array([0.41, 0.42, 0.44, 0.45])
     labels = [

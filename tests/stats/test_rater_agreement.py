@@ -252,3 +252,42 @@ def test_judges_that_never_err_have_no_error_correlation() -> None:
     result = error_correlation([[1, 1], [2, 2]], [1, 2])
     assert result.mean.value is None
     assert result.mean.reason
+
+
+def test_intervals_resample_clusters_whole() -> None:
+    # Five rows said again and again, in any order, know no more than said once: the shares in every
+    # resample are those of single rows. Alpha takes n - 1 of n ratings: 1 - alpha goes with
+    # (m n - 1) / (m n - m) where each row stands m times.
+    rng = np.random.default_rng(5)
+    once = rng.integers(0, 3, size=(12, 2))
+    again = np.concatenate([once, once[::-1], once])
+    clusters = [*range(12), *reversed(range(12)), *range(12)]
+    kappa = cohen_kappa(*once.T)
+    repeated = cohen_kappa(*again.T, clusters=clusters)
+    assert repeated.interval is not None
+    assert kappa.interval is not None
+    assert repeated.interval.low == pytest.approx(kappa.interval.low)
+    assert repeated.interval.high == pytest.approx(kappa.interval.high)
+
+    correlation = mean_pairwise_correlation(once, "spearman").interval
+    found = mean_pairwise_correlation(again, "spearman", clusters=clusters).interval
+    assert found is not None
+    assert correlation is not None
+    assert (found.low, found.high) == pytest.approx((correlation.low, correlation.high))
+
+    counts = np.array([[(row == kind).sum() for kind in range(3)] for row in once])
+    many = np.array([[(row == kind).sum() for kind in range(3)] for row in again])
+    fleiss, all_fleiss = fleiss_kappa(counts), fleiss_kappa(many, clusters=clusters)
+    assert fleiss.interval is not None
+    assert all_fleiss.interval is not None
+    assert all_fleiss.interval.low == pytest.approx(fleiss.interval.low)
+
+    nan = math.nan
+    alone, sparse = krippendorff_alpha(once, "nominal"), np.concatenate([[[1, nan]], again])
+    alpha = krippendorff_alpha(sparse, "nominal", clusters=["lone", *clusters])
+    assert alone.interval is not None
+    assert alpha.interval is not None
+    factor = (3 * 24 - 1) / (3 * 24 - 3)
+    assert 1 - alpha.interval.low == pytest.approx(factor * (1 - alone.interval.low))
+    with pytest.raises(ConfigError, match="one label per value"):
+        cohen_kappa(*once.T, clusters=[1, 2])

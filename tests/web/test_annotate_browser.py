@@ -441,6 +441,38 @@ def test_a_page_shows_what_the_page_before_saved_while_it_was_left(
     study.close()
 
 
+def test_a_held_key_and_the_same_answer_twice_are_one_act(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    study = study_of(tmp_path, "marks", ("anna",))
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+        page.keyboard.down("Enter")
+        page.wait_for_url("**/units/2")
+        page.locator("[data-ready]").wait_for()
+        for _ in range(5):
+            page.keyboard.down("Enter")  # without an up between: the browser says that it repeats
+        page.keyboard.up("Enter")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/units/3")
+    assert [study.state("anna", n).get("done") for n in study.assigned("anna")[:3]] == [
+        True, True, None
+    ]  # fmt: skip
+    study.close()
+    study = study_of(tmp_path / "two", "ratings", ("anna",))
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+        for key in "577u":
+            page.keyboard.press(key)
+        saved(page)
+        assert page.locator("[data-part]:checked").get_attribute("data-value") == "5"
+    study.close()
+
+
 @pytest.mark.parametrize("kept", ["sqlite", "postgresql"])
 def test_two_annotators_at_once(
     tmp_path: Path,

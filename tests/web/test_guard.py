@@ -237,6 +237,12 @@ def test_every_answer_has_the_policy(client: Client) -> None:
     assert "content-security-policy" in refused.headers
 
 
+def test_an_address_has_an_end(client: Client) -> None:
+    one = client(app())
+    assert one.get("/" + "9" * 1999).status_code == 404
+    assert one.get("/" + "9" * 2000).status_code == 414
+
+
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_other_methods_are_refused(client: Client, method: str) -> None:
     assert client(app()).request(method, "/").status_code == 405

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -146,6 +148,48 @@ def test_a_run_that_goes_on_is_read_again_and_only_then(tmp_path: Path) -> None:
         assert view.snapshot.asked[0].state.tolist() == [1, 1, 2, 0, 0]
         assert view.snapshot.asked[0].verdicts["mistake"].tolist() == [0, 1, 0, 0, 0]
         assert view.snapshot.subjects["item"] is before.subjects["item"]
+    view.close()
+
+
+def test_a_run_that_was_made_anew_is_another_though_it_is_as_long(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()}, status="running")
+    view = RunView(folder)
+    view.refresh()
+    shutil.rmtree(folder)
+    items = [Item(f"new-{n}", f"whale {n}", ("a reference",)) for n in range(5)]
+    other = ItemScore({"f1": 1.0}, (_unit("omission"),))
+    write_run(folder, items, {"posh": [other] * 5}, status="running")
+    assert view.refresh()
+    assert view.snapshot.subjects["item"].ids[0] == "new-0"
+    assert _find(view, words="whale") == [0, 1, 2, 3, 4]
+    assert verdict_counts(view.snapshot.asked[0]) == [("omission", 5)]
+    view.close()
+
+
+def test_a_file_that_goes_while_it_is_looked_at_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()}, status="running")
+    view = RunView(folder)
+    look = Path.stat
+
+    def stat(path: Path, **options: bool) -> os.stat_result:
+        if path.name.endswith("-wal"):
+            raise FileNotFoundError(path)
+        if broken and path.name == "run.json":
+            raise OSError("the disk is away")
+        return look(path, **options)
+
+    broken: list[bool] = []
+    monkeypatch.setattr(Path, "stat", stat)
+    view.try_refresh()
+    assert view.problem == ""
+    broken.append(True)
+    view.try_refresh()
+    assert view.problem == "the disk is away"
+    broken.clear()
+    view.try_refresh()
+    assert view.problem == ""
     view.close()
 
 

@@ -149,6 +149,7 @@ def test_the_way_to_the_next_item_follows_the_list(opened: Open, tmp_path: Path)
     "address",
     ["/runs/1", "/runs/99999999999999999999", "/runs/0/item/6", "/runs/0/nothing/0",
      "/runs/0/item/0/pictures/9", "/compare?a=0&b=7", "/compare?a=x", "/compare/item?a=0&b=0&at=99",
+     "/compare/item?a=0&b=0&at=%C2%B2", "/compare/item?a=0&b=0&at=000000000000099", "/compare?a=0000009&b=0",
      "/runs/0/item/0/pictures/0", "/runs/0/thumbs/3", "/nowhere"],
 )  # fmt: skip
 def test_what_is_not_there_is_said(opened: Open, tmp_path: Path, address: str) -> None:

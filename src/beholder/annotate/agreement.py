@@ -19,6 +19,9 @@ from beholder.stats.krippendorff import krippendorff_alpha
 from beholder.stats.reliability import kendall_w, mean_pairwise_correlation
 from beholder.stats.spans import TokenSpan, relaxed_f1
 
+Source = tuple[str, ...]
+"""What judgments belong together by, as a unit's ``source``; whole sources are resampled."""
+
 Cell = Callable[[State], "float | None"]
 """What an annotator said of a thing, as a number; None where nothing was said."""
 
@@ -35,14 +38,23 @@ def _number(state: State | None, cell: Cell) -> float:
     return float("nan") if value is None else float(value)
 
 
-def of_numbers(what: str, rows: Sequence[Sequence[float]], raters: Sequence[str]) -> Reliability:
+def of_numbers(
+    what: str,
+    rows: Sequence[Sequence[float]],
+    raters: Sequence[str],
+    sources: Sequence[Source],
+) -> Reliability:
     """Agreement on a scale of numbers: alpha, ICC, mean correlation.
+
+    Intervals resample sources; those of the ICC are by the F distribution, and take rows as
+    independent.
 
     Where all annotators rated the same things, ICC(2,1) counts their offsets as disagreement. Where
     each thing has annotators of its own, equally many, only ICC(1,1) can be had.
     """
-    table, n_left_out = _shared(rows, len(raters))
-    found = [_told("Krippendorff alpha (interval)", krippendorff_alpha(table, "interval"))]
+    table, n_left_out, of = _shared(rows, len(raters), sources)
+    alpha = krippendorff_alpha(table, "interval", clusters=of)
+    found = [_told("Krippendorff alpha (interval)", alpha)]
     whole = table[~np.isnan(table).any(axis=1)]
     if len(whole) == len(table):
         for kind in ("2,1", "2,k"):
@@ -50,7 +62,8 @@ def of_numbers(what: str, rows: Sequence[Sequence[float]], raters: Sequence[str]
             found.append(
                 Coefficient(f"ICC({kind})", by_kind.value, by_kind.interval, by_kind.reason)
             )
-        found.append(_told("mean pairwise Spearman", mean_pairwise_correlation(whole, "spearman")))
+        correlation = mean_pairwise_correlation(whole, "spearman", clusters=of)
+        found.append(_told("mean pairwise Spearman", correlation))
     else:
         for kind in ("1,1", "1,k"):
             found.append(_one_way(table, kind))
@@ -68,20 +81,29 @@ def _one_way(table: Floats, kind: Any) -> Coefficient:
 
 
 def of_order(
-    what: str, rows: Sequence[Sequence[float]], raters: Sequence[str], levels: Sequence[int]
+    what: str,
+    rows: Sequence[Sequence[float]],
+    raters: Sequence[str],
+    levels: Sequence[int],
+    sources: Sequence[Source],
 ) -> Reliability:
     """Agreement on ordered levels: ordinal alpha, and of two annotators kappa with weights."""
-    table, n_left_out = _shared(rows, len(raters))
-    found = [_told("Krippendorff alpha (ordinal)", krippendorff_alpha(table, "ordinal"))]
+    table, n_left_out, of = _shared(rows, len(raters), sources)
+    alpha = krippendorff_alpha(table, "ordinal", clusters=of)
+    found = [_told("Krippendorff alpha (ordinal)", alpha)]
     if len(raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
-        kappa = cohen_kappa(a, b, weights="linear", categories=list(levels))
+        kappa = cohen_kappa(a, b, weights="linear", categories=list(levels), clusters=of)
         found.append(_told("Cohen kappa (linear weights)", kappa))
     return Reliability(what, tuple(raters), len(table), n_left_out, tuple(found))
 
 
 def of_kinds(
-    what: str, rows: Sequence[Sequence[float]], raters: Sequence[str], n_kinds: int
+    what: str,
+    rows: Sequence[Sequence[float]],
+    raters: Sequence[str],
+    n_kinds: int,
+    sources: Sequence[Source],
 ) -> Reliability:
     """Agreement on kinds without order: nominal alpha, and kappa (Cohen's of two, else Fleiss').
 
@@ -90,18 +112,21 @@ def of_kinds(
         rows: Numbers of kinds from 0; NaN where there is no judgment.
         raters: The annotators.
         n_kinds: How many kinds there are.
+        sources: What each row belongs to.
     """
-    table, n_left_out = _shared(rows, len(raters))
-    found = [_told("Krippendorff alpha (nominal)", krippendorff_alpha(table, "nominal"))]
+    table, n_left_out, of = _shared(rows, len(raters), sources)
+    alpha = krippendorff_alpha(table, "nominal", clusters=of)
+    found = [_told("Krippendorff alpha (nominal)", alpha)]
     if len(raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
-        found.append(_told("Cohen kappa", cohen_kappa(a, b)))
+        found.append(_told("Cohen kappa", cohen_kappa(a, b, clusters=of)))
     elif len(set((~np.isnan(table)).sum(axis=1).tolist())) > 1:
         reason = "needs equally many judgments of each; alpha does not"
         found.append(Coefficient("Fleiss kappa", None, None, reason))
     else:
         counts = np.array([[(row == kind).sum() for kind in range(n_kinds)] for row in table])
-        found.append(_told("Fleiss kappa", fleiss_kappa(counts.reshape(len(table), n_kinds))))
+        kappa = fleiss_kappa(counts.reshape(len(table), n_kinds), clusters=of)
+        found.append(_told("Fleiss kappa", kappa))
     return Reliability(what, tuple(raters), len(table), n_left_out, tuple(found))
 
 
@@ -162,11 +187,14 @@ def _correlation(table: Floats) -> float | None:
     return mean_pairwise_correlation(table, "spearman", n_resamples=1).value
 
 
-def _shared(rows: Sequence[Sequence[float]], n_raters: int) -> tuple[Floats, int]:
-    """Rows with two judgments or more, and how many have fewer but any."""
+def _shared(
+    rows: Sequence[Sequence[float]], n_raters: int, sources: Sequence[Source]
+) -> tuple[Floats, int, list[Source]]:
+    """Rows with two judgments or more, how many have but one, and the sources of the former."""
     table = np.array(rows, dtype=np.float64).reshape(len(rows), n_raters)
     counts = (~np.isnan(table)).sum(axis=1)
-    return table[counts >= 2], int((counts == 1).sum())
+    kept = [source for source, n in zip(sources, counts, strict=True) if n >= 2]
+    return table[counts >= 2], int((counts == 1).sum()), kept
 
 
 def _told(name: str, found: Agreement) -> Coefficient:

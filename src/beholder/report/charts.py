@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.records import Interval
-from beholder.report.numbers import count_ticks, show_tick, ticks
+from beholder.report.numbers import count_ticks, level, show_tick, ticks, widened
 
 if TYPE_CHECKING:
     from beholder.report.load import ValueColumn
@@ -69,9 +69,9 @@ def domain(value: ValueColumn, scores: NDArray[np.float64]) -> tuple[float, floa
     high = max(most, value.high) if bounded and value.high is not None else most
     if bounded and most - least >= 0.25 * (high - low):
         return low, high
-    if most > least:
-        return least, most
-    width = (high - low) / 10 or 1.0
+    if not bounded or not level(least, most):
+        return widened(least, most)
+    width = (high - low) / 10
     return least - width / 2, least + width / 2
 
 
@@ -128,7 +128,7 @@ def scale(value: ValueColumn, scores: NDArray[np.float64]) -> tuple[float, float
     """The bounds of a value, widened to the scores; the range of the scores without bounds."""
     low = min(float(scores.min()), value.low if value.low is not None else np.inf)
     high = max(float(scores.max()), value.high if value.high is not None else -np.inf)
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
+    return widened(low, high)
 
 
 def range_bar(mean: float, interval: Interval | None, low: float, high: float) -> RangeBar:

@@ -27,10 +27,22 @@ def show_fixed(value: float, digits: int) -> str:
     return text.replace("-", MINUS)
 
 
+def level(low: float, high: float) -> bool:
+    """Whether two ends are the same but for rounding."""
+    return high - low <= 1e-9 * max(1.0, abs(low), abs(high))
+
+
+def widened(low: float, high: float) -> tuple[float, float]:
+    """Ends of an axis; such as lie around them where they are level."""
+    if not level(low, high):
+        return low, high
+    half = max(0.5, 1e-3 * max(abs(low), abs(high)))
+    return low - half, high + half
+
+
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers from at most ``low`` to at least ``high``, about as many as asked for."""
-    if not low < high:
-        low, high = low - 0.5, high + 0.5
+    low, high = widened(low, high)
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap
-from beholder.stats.checks import Ints, resampling
+from beholder.stats.checks import Ints, cluster_codes, resampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,9 @@ def bootstrapped(
     level: float,
     seed: int,
     p_value: float | None = None,
+    clusters: Sequence[Hashable] | None = None,
 ) -> Agreement:
-    """Agreement whose interval comes from resampling items.
+    """Agreement whose interval comes from resampling items, or clusters of them.
 
     Args:
         method: Name for the result.
@@ -59,14 +60,16 @@ def bootstrapped(
         level: Confidence level.
         seed: Seed of the resampling.
         p_value: For the result.
+        clusters: What each item belongs to; whole clusters are resampled.
     """
+    codes = cluster_codes(clusters, n_items)
     resampling(n_resamples, level)
     items = np.arange(n_items)
     value = statistic(items) if n_items else None
     if value is None:
         return Agreement(method, None, None, n_items, n_raters, None, undefined)
     interval = cluster_bootstrap(
-        statistic, items, n_resamples=n_resamples, level=level, seed=seed, centre=value
+        statistic, codes, n_resamples=n_resamples, level=level, seed=seed, centre=value
     )
     reason = None if interval else "too few items vary for a bootstrap interval"
     return Agreement(method, value, interval, n_items, n_raters, p_value, reason)

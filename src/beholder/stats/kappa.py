@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ def cohen_kappa(
     *,
     weights: Weighting = "none",
     categories: Sequence[Any] | None = None,
+    clusters: Sequence[Hashable] | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 12345,
@@ -37,6 +38,7 @@ def cohen_kappa(
         weights: How far apart two categories count.
         categories: All categories in their order; needed with weights when labels are not
             numbers. Default: the labels seen, sorted.
+        clusters: What each item belongs to (its picture); whole clusters are resampled.
         n_resamples: Bootstrap resamples of items.
         level: Confidence level.
         seed: Seed of the resampling.
@@ -79,6 +81,7 @@ def cohen_kappa(
         n_resamples=n_resamples,
         level=level,
         seed=seed,
+        clusters=clusters,
     )
 
 
@@ -100,7 +103,12 @@ def _order(labels: list[Any], categories: Sequence[Any] | None, weights: str) ->
 
 
 def fleiss_kappa(
-    counts: ArrayLike, *, n_resamples: int = 1000, level: float = 0.95, seed: int = 12345
+    counts: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
 ) -> Agreement:
     """Fleiss' kappa: items rated by equally many raters, who need not be the same.
 
@@ -108,6 +116,7 @@ def fleiss_kappa(
 
     Args:
         counts: (n_items, n_categories): how many raters chose each category.
+        clusters: What each item belongs to (its picture); whole clusters are resampled.
         n_resamples: Bootstrap resamples of items.
         level: Confidence level.
         seed: Seed of the resampling.
@@ -143,6 +152,7 @@ def fleiss_kappa(
         n_resamples=n_resamples,
         level=level,
         seed=seed,
+        clusters=clusters,
     )
 
 

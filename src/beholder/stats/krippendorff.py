@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.stats.agreement import Agreement, bootstrapped
-from beholder.stats.checks import Floats, Ints, matrix
+from beholder.stats.checks import Floats, Ints, cluster_codes, matrix
 
 Measurement: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 _MEASUREMENTS = ("nominal", "ordinal", "interval", "ratio")
@@ -21,6 +21,7 @@ def krippendorff_alpha(
     ratings: ArrayLike | Sequence[Sequence[Any]],
     measurement: Measurement = "interval",
     *,
+    clusters: Sequence[Hashable] | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 12345,
@@ -36,6 +37,7 @@ def krippendorff_alpha(
         ratings: (n_items, n_raters): rows are items, columns raters. NaN or None is missing.
             Nominal ratings may be any labels, such as texts.
         measurement: Level of measurement.
+        clusters: What each item belongs to (its picture); whole clusters are resampled.
         n_resamples: Bootstrap resamples of items.
         level: Confidence level.
         seed: Seed of the resampling.
@@ -58,7 +60,9 @@ def krippendorff_alpha(
         raise ConfigError(
             f"ratings: the ratio scale has no negative values, got {np.nanmin(table)}"
         )
-    table = table[(~np.isnan(table)).sum(axis=1) >= 2]
+    paired = (~np.isnan(table)).sum(axis=1) >= 2
+    codes = cluster_codes(clusters, len(table))[paired]
+    table = table[paired]
     disagreement = _DISAGREEMENTS[measurement]
 
     def statistic(rows: Ints) -> float | None:
@@ -76,6 +80,7 @@ def krippendorff_alpha(
         n_resamples=n_resamples,
         level=level,
         seed=seed,
+        clusters=codes.tolist(),
     )
 
 

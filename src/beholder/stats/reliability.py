@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -118,6 +119,7 @@ def mean_pairwise_correlation(
     ratings: ArrayLike,
     kind: CorrelationKind = "pearson",
     *,
+    clusters: Sequence[Hashable] | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 12345,
@@ -127,6 +129,7 @@ def mean_pairwise_correlation(
     Args:
         ratings: (n_items, n_raters); NaN or None is missing.
         kind: Which coefficient.
+        clusters: What each item belongs to (its picture); whole clusters are resampled.
         n_resamples: Bootstrap resamples of items.
         level: Confidence level.
         seed: Seed of the resampling.
@@ -163,6 +166,7 @@ def mean_pairwise_correlation(
         n_resamples=n_resamples,
         level=level,
         seed=seed,
+        clusters=clusters,
     )
     lost = len(pairs) - len(defined)
     if result.value is None or not lost:

@@ -21,7 +21,7 @@ from beholder.report.tones import label, strength, tone
 from beholder.run.compare import Comparison, compare
 from beholder.run.subjects import ITEM
 from beholder.web.items import AskedColumns, RunView, Snapshot
-from beholder.web.lists import PAGE, pair, read_pair
+from beholder.web.lists import PAGE, pair, read_pair, read_whole
 from beholder.web.subject_pages import first_text
 
 _ORDERS = ("most", "up", "down")
@@ -83,8 +83,7 @@ class Comparisons:
         key = {"most": -np.abs(difference), "up": -difference, "down": difference}[order][known]
         ordered = known[np.argsort(key, kind="stable")]
         last = max(0, math.ceil(len(ordered) / PAGE) - 1)
-        text = query.get("page", "0")
-        number = min(int(text[:9]), last) if text.isascii() and text.isdigit() else 0
+        number = min(read_whole(query.get("page", "0")) or 0, last)
         places = ordered[number * PAGE : (number + 1) * PAGE].tolist()
         tests = self._tested(a, b)
         return {
@@ -123,9 +122,9 @@ class Comparisons:
         now = (a.snapshot, b.snapshot)
         text = query.get("at", "")
         subjects = now[0].subjects.get(ITEM.name)
-        if subjects is None or not text.isdigit() or int(text[:12]) >= len(subjects.ids):
-            raise HTTPException(404, f"the first run has no item {text!r}")
-        at_a = int(text)
+        at_a = read_whole(text)
+        if subjects is None or at_a is None or at_a >= len(subjects.ids):
+            raise HTTPException(404, f"the first run has no item {text[:20]!r}")
         pairing = self._pairing(a, b, ITEM.name)
         found = np.flatnonzero(pairing.a == at_a)
         if not len(found):

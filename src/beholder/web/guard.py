@@ -34,6 +34,7 @@ HEADER = "x-csrf-token"
 
 _SAFE = frozenset({"GET", "HEAD"})
 _ALLOWED = _SAFE | {"POST"}
+_LONGEST_PATH = 2000
 _SESSION_FORM = re.compile(r"[\w-]{20,64}\Z")
 _HEADERS = {
     "content-security-policy": (
@@ -120,6 +121,8 @@ class Guard:
         headers = Headers(scope=scope)
         if not self._settings.may_be_called(headers.get("host", "")):
             return _text(421, "this server is not called so; use its address")
+        if len(scope["path"]) > _LONGEST_PATH:
+            return _text(414, f"an address has at most {_LONGEST_PATH:,} characters")
         address = scope["client"][0] if scope.get("client") else ""
         # Somebody's browsers share an address; who has a token has a pace of his own.
         token = cookies.get(ACCESS, "")

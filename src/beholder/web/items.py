@@ -141,7 +141,7 @@ class RunView:
         """As ``refresh``; what goes wrong is told on the pages, and tried again."""
         try:
             self.refresh()
-        except BeholderError as error:
+        except (BeholderError, OSError) as error:
             self.problem = str(error)
         else:
             self.problem = ""
@@ -172,9 +172,11 @@ class RunView:
         found: list[object] = []
         names = (manifest.FILE_NAME, FILE_NAME, f"{FILE_NAME}-wal", PARTS)
         for name in names:
-            path = self.folder / name
-            if path.exists():
-                found += [path.stat().st_mtime_ns, path.stat().st_size]
+            try:
+                file = (self.folder / name).stat()
+            except FileNotFoundError:
+                continue
+            found += [file.st_mtime_ns, file.st_size]
         return tuple(found)
 
     def _read(self, store: Store, log: Mapping[str, Any]) -> Snapshot:
@@ -182,12 +184,12 @@ class RunView:
         results = manifest.results(log)
         askers = [one for one in store.askers() if one.kind in KINDS]
         subjects = {
-            name: self._subjects(store, KINDS[name])
+            name: self._subjects(store, KINDS[name], log)
             for name in dict.fromkeys([one.kind for one in askers] or list(KINDS))
             if store.n_subjects(KINDS[name])
         }
         whole = log["status"] == "complete"
-        before = {one.name: one for one in self.snapshot.asked}
+        before = {one.name: one for one in self._known(log).asked}
         asked = []
         for one in askers:
             if one.kind not in subjects:
@@ -212,12 +214,18 @@ class RunView:
             asked = _with_tabled(self.folder, asked, subjects)
         return Snapshot(log, subjects, tuple(asked))
 
-    def _subjects(self, store: Store, kind: SubjectKind[Any]) -> SubjectColumns:
-        known = self.snapshot.subjects.get(kind.name)
+    def _known(self, log: Mapping[str, Any]) -> Snapshot:
+        """What was read of this run; nothing of one that was deleted and made anew."""
+        same = self.snapshot.log["data"].get("sha256") == log["data"].get("sha256")
+        return self.snapshot if same else Snapshot(log, {}, ())
+
+    def _subjects(
+        self, store: Store, kind: SubjectKind[Any], log: Mapping[str, Any]
+    ) -> SubjectColumns:
+        known = self._known(log).subjects.get(kind.name)
         n = store.n_subjects(kind)
         if known is not None and len(known.ids) == n:
             return known
-        # A run may only grow, but one that was deleted and made anew has other texts.
         if kind.name in self._texts:
             self._retired.append(self._texts[kind.name])  # a page may still look through it
         texts = self._texts[kind.name] = Texts()

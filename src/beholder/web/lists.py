@@ -65,10 +65,15 @@ def listing(snapshot: Snapshot, query: Mapping[str, str]) -> Listing:
     wanted = read_wanted(snapshot, query)
     positions = find(snapshot, wanted)
     last = max(0, math.ceil(len(positions) / PAGE) - 1)
-    page = query.get("page", "0")
-    if not page.isascii() or not page.isdigit():
-        raise ConfigError(f"page: expected a number, got {page!r}")
-    return Listing(wanted, positions, min(int(page[:9]), last))
+    page = read_whole(query.get("page", "0"))
+    if page is None:
+        raise ConfigError(f"page: expected a number, got {query['page'][:40]!r}")
+    return Listing(wanted, positions, min(page, last))
+
+
+def read_whole(text: str) -> int | None:
+    """A number from 0, of 9 digits at most; None for anything else."""
+    return int(text) if len(text) <= 9 and text.isascii() and text.isdigit() else None
 
 
 def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Wanted:

@@ -21,7 +21,7 @@ from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers
 from beholder.web.finding import group_counts, verdict_counts
 from beholder.web.items import OPEN, STATES, AskedColumns, RunView, Snapshot, Watcher
-from beholder.web.lists import listing, pair, spread, write_wanted
+from beholder.web.lists import listing, pair, read_whole, spread, write_wanted
 from beholder.web.overview import Overviews
 from beholder.web.pages import page
 from beholder.web.questions import questions_of
@@ -273,9 +273,11 @@ class Viewer:
         numbers = []
         for name, default in (("a", "0"), ("b", "1")):
             text = request.query_params.get(name, default)
-            if not (text.isascii() and text.isdigit() and int(text[:6]) < len(self.runs)):
-                raise HTTPException(404, f"there is no run {text!r}; {len(self.runs)} are shown")
-            numbers.append(int(text))
+            number = read_whole(text)
+            if number is None or number >= len(self.runs):
+                shown = len(self.runs)
+                raise HTTPException(404, f"there is no run {text[:20]!r}; {shown} are shown")
+            numbers.append(number)
         return numbers[0], numbers[1]
 
 

@@ -107,6 +107,8 @@ class Task(ABC):
         if part == REMARK:
             if value is not None and not (isinstance(value, str) and len(value) <= MAX_REMARK):
                 raise ItemError(f"a remark is a text of at most {MAX_REMARK:,} characters")
+            if value is not None and any("\ud800" <= sign <= "\udfff" for sign in value):
+                raise ItemError("a remark holds half a character, which cannot be kept")
         elif part == DONE:
             if value not in (True, None):
                 raise ItemError(f"done is true or null, got {shorten(value)}")

@@ -65,7 +65,8 @@ class FactTask(Task):
             for one in judged
             for n in range(len(one.unit.texts))
         ]
-        return [of_kinds("facts", verdicts, annotators, len(VERDICTS))]
+        sources = [one.unit.source for one in judged for _ in one.unit.texts]
+        return [of_kinds("facts", verdicts, annotators, len(VERDICTS), sources)]
 
     def results(self, judged: Sequence[Judgments]) -> Iterator[dict[str, Any]]:
         """Rows whose judgment ``true`` lists, per annotator, the share of facts that are true.

@@ -82,8 +82,9 @@ class PairTask(Task):
             return lambda state: float(state[question])
 
         levels = range(len(LEVELS))
+        sources = [one.unit.source for one in judged]
         return [
-            of_order(name, rows_of(judged, annotators, answers(name)), annotators, levels)
+            of_order(name, rows_of(judged, annotators, answers(name)), annotators, levels, sources)
             for name in QUESTIONS
         ]
 

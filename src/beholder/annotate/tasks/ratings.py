@@ -46,7 +46,7 @@ class _RatingTask(Task):
     ) -> list[Reliability]:
         """Alpha, ICC and correlation."""
         rows = rows_of(judged, annotators, lambda state: state[RATING])
-        return [of_numbers(RATING, rows, annotators)]
+        return [of_numbers(RATING, rows, annotators, [one.unit.source for one in judged])]
 
     def regions(self, unit: AnnotationUnit, state: State) -> list[dict[str, Any]]:
         """A rating."""

@@ -80,7 +80,8 @@ class StepTask(Task):
             for one in judged
             for n in range(_n_steps(one.unit))
         ]
-        found = [of_numbers("rating of a step", ratings, annotators)]
+        sources = [one.unit.source for one in judged for _ in range(_n_steps(one.unit))]
+        found = [of_numbers("rating of a step", ratings, annotators, sources)]
         for kind in BREAK_KINDS:
             named = [
                 [
@@ -90,7 +91,7 @@ class StepTask(Task):
                 for one in judged
                 for n in range(_n_steps(one.unit))
             ]
-            found.append(of_kinds(f"break of {kind}", named, annotators, 2))
+            found.append(of_kinds(f"break of {kind}", named, annotators, 2, sources))
         return found
 
     def results(self, judged: Sequence[Judgments]) -> Iterator[dict[str, Any]]:

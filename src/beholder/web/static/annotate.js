@@ -127,12 +127,12 @@ function settle(name, entry, { status, told }) {
     renumber(entry.client, told.last);
     return true;
   }
-  if (status === 422) {
+  if (status === 422 || status === 400 || status === 413) { // it can never be saved
     drop(name);
     renumber(entry.client, entry.number - 1);
-    saved = told.state;
+    saved = told.state || saved;
     leaving = false;
-    complain(told.error);
+    complain(told.error || "What you did cannot be saved.");
     return true;
   }
   if (status === 401 || status === 403) {
@@ -176,6 +176,7 @@ export function finish() {
 export const finishing = { before: () => {} };
 
 function pressDone() {
+  if (leaving) return;
   finishing.before();
   finish();
 }
@@ -212,7 +213,8 @@ const open = () => questions.find((one) => !one.querySelector("input[type=radio]
 
 root.addEventListener("change", (event) => {
   const { part } = event.target.dataset;
-  if (part) act(part, valueOf(part));
+  // The same answer again is no act: Undo would seem to do nothing.
+  if (part && !same(valueOf(part), judgment()[part] ?? null)) act(part, valueOf(part));
 });
 
 let remarkTimer = 0;
@@ -260,9 +262,10 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Enter") {
     if (within) return;
     event.preventDefault();
-    pressDone();
+    if (!event.repeat) pressDone(); // a key that is held would finish the next units unseen
     return;
   }
+  if (event.repeat) return;
   if (!shortcuts.checked || within?.matches("textarea, select")) return;
   const letter = event.key.toLowerCase();
   if (letter === "u") act(null, null);

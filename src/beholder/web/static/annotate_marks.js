@@ -43,7 +43,7 @@ boxes.forEach((box) => {
   });
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter") {
-      mark();
+      if (!event.repeat) mark();
       event.preventDefault();
       return;
     }
@@ -96,7 +96,7 @@ document.addEventListener("keydown", (event) => {
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (typing || !plain || !document.getElementById("shortcuts").checked) return;
   if (event.key.toLowerCase() === "m") {
-    mark();
+    if (!event.repeat) mark();
     event.preventDefault();
   }
 });
