@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Barrier, Thread
 
 import numpy as np
@@ -89,3 +91,39 @@ with one_blas_thread():
 
 def test_a_library_that_is_loaded_meanwhile_has_one_thread_too() -> None:
     subprocess.run([sys.executable, "-c", "import numpy\n" + _LATER], check=True, timeout=120)
+
+
+_FORKED = """
+import asyncio, os, sys
+from beholder.metrics import metric
+from beholder.rewards import reward
+from beholder.threads import one_blas_thread
+
+if __name__ == "__main__":
+    asked = reward("rouge", workers=1)
+    def score():
+        with one_blas_thread():
+            pass
+        metric("rouge").score_text("a red dog", ["a red dog"])
+        return asyncio.run(asked(completions=["a red dog"], references=["a red dog"]))
+    score()
+    child = os.fork()
+    if child == 0:
+        found = score()
+        asked.close()
+        os._exit(0 if found == [1.0] else 1)
+    _, status = os.waitpid(child, 0)
+    assert score() == [1.0]
+    asked.close()
+    sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_that_was_forked_scores_with_threads_and_processes_of_its_own(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "forked.py"
+    script.write_text(_FORKED)
+    done = subprocess.run([sys.executable, str(script)], timeout=120, check=False)
+    assert done.returncode == 0

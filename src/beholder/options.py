@@ -109,6 +109,10 @@ class DataOptions:
     frames: Frames | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.map, Mapping | tuple):  # a tuple: as the command line gives it
+            raise ConfigError(
+                f"map={self.map!r}: expected names of columns by field, as {{'candidate': 'text'}}"
+            )
         check_count("limit", self.limit, "leave it out to take all rows")
         if self.frames != "cues":
             check_count("frames", self.frames, "or cues, for one of each part of a timed text")

@@ -5,6 +5,7 @@ Products as small as ours also cost several threads more than they gain.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -47,12 +48,22 @@ class _Hold:
             self._limits.enter_context(self.libraries.limit(limits=1))
 
     def _leave(self) -> None:
-        self._holders -= 1
+        self._holders = max(0, self._holders - 1)  # a child may leave what its parent entered
         if not self._holders:
             self._limits.close()  # in reverse, so that each library has its first number again
 
 
 _hold = _Hold()
+
+
+def _renew() -> None:
+    """In a child that was forked: the parent's thread did not come along."""
+    global _hold
+    _hold = _Hold()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 @contextmanager

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
 import pyarrow
 import pytest
@@ -264,6 +267,83 @@ def test_a_text_beside_a_picture_is_bounded(tmp_path: Path) -> None:
 def test_a_folder_of_something_else_is_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no run in it .run\.json., and no pictures either"):
         list(read_items(tmp_path))
+
+
+def test_values_of_tables_that_json_does_not_know_become_texts(tmp_path: Path) -> None:
+    row = {
+        "candidate": "A dog.", "references": ["A dog."], "day": date(1928, 3, 7),
+        "at": datetime(1928, 3, 7, 12, 30), "price": Decimal("1.50"),
+        "deep": np.array([np.array([1, 2])]),
+    }  # fmt: skip
+    run = beholder.score([row], ["token_f1"], out=tmp_path / "run")
+    ((item, _),) = run.outcomes("token_f1")
+    assert item.meta == {
+        "day": "1928-03-07", "at": "1928-03-07T12:30:00", "price": "1.50", "deep": [[1, 2]]
+    }  # fmt: skip
+    with pytest.raises(DataError, match=r"blob: cannot be kept .*leave this column out"):
+        beholder.score([{**row, "blob": b"x"}], ["token_f1"], out=tmp_path / "other")
+
+
+def test_labels_of_other_rows_are_none(tmp_path: Path) -> None:
+    rows = [
+        {"candidate": "A dog.", "references": ["A dog."], "group": {name: "a"}}
+        for name in ("system", "model")
+    ]
+    run = beholder.score(pyarrow.Table.from_pylist(rows), ["token_f1"], out=tmp_path / "run")
+    assert [item.group for item, _ in run.outcomes("token_f1")] == [{"system": "a"}, {"model": "a"}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"candidate": "a", "references": ["a"], "\ud800k": 1},
+        {"candidate": "a", "references": ["a"], "group": {"\ud800": "x"}},
+        Item("x", "a \ud800", ("a",)),
+        Item("x\ud800", "a", ("a",)),
+        Item("x", "a", ("b", "\ud800")),
+    ],
+)
+def test_half_a_character_anywhere_makes_a_bad_row(row: Any, tmp_path: Path) -> None:
+    good = Item("good", "a", ("a",))
+    with pytest.raises(DataError, match="half of a surrogate pair"):
+        beholder.score([good, row], ["token_f1"], out=tmp_path / "run")
+    run = beholder.score([good, row], ["token_f1"], out=tmp_path / "run", skip_bad_rows=True)
+    assert [item.id for item, _ in run.outcomes("token_f1")] == ["good"]
+
+
+@pytest.mark.parametrize("form", ["pandas", "pyarrow"])
+def test_two_columns_of_one_name_are_refused(form: str, tmp_path: Path) -> None:
+    names = ["candidate", "candidate", "references"]
+    table: Any = pyarrow.Table.from_arrays(
+        [pyarrow.array(["A"]), pyarrow.array(["B"]), pyarrow.array([["A"]])], names=names
+    )
+    if form == "pandas":
+        table = pandas.DataFrame([["A", "B", ["A"]]], columns=names)
+    with pytest.raises(DataError, match="two columns are called 'candidate'"):
+        beholder.score(table, ["token_f1"], out=tmp_path / "run")
+
+
+def test_numbered_references_of_one_number_are_refused(tmp_path: Path) -> None:
+    path = _write(tmp_path / "d.csv", "candidate,reference_1,ref1\na,b,c\n")
+    (error,) = read_items(path)
+    assert isinstance(error, DataError)
+    assert "both 'reference_1' and 'ref1' could be it" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("data", "metrics", "options", "reason"),
+    [
+        ([], "token_f1", {}, r"expected a list, such as \['token_f1'\]"),
+        ([], [5], {}, "expected metrics or their text forms, got 5"),
+        (None, ["token_f1"], {}, "expected a file, items, rows or a table"),
+        ([], ["token_f1"], {"map": ["candidate=text"]}, "expected names of columns by field"),
+    ],
+)
+def test_arguments_of_another_kind_are_told(
+    data: Any, metrics: Any, options: Any, reason: str
+) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        beholder.score(data, metrics, **options)
 
 
 def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:

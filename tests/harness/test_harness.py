@@ -32,6 +32,14 @@ def test_compute_gives_means_and_forgets() -> None:
     assert "rouge_1_low" not in again  # one text has no interval
 
 
+def test_blank_references_are_none() -> None:
+    assert load("rouge").compute(predictions=TEXTS[:1], references=[["", REFERENCE]])[
+        "rouge_1"
+    ] == pytest.approx(0.8)
+    process, _ = captions("rouge", references="answer")
+    assert process({"answer": [" ", REFERENCE]}, ["x"])["rouge"]["references"] == [REFERENCE]
+
+
 def test_compute_refuses_columns_of_another_length() -> None:
     with pytest.raises(ConfigError, match="2 predictions have 1 references"):
         load("rouge").compute(predictions=TEXTS, references=[REFERENCE])

@@ -9,7 +9,8 @@ import pytest
 from beholder import Item, ItemScore, Unit
 from beholder.errors import ConfigError
 from beholder.rewards import LengthGuard, RepetitionGuard, by_token
-from beholder.rewards.texts import items_of, text_of
+from beholder.rewards.texts import items_of, n_blank, text_of
+from beholder.rewards.tokens import shifted
 
 
 @pytest.mark.parametrize(
@@ -31,11 +32,20 @@ from beholder.rewards.texts import items_of, text_of
         ("Is it a cat?</think>A dog.", "A dog."),
         ("<think>Is it a cat? It has", ""),
         ("  <think>Is it a cat? It has", ""),
+        ("<think>A cat?</think> <think>Or a dog", ""),
         ([], ""),
     ],
 )
 def test_the_text_of_a_completion(completion: Any, text: str) -> None:
     assert text_of(completion) == text
+
+
+def test_offsets_count_from_the_end_of_the_thinking() -> None:
+    assert n_blank("<think>A cat?</think>\n\n A dog.") == 3
+    assert n_blank("A dog.\n") == 0
+    assert shifted([(0, 2), (2, 3), (3, 4), (4, 8), (0, 0)], 3) == [
+        (0, 0), (0, 0), (0, 1), (1, 5), (0, 0)
+    ]  # fmt: skip
 
 
 def test_a_completion_of_something_else_is_named() -> None:

@@ -7,6 +7,7 @@ import inspect
 import json
 import logging
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,21 @@ def test_a_language_that_is_not_read_is_the_text_s_fault() -> None:
     finally:
         asked.close()
     assert found == [0.0]
+
+
+def test_dense_rewards_stay_in_place_behind_thinking() -> None:
+    text, references = "A red dog sleeps.", ["A brown dog sleeps."]
+    offsets = [(0, 1), (2, 5), (6, 9), (10, 16), (16, 17)]
+    with closing(reward("posh", workers=1, guards=())) as asked:
+        (plain,) = asyncio.run(asked.dense([text], [offsets], references=references))
+        later = [(0, 2), *((start + 2, end + 2) for start, end in offsets)]
+        said = f"<think>A cat?</think>\n\n{text}"
+        (behind,) = asyncio.run(asked.dense([said], [later], references=references))
+        assert plain is not None
+        assert plain[1] < 0 < plain[2]
+        assert behind == [0.0, *plain]
+    with pytest.raises(RunError, match="is closed; make another"):
+        asyncio.run(asked(completions=[text], references=references))
 
 
 def test_dense_rewards_stand_at_the_words_that_are_right_and_wrong() -> None:

@@ -9,6 +9,8 @@ from typing import Any, Unpack
 
 from beholder.api.run import Run
 from beholder.data.read import items_of
+from beholder.data.tables import check_columns
+from beholder.errors import ConfigError
 from beholder.judges import Judge
 from beholder.metrics import Metric, fitting, metric
 from beholder.options import Options, asked_tools, grouped
@@ -90,6 +92,11 @@ def configure(
     Raises:
         ConfigError: A metric or option is wrong.
     """
+    if isinstance(metrics, str):
+        raise ConfigError(f"metrics={metrics!r}: expected a list, such as [{metrics!r}]")
+    for one in metrics:
+        if not isinstance(one, str | Metric):
+            raise ConfigError(f"metrics: expected metrics or their text forms, got {one!r}")
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
     return ScoreConfig(
@@ -115,12 +122,16 @@ def _fitting(
 def _rows(data: Any) -> Iterator[tuple[int, Any]]:
     """Rows of what may be a table of pandas or pyarrow, with their numbers."""
     if hasattr(data, "to_batches"):  # pyarrow
+        check_columns(list(data.schema.names), "items")
         found: Iterable[Any] = (row for batch in data.to_batches() for row in batch.to_pylist())
     elif hasattr(data, "itertuples"):  # pandas, which has many ways to say that a cell is empty
+        check_columns(list(map(str, data.columns)), "items")
         cells = data.astype(object).where(data.notna(), None)
         found = map(_filled, cells.to_dict("records"))
-    else:
+    elif isinstance(data, Iterable):
         found = data
+    else:
+        raise ConfigError(f"data={data!r}: expected a file, items, rows or a table")
     yield from enumerate(found, start=1)
 
 

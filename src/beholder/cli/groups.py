@@ -7,6 +7,7 @@ of its annotations: they are read where the group is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,7 +99,11 @@ class ItemDataGroup(DataOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.map, Mapping):  # a copy by dataclasses.replace has read it already
-            object.__setattr__(self, "map", dict(_field_and_column(one) for one in self.map))
+            pairs = [_field_and_column(one) for one in self.map]
+            for name, n in Counter(name for name, _ in pairs).items():
+                if n > 1:
+                    raise ConfigError(f"--map {name}: given {n} times; a field has one column")
+            object.__setattr__(self, "map", dict(pairs))
 
 
 @Parameter(name="*")
@@ -203,6 +208,10 @@ class FinishGroup(TellGroup):
     """
 
     allow_failed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.allow_failed < 0:
+            raise ConfigError(f"--allow-failed {self.allow_failed}: expected 0 or more")
 
 
 @Parameter(name="*")

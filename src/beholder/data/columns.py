@@ -69,9 +69,15 @@ def renamed(
 
 
 def _gathered(row: dict[str, Any], name: str, number: int) -> dict[str, Any] | DataError:
-    numbered = {
-        int(match[1]): column for column in row if (match := _NUMBERED.match(column)) is not None
-    }
+    numbered: dict[int, str] = {}
+    for column in row:
+        match = _NUMBERED.match(column)
+        if match is None:
+            continue
+        other = numbered.setdefault(int(match[1]), column)
+        if other != column:
+            reason = f"both {other!r} and {column!r} could be it; keep one of them"
+            return DataError(name, reason, line=number, field="references")
     if not numbered:
         return row
     for whole in ("references", *ALIASES["references"]):

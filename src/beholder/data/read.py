@@ -12,7 +12,7 @@ from beholder.data.film import with_frames
 from beholder.data.folders import folder_of
 from beholder.data.joined import references_by_id, with_references
 from beholder.data.lines import Row
-from beholder.data.row import ALIASES, RowError, from_row
+from beholder.data.row import ALIASES, RowError, check_text, from_row
 from beholder.data.sources import read_rows
 from beholder.data.transcripts import from_transcript
 from beholder.errors import DataError
@@ -74,6 +74,10 @@ def items_of(
     def build(row: object, number: str) -> Item:
         if isinstance(row, Item):
             item = row
+            for name, text in (("id", row.id), ("candidate", row.candidate)):
+                check_text(text, name)
+            for reference in row.references:
+                check_text(reference, "references")
         else:
             given = from_transcript(row)
             given = _with_candidate(given) if textless else given

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from datetime import date, time, timedelta
+from decimal import Decimal
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -84,7 +86,7 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         judgments=take("judgments", _mapping, {}),
         meta={
             **take("meta", _mapping, {}),
-            **{key: _clean(value, key) for key, value in rest.items()},
+            **{plain_text(key): _clean(value, key) for key, value in rest.items()},
         },
     )
 
@@ -144,6 +146,14 @@ def plain_text(value: object) -> str:
     except UnicodeEncodeError as error:
         raise RowError(f"has half of a surrogate pair at character {error.start}") from None
     return value
+
+
+def check_text(value: object, field: str) -> None:
+    """Refuse what is no text that can be written as UTF-8; RowError names the field."""
+    try:
+        plain_text(value)
+    except RowError as error:
+        raise RowError(error.reason, field) from None
 
 
 def _filled(value: object) -> str:
@@ -210,13 +220,22 @@ def _leads_into(folder: Path, text: str) -> bool:
 def _mapping(value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise RowError(f"expected an object of named values, got {shorten(value)}")
-    return {str(key): _clean(element, str(key)) for key, element in value.items()}
+    found = {}
+    for key, element in value.items():
+        name = plain_text(str(key))
+        try:
+            found[name] = _clean(element, name)
+        except RowError as error:
+            raise RowError(error.reason, f".{error.field}") from None
+    return found
 
 
 def labels(value: object) -> dict[str, str]:
     """An object of named texts or numbers, as texts; RowError otherwise."""
     found = {}
     for key, element in _mapping(value).items():
+        if element is None:  # a table has every column in every row
+            continue
         if not isinstance(element, str | int | float):
             raise RowError(f"expected a text, got {shorten(element)}", f".{key}")
         found[key] = str(element)
@@ -224,12 +243,34 @@ def labels(value: object) -> dict[str, str]:
 
 
 def _clean(value: Any, key: str) -> Any:
-    """A value of free form, refused if it cannot be written as JSON in UTF-8."""
+    """A value of free form as JSON has it; dates become texts.
+
+    Raises:
+        RowError: It cannot be written as JSON in UTF-8.
+    """
+    changed = []
+
+    def plain(part: Any) -> Any:
+        changed.append(part)
+        return _as_json(part)
+
     try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=plain)
+        text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
-        raise RowError(f"cannot be kept: {error}", f".{key}") from None
-    return value
+        raise RowError(f"cannot be kept ({error}); leave this column out", key) from None
+    return json.loads(text) if changed else value
+
+
+def _as_json(value: Any) -> Any:
+    """What tables hold and JSON does not know."""
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta | Decimal):
+        return str(value)
+    if hasattr(value, "tolist"):  # of numpy
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no text, number or list of them")
 
 
 def shorten(value: object, limit: int = 60) -> str:

@@ -63,7 +63,7 @@ def _delimiter(header: str, usual: str) -> str:
 
 
 def _check_header(header: list[str], name: str) -> None:
-    _check_columns(header, name)
+    check_columns(header, name)
     for outer in _OUTER:
         inner = next((one for one in header if one.startswith(f"{outer}.")), None)
         if inner is not None and outer in header:
@@ -72,7 +72,12 @@ def _check_header(header: list[str], name: str) -> None:
             )
 
 
-def _check_columns(header: list[str], name: str) -> None:
+def check_columns(header: list[str], name: str) -> None:
+    """Refuse a table with too many columns, or with two of one name.
+
+    Raises:
+        DataError: Names the columns.
+    """
     if len(header) > MAX_COLUMNS:
         raise DataError(name, f"has {len(header):,} columns; at most {MAX_COLUMNS:,} are read")
     for column, count in Counter(header).most_common(1):
@@ -150,7 +155,7 @@ def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
         else:
             files, path = pyarrow.fs.LocalFileSystem(), str(source)
         with pyarrow.parquet.ParquetFile(path, filesystem=files) as file:
-            _check_columns(file.schema_arrow.names, name)
+            check_columns(file.schema_arrow.names, name)
             _check_parquet(file.metadata, files.get_file_info(path).size, name)
             for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
                 for row in _rows_of(batch):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from beholder.api import score
+from beholder.data.given import texts_of
 from beholder.errors import ConfigError
 from beholder.metrics import Metric, metric
 from beholder.options import Options
@@ -49,8 +50,8 @@ class Computed:
                 Item(
                     id=str(len(self._items) + 1),
                     candidate=prediction,
-                    references=_texts(references, k),
-                    images=_texts(images, k),
+                    references=texts_of(references[k] if references else None, "references"),
+                    images=texts_of(images[k] if images else None, "images"),
                 )
             )
 
@@ -94,10 +95,3 @@ def load(of: str | Metric[Any], **options: Unpack[Options]) -> Computed:
         options: Those of ``beholder.score``.
     """
     return Computed(metric(of) if isinstance(of, str) else of, options)
-
-
-def _texts(column: Sequence[str | Sequence[str]] | None, place: int) -> tuple[str, ...]:
-    if column is None:
-        return ()
-    given = column[place]
-    return (given,) if isinstance(given, str) else tuple(given)

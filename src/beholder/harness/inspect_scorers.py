@@ -26,6 +26,7 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
+from beholder.data.given import texts_of
 from beholder.errors import ConfigError
 from beholder.metrics import METRICS
 from beholder.options import grouped
@@ -80,7 +81,7 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
             item = Item(
                 id=str(state.sample_id),
                 candidate=state.output.completion,
-                references=tuple(target),
+                references=texts_of(target, "target"),
                 images=_images(state),
             )
             (outcome,) = await live.score([item])

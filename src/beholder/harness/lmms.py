@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, Unpack
 
 from beholder.api import score
+from beholder.data.given import texts_of
 from beholder.errors import RunError
 from beholder.metrics import Metric, metric
 from beholder.options import Options
@@ -58,8 +59,7 @@ def captions(
     named = chosen.value_named(value).name
 
     def process(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, dict[str, Any]]:
-        given = doc[references]
-        texts = [given] if isinstance(given, str) else list(given)
+        texts = list(texts_of(doc[references], references))
         text = results[0] if results else ""
         return {chosen.registered_name: {"candidate": text, "references": texts}}
 

@@ -14,8 +14,8 @@ from beholder.metrics.asker import Outcome
 from beholder.options import Options, asked_tools, grouped
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.rewards.guards import GUARDS, RewardGuard
-from beholder.rewards.texts import Completion, items_of
-from beholder.rewards.tokens import Offsets, by_token
+from beholder.rewards.texts import Completion, items_of, n_blank
+from beholder.rewards.tokens import Offsets, by_token, shifted
 from beholder.run.live import LiveScorer
 from beholder.run.session import Means
 
@@ -148,8 +148,8 @@ class Reward:
         outcomes = await self._scorer.score(items)
         self._rewards(items, outcomes, columns.get("log_metric"))
         return [
-            by_token(one, places) if isinstance(one, ItemScore) else None
-            for one, places in zip(outcomes, offsets, strict=True)
+            by_token(one, shifted(places, n_blank(said))) if isinstance(one, ItemScore) else None
+            for said, one, places in zip(completions, outcomes, offsets, strict=True)
         ]
 
     async def compute_score(

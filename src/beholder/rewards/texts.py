@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from beholder.data.given import texts_of
 from beholder.errors import ConfigError
 from beholder.records import Item
 
@@ -18,11 +19,19 @@ def text_of(completion: Completion) -> str:
     Raises:
         ConfigError: It is neither a text nor chat messages.
     """
+    return _answer(completion).strip()
+
+
+def n_blank(completion: Completion) -> int:
+    """Characters of white space between a policy's thinking and its text."""
+    answer = _answer(completion)
+    return len(answer) - len(answer.lstrip())
+
+
+def _answer(completion: Completion) -> str:
     text = completion if isinstance(completion, str) else _said(completion)
-    thought, _, answer = text.rpartition("</think>")
-    if not thought and answer.lstrip().startswith("<think>"):
-        return ""
-    return answer.strip()
+    answer = text.rpartition("</think>")[2]
+    return "" if answer.lstrip().startswith("<think>") else answer
 
 
 def _said(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -61,22 +70,10 @@ def items_of(
         Item(
             id=str(number),
             candidate=text_of(completion),
-            references=_texts(reference, "references"),
-            images=_texts(pictures, "images"),
+            references=texts_of(reference, "references"),
+            images=texts_of(pictures, "images"),
         )
         for number, (completion, reference, pictures) in enumerate(
             zip(completions, references, images, strict=True)
         )
     ]
-
-
-def _texts(given: Any, column: str) -> tuple[str, ...]:
-    if given is None:
-        return ()
-    texts = (given,) if isinstance(given, str) else tuple(given)
-    for text in texts:
-        if not isinstance(text, str):
-            raise ConfigError(
-                f"the column of {column} holds {text!r}: expected a text, or a list of texts"
-            )
-    return tuple(text for text in texts if text.strip())

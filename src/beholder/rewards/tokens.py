@@ -10,6 +10,11 @@ from beholder.records import ItemScore
 Offsets = Sequence[tuple[int, int]]
 
 
+def shifted(offsets: Offsets, by: int) -> list[tuple[int, int]]:
+    """Offsets in a text whose first characters are left out; tokens of those stand for no text."""
+    return [(max(0, start - by), max(0, end - by)) for start, end in offsets]
+
+
 def by_token(score: ItemScore, offsets: Offsets) -> list[float]:
     """A reward for each token, from -1 (all that stands there is wrong) to 1 (all is right).
 

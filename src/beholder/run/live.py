@@ -59,6 +59,8 @@ class LiveScorer:
         self._tools = self._open()
         metric.identities(self._tools)  # a tool that cannot be made stops here
         self._pool: ProcessPoolExecutor | None = None
+        self._pool_of = 0
+        self._closed = False
         self._cheap = self._tools.are_per_process(metric.tool_specs())
         self._workers = means.work.workers or min(WORKERS, os.cpu_count() or 1)
         self._end = weakref.finalize(self, self._resources.close)
@@ -70,6 +72,8 @@ class LiveScorer:
             ConfigError: A tool cannot do what is asked.
             RunError: A worker process died, or the budget is spent.
         """
+        if self._closed:
+            raise RunError(f"this scorer of {self.metric.registered_name} is closed; make another")
         places = [k for k, item in enumerate(items) if self.applies(item)]
         score = self._in_processes if self._cheap else self._in_coroutines
         found: list[Outcome | None] = [None] * len(items)
@@ -93,6 +97,7 @@ class LiveScorer:
 
     def close(self) -> None:
         """End the worker processes and close what is open."""
+        self._closed = True
         self._end()
 
     def _refused(self, item: Item) -> str | None:
@@ -138,7 +143,9 @@ class LiveScorer:
             ) from error
 
     def _processes(self) -> ProcessPoolExecutor:
-        if self._pool is None:
+        # A child that was forked has none of its parent's processes, and must not end them.
+        if self._pool is None or self._pool_of != os.getpid():
+            self._pool_of = os.getpid()
             self._pool = ProcessPoolExecutor(
                 self._workers,
                 mp_context=multiprocessing.get_context("spawn"),
