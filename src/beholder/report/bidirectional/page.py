@@ -159,7 +159,7 @@ def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> 
     style = "".join(
         (TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.css", "bidirectional.css")
     )
-    views = {table.name: _views(table) for table in study.tables}
+    views = {table.name: list(filter(None, _views(table))) for table in study.tables}
     sections = [
         (
             section,
@@ -197,7 +197,7 @@ def _first_of_each_set(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, A
     return shown
 
 
-def _views(table: Table) -> list[PageView]:
+def _views(table: Table) -> list[PageView | None]:
     if table.name in ("scores", "tests"):
         return _parted(table, "value", "F1", "precision, recall, DCScore")
     if table.name == "datasets":
@@ -222,7 +222,7 @@ def _views(table: Table) -> list[PageView]:
     return [_view(table, table.rows, table.title, folded=table.name == "category_rates")]
 
 
-def _parted(table: Table, key: str, title: str, rest: str) -> list[PageView]:
+def _parted(table: Table, key: str, title: str, rest: str) -> list[PageView | None]:
     """F1 in sight, the other values folded."""
     first = [row for row in table.rows if row[key] == "f1"]
     others = [row for row in table.rows if row[key] != "f1"]
@@ -242,7 +242,10 @@ def _view(
     *,
     hide: tuple[str, ...] = (),
     folded: bool = False,
-) -> PageView:
+) -> PageView | None:
+    """A part of a table; None where it has no rows."""
+    if not rows:
+        return None
     shown = _first_of_each_set(rows) if table.name.startswith("selectivity_") else rows
     notes = [] if folded else list(table.notes)
     if len(shown) < len(rows):
