@@ -17,6 +17,11 @@ EXCHANGED = [
     ("A tower stands to the left of a church.", "A church stands to the left of a tower."),
     ("The car is behind the truck.", "A truck is behind a car."),
     ("The dog is being walked by the man.", "A dog walks a man."),
+    ("The cat sits on the dog.", "A dog sits on a cat."),
+    ("The book lies on the box.", "A box lies on a book."),
+    ("The girl is looking at the boy.", "A boy looks at a girl in a park."),
+    ("The woman leans on the man.", "A man leans on a woman."),
+    ("The bowl is in the box.", "A box stands in a bowl."),
 ]
 TRUE = [
     ("The dog is bitten by the man.", "A man bites a dog in the street."),
@@ -26,6 +31,10 @@ TRUE = [
     ("The table is below the lamp.", "The lamp is above the table."),
     ("The truck is in front of the car.", "A car is behind a truck."),
     ("The boat contains the fish.", "The fish are in a boat."),
+    ("The cat is sat on by the dog.", "A dog sits on a cat."),
+    ("The woman faces the man.", "A man faces a woman."),
+    ("The woman dances with the man.", "A man dances with a woman."),
+    ("The woman stands beside the man.", "A man stands beside a woman."),
     (
         "The dog chases the cat.",
         "A dog and a cat. A dog is chasing a cat while another dog is chased by a cat.",
