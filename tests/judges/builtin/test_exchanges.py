@@ -65,6 +65,21 @@ def test_the_same_in_the_other_order_is_not(name: str) -> None:
         assert set(verdicts(turned, text)) == {"match"}
 
 
+PANELS = "The left panel shows Adam; the right panel shows Eve."
+
+
+@pytest.mark.parametrize(
+    ("text", "exchanged"),
+    [
+        ("The right panel shows Eve and the left panel shows Adam.", False),
+        ("The right panel shows Adam and the left panel shows Eve.", True),
+    ],
+)
+def test_things_of_one_name_and_one_verb_in_two_clauses(text: str, exchanged: bool) -> None:
+    for candidate, reference in ((PANELS, text), (text, PANELS)):
+        assert ("contradicted" in verdicts(candidate, reference)) is exchanged
+
+
 def test_what_both_have_is_not_exchanged() -> None:
     both = "A man wears a hat. A woman wears a hat."
     one = "A man stands on a road. A woman wears a hat."
