@@ -21,6 +21,7 @@ EXCHANGED = [
     ("The book lies on the box.", "A box lies on a book."),
     ("The girl is looking at the boy.", "A boy looks at a girl in a park."),
     ("The woman leans on the man.", "A man leans on a woman."),
+    ("The church is to the left of the tower.", "A tower stands to the left of a church."),
     ("The bowl is in the box.", "A box stands in a bowl."),
 ]
 TRUE = [
@@ -30,6 +31,8 @@ TRUE = [
     ("The old man is fed by the nurse.", "A nurse feeds an old man."),
     ("The table is below the lamp.", "The lamp is above the table."),
     ("The truck is in front of the car.", "A car is behind a truck."),
+    ("The church is to the right of a tower.", "A tower stands to the left of a church."),
+    ("The dog is on the left of the cat.", "A cat sits to the right of a dog."),
     ("The boat contains the fish.", "The fish are in a boat."),
     ("The cat is sat on by the dog.", "A dog sits on a cat."),
     ("The woman faces the man.", "A man faces a woman."),

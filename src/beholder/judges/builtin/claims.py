@@ -143,7 +143,7 @@ def _evidence(looked: _Looked) -> StatementEvidence:
         worded=looked.worded,
         consistent=float(not any(finding.contradiction for finding in found)),
         unowned=float(not looked.of_others),
-        unrivalled=unrivalled(wording),
+        unrivalled=unrivalled(wording, _told(looked)),
     )
 
 
@@ -270,6 +270,17 @@ class _Looked:
 
 def _looked(claim: AnalysedText, source: Source) -> _Looked:
     return _Looked(claim, source, find(claim, source.text))
+
+
+def _told(looked: _Looked) -> set[int]:
+    """The words of sides that the text gives from the other end: "left of" for "right of"."""
+    return {
+        place
+        for at, unit, predicate in looked.claim.relations
+        if predicate.place == "left of" and looked.found[at].value >= _SURE
+        for span in unit.spans
+        for place in range(*looked.claim.at(span))
+    }
 
 
 def _attached(claim: AnalysedText, found: Sequence[Finding], text: AnalysedText) -> bool:
