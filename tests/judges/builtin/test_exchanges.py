@@ -38,6 +38,10 @@ PAIRS = {
         "The horse has a wooden saddle. The boat has a yellow sail.",
         "The boat has a wooden saddle. The horse has a yellow sail.",
     ),
+    "sides in brackets": (
+        "A man (left) and a woman (right) sit on a bench.",
+        "A man (right) and a woman (left) sit on a bench.",
+    ),
     "colours, told by parts": (
         "The table with a drawer is gray. The table with a lamp is orange.",
         "The table with a lamp is gray. The table with a drawer is orange.",
