@@ -14,6 +14,7 @@ from beholder.language.lexicon import (
     FOCUS_ADVERBS,
     LINKING,
     NEGATIONS,
+    POSITIONS,
     QUANTIFIERS,
     SHADES,
 )
@@ -22,6 +23,8 @@ from beholder.language.places import place, preposition
 from beholder.language.unseen import colours_of, names_nothing
 
 _NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
+_LOOSE = ("appos", "discourse", "parataxis")
+"""How what stands in brackets after a noun may hang on it."""
 
 
 def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
@@ -36,9 +39,9 @@ def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeF
 
 
 def modifiers(document: Document, noun: Word, target: int) -> Iterator[AttributeFact]:
-    """Adjectives, participles, colours and materials that hang on a noun."""
+    """Adjectives, participles, colours and materials that hang on a noun, sides in brackets too."""
     shade: Word | None = None
-    for child in document.children(noun, "amod", "compound", "nmod:desc", "advmod"):
+    for child in document.children(noun, "amod", "compound", "nmod:desc", "advmod", *_LOOSE):
         if not _describes(document, child, noun):
             continue
         following = document.words[child.index + 1] if child.index + 1 < len(document) else None
@@ -62,6 +65,10 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
         return False
     if child.lower in _NO_QUALITY or child.lower in NEGATIONS or not child.text[0].isalnum():
         return False
+    if _in_brackets(document, child) and (child.pos == "ADJ" or child.lower in POSITIONS):
+        return True  # "a boy (left)"
+    if child.dep.split(":")[0] in _LOOSE:
+        return False
     if child.dep in ("compound", "nmod:desc") or child.is_noun:
         return (
             child.index < noun.index
@@ -77,6 +84,12 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
             "nearby",
         )
     return child.pos in ("ADJ", "VERB", "NUM", "X")
+
+
+def _in_brackets(document: Document, word: Word) -> bool:
+    first, last = with_degree(document, word)[0].index, word.index + 1
+    around = (*document.words[max(0, first - 1) : first], *document.words[last : last + 1])
+    return [side.text for side in around] == ["(", ")"]
 
 
 def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:

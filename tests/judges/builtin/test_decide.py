@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from beholder.judges.builtin.decide import contradicted, sure, value
+from beholder.judges.builtin.decide import contradicted, roles_exchanged, sure, value
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import Numbers, numbers, table
 
@@ -260,3 +260,18 @@ def test_every_number_has_a_meaning_and_says_how_it_was_set() -> None:
         assert set(entry) == {"value", "meaning", "set"}, name
         assert entry["meaning"], name
         assert entry["set"], name
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (Evidence("relation", turned=0.6, stated=0.5), True),
+        (Evidence("relation", turned=0.6, stated=0.6), False),  # it says it both ways
+        (Evidence("relation", turned=0.5), False),
+        (Evidence("relation", turned=0.6, quoted=True), False),
+        (Evidence("relation", stated=0.9, denied=True), False),  # contradicted, not exchanged
+        (Evidence("attribute", exchanged=True), True),
+    ],
+)
+def test_exchanged_roles(found: Evidence, expected: bool) -> None:
+    assert roles_exchanged(found, N) is expected

@@ -38,6 +38,10 @@ PAIRS = {
         "The horse has a wooden saddle. The boat has a yellow sail.",
         "The boat has a wooden saddle. The horse has a yellow sail.",
     ),
+    "sides in brackets": (
+        "A man (left) and a woman (right) sit on a bench.",
+        "A man (right) and a woman (left) sit on a bench.",
+    ),
     "colours, told by parts": (
         "The table with a drawer is gray. The table with a lamp is orange.",
         "The table with a lamp is gray. The table with a drawer is orange.",
@@ -63,6 +67,21 @@ def test_the_same_in_the_other_order_is_not(name: str) -> None:
     if len(parts) == 2 and not text.startswith("One"):
         turned = f"{parts[1].rstrip('.')}. {parts[0]}."
         assert set(verdicts(turned, text)) == {"match"}
+
+
+PANELS = "The left panel shows Adam; the right panel shows Eve."
+
+
+@pytest.mark.parametrize(
+    ("text", "exchanged"),
+    [
+        ("The right panel shows Eve and the left panel shows Adam.", False),
+        ("The right panel shows Adam and the left panel shows Eve.", True),
+    ],
+)
+def test_things_of_one_name_and_one_verb_in_two_clauses(text: str, exchanged: bool) -> None:
+    for candidate, reference in ((PANELS, text), (text, PANELS)):
+        assert ("contradicted" in verdicts(candidate, reference)) is exchanged
 
 
 def test_what_both_have_is_not_exchanged() -> None:

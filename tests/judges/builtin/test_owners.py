@@ -19,7 +19,8 @@ NEXT_TO = Predicate("", False, "next to", False)
 
 def unit(subject: int, value: str = "red", **changes: Any) -> Any:
     own = {"subject": subject, "value": value, "kind": "attribute", "object": None}
-    return SimpleNamespace(**own | {"polarity": True} | changes)
+    rest = {"polarity": True, "verb": False, "spans": ()}
+    return SimpleNamespace(**own | rest | changes)
 
 
 def text(*units: Any, heads: str = "man man", **changes: Any) -> Any:

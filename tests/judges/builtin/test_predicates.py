@@ -94,8 +94,18 @@ def test_verbs(a: str, b: str, vectors: float, expected: float) -> None:
         (verb("sit", "on"), verb("sit", "above"), 1.0, 1.0, 0.0, (0.85, 0.0)),
         (verb("sit", "on"), verb("lie", "on"), 0.2, 1.0, 0.0, (0.6, 0.0)),
         (verb("sit", "left of"), verb("sit", "left of"), 1.0, 0.1, 0.9, (0.1, 0.9)),
+        # a verb takes its place along where both are the same and the place has a direction
+        (verb("look", "at"), verb("look", "at"), 1.0, 0.1, 0.9, (0.1, 0.9)),
+        (verb("look", "at"), verb("gaze", "at"), 0.7, 0.0, 1.0, (0.0, 0.0)),
+        (verb("look", "at"), verb("look", "through"), 1.0, 0.0, 1.0, (0.0, 0.0)),
+        (verb("play", "near"), verb("play", "near"), 1.0, 0.0, 1.0, (0.5, 0.0)),
+        # verbs that hold of both ends have none, either
+        (verb("face"), verb("face"), 1.0, 0.1, 0.9, (0.9, 0.0)),
+        (verb("face"), verb("face", turned=True), 1.0, 0.9, 0.1, (0.9, 0.0)),
+        (verb("dance", "with"), verb("dance", "with"), 1.0, 0.1, 0.9, (0.9, 0.0)),
         # places alone, and a place beside a verb with that place
-        (place("on"), place("on"), 1.0, 0.8, 0.1, (0.8, 0.0)),
+        (place("on"), place("on"), 1.0, 0.8, 0.1, (0.8, 0.1)),
+        (place("in"), place("in"), 1.0, 0.1, 0.8, (0.1, 0.8)),
         (place("on"), verb("sit", "on"), 0.0, 1.0, 0.0, (0.9, 0.0)),
         (verb("sit", "on"), place("on"), 0.0, 1.0, 0.0, (0.9, 0.0)),
         (place("above"), place("above", True), 1.0, 0.3, 0.9, (0.9, 0.3)),
@@ -196,7 +206,8 @@ def test_exchanged_ends_are_alike_from_the_mark_on() -> None:
 @pytest.mark.parametrize(
     ("predicate", "passive", "expected"),
     [
-        ("mount on by", True, Predicate("", False, "on", False)),  # no verb is left to be turned
+        ("mount on by", True, Predicate("", False, "on", True)),  # its place is turned as it was
+        ("sit on by", True, Predicate("sit", True, "on", True)),
         ("cover by", True, Predicate("cover", True, "", False)),
         ("cover by", False, Predicate("", False, "of", True)),
         ("cover on", False, Predicate("cover", False, "on", False)),

@@ -32,6 +32,14 @@ def test_values_and_their_rivals(claim: str, text: str, expected: float) -> None
     assert unrivalled(wording(claim, text)) == pytest.approx(expected)
 
 
+def test_what_is_told_otherwise_has_no_rivals() -> None:
+    claim = wording("The red cup is tall.", "A blue cup is short.")
+    assert claim.valued == [1, 4]
+    assert unrivalled(claim, {1}) < 1.0
+    assert unrivalled(claim, {4}) < 1.0
+    assert unrivalled(claim, {1, 4}) == 1.0
+
+
 def test_a_rival_counts_by_the_words_that_it_comes_near() -> None:
     both = unrivalled(wording("The red cup shines.", "A blue cup shines."))
     one = unrivalled(wording("The red cup shines.", "A blue cup stands. A lamp shines."))

@@ -47,6 +47,7 @@ _UNSAID = _SHOWING.union(
 _SPLITTER = RuleSplitter()
 _VERBATIM = number("facts.verbatim")
 _TRUE = number("facts.true")
+_EXCHANGED = number("facts.exchanged")
 _WEIGHTS = {
     name.removeprefix("facts.weight_"): number(name)
     for name in table()
@@ -123,40 +124,48 @@ class StatementEvidence:
 
 def statement_evidence(claim: AnalysedText, source: Source) -> StatementEvidence:
     """The evidence on one statement."""
-    found = find(claim, source.text)
-    looked = _Looked(claim, source, found)
+    return _evidence(_looked(claim, source))
+
+
+def _evidence(looked: _Looked) -> StatementEvidence:
+    claim, text, found = looked.claim, looked.source.text, looked.found
     attributes = (
         finding.value
         for finding, unit in zip(found, claim.units, strict=True)
         if unit.kind == "attribute"
     )
-    wording = ClaimWording(claim, source.text, _UNSAID)
+    wording = ClaimWording(claim, text, _UNSAID)
     return StatementEvidence(
         grade=(looked.grade - 1.0) / 4.0,
         attribute=min(attributes, default=1.0),
         attached=float(looked.attached),
-        together=_together(claim, source.text),
+        together=_together(claim, text),
         worded=looked.worded,
         consistent=float(not any(finding.contradiction for finding in found)),
         unowned=float(not looked.of_others),
-        unrivalled=unrivalled(wording),
+        unrivalled=unrivalled(wording, _told(looked)),
     )
 
 
 def probabilities(statements: Sequence[str], text: str) -> list[float]:
     """For each statement the probability that it is true of what the text describes.
 
-    Calibrated on statements of descriptions and on false ones made of them, half and half.
+    Calibrated on statements of descriptions and on false ones made of them, half and half. Where
+    the text has who and whom the other way round, what speaks for a statement is that it has the
+    same words: it is no more likely than ``facts.exchanged``.
     """
     source = Source(analysed(text))
     there = source.text.places.keys()
     claims = analysed_claims.of([respelt(statement, there) for statement in statements])
     return [
-        _VERBATIM
-        if _plain(claim.graph.text) in source.said
-        else _probability(statement_evidence(claim, source))
+        _VERBATIM if _plain(claim.graph.text) in source.said else _likely(_looked(claim, source))
         for claim in claims
     ]
+
+
+def _likely(looked: _Looked) -> float:
+    made = _probability(_evidence(looked))
+    return min(made, _EXCHANGED) if any(finding.exchanged for finding in looked.found) else made
 
 
 def _probability(evidence: StatementEvidence) -> float:
@@ -216,7 +225,7 @@ def grade(claim: AnalysedText, source: Source) -> float:
     sides and relations are not said of other things only: what a wrong parse hides, words still
     tell.
     """
-    return _Looked(claim, source, find(claim, source.text)).grade
+    return _looked(claim, source).grade
 
 
 @dataclass(frozen=True)
@@ -257,6 +266,21 @@ class _Looked:
     @cached_property
     def of_others(self) -> bool:
         return _of_others(self.claim, self.source.text)
+
+
+def _looked(claim: AnalysedText, source: Source) -> _Looked:
+    return _Looked(claim, source, find(claim, source.text))
+
+
+def _told(looked: _Looked) -> set[int]:
+    """The words of sides that the text gives from the other end: "left of" for "right of"."""
+    return {
+        place
+        for at, unit, predicate in looked.claim.relations
+        if predicate.place == "left of" and looked.found[at].value >= _SURE
+        for span in unit.spans
+        for place in range(*looked.claim.at(span))
+    }
 
 
 def _attached(claim: AnalysedText, found: Sequence[Finding], text: AnalysedText) -> bool:

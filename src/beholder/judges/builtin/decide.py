@@ -46,6 +46,11 @@ def contradicted(found: Evidence, n: Numbers) -> bool:
     return found.excluded and found.affirmed and found.order < n.attached
 
 
+def roles_exchanged(found: Evidence, n: Numbers) -> bool:
+    """Whether the target says the unit with its ends exchanged, or of the other of two things."""
+    return contradicted(found, n) and (found.exchanged or _reversed(found, n))
+
+
 def sure(found: Evidence, n: Numbers) -> bool:
     """Whether what the value says, that a unit is there or is not, is beyond doubt.
 

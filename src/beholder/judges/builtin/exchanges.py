@@ -15,6 +15,7 @@ from beholder.judges.builtin.lexis import tie
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import alike_predicates
 from beholder.judges.builtin.verbs import verb_similarity
+from beholder.language.units import GraphUnit
 
 _SAME = number("decide.same")
 _NAMED = number("exchanges.named")
@@ -71,7 +72,7 @@ def exchanged(
         *_attribute_owners(source, target, places, similarity),
         *_relation_owners(source, target, pairs),
     ):
-        index = source.units[place].subject
+        index = _doer(source, source.units[place])
         own = counterpart_of.get(index)
         if own is None or own in owners or not owners:
             continue
@@ -129,10 +130,28 @@ def _relation_owners(
             said = target.relations[column]
             straight, crossed = alike_predicates(predicate, said[2], float(verbs[row, column]))
             if said[1].polarity and straight and named[second]:
-                owners.add(first)
+                owners.add(_doer(target, said[1]))
             if said[1].polarity and crossed and named[first]:
                 owners.add(second)
         yield place, owners
+
+
+def _doer(text: AnalysedText, unit: GraphUnit) -> int:
+    """The thing that a unit is said of, by its words where the parse gives one thing two verbs.
+
+    Of two clauses joined by "and" it may give the second verb to the subject of the first ("the
+    right panel shows Eve and the left panel shows Adam"): a thing of the same name that stands
+    right before the verb is its subject.
+    """
+    own = unit.subject
+    if not (unit.verb and unit.spans):
+        return own
+    beside = text.named_at.get(text.at(unit.spans[0])[0] - 1, own)
+    twice = any(
+        other.subject == own and other.value == unit.value and other.spans != unit.spans
+        for other in text.units
+    )
+    return beside if beside != own and twice and _called_alike(text, own, beside) else own
 
 
 def _has(source: AnalysedText, pairs: Counterparts, index: int, place: int) -> bool:

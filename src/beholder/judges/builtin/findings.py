@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beholder.judges.builtin.analysed import AnalysedText
-from beholder.judges.builtin.decide import contradicted, sure, value
+from beholder.judges.builtin.decide import contradicted, roles_exchanged, sure, value
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import numbers
 from beholder.records import Span
@@ -21,6 +21,7 @@ class Finding:
         sure: Whether it is beyond doubt that the unit is there, or that it is not.
         contradiction: What the target says in its place, or empty where it is silent.
         where: Characters of the counterpart in the target.
+        exchanged: Whether the target says it with who and whom exchanged.
     """
 
     value: float
@@ -28,6 +29,7 @@ class Finding:
     sure: bool
     contradiction: str = ""
     where: tuple[Span, ...] = ()
+    exchanged: bool = False
 
 
 def find(source: AnalysedText, target: AnalysedText) -> tuple[Finding, ...]:
@@ -41,5 +43,14 @@ def find(source: AnalysedText, target: AnalysedText) -> tuple[Finding, ...]:
     for evidence in gather(source, target, n):
         made = value(evidence, n)
         told = evidence.told if contradicted(evidence, n) else ""
-        found.append(Finding(made, n.grade(made), sure(evidence, n), told, evidence.where))
+        found.append(
+            Finding(
+                made,
+                n.grade(made),
+                sure(evidence, n),
+                told,
+                evidence.where,
+                roles_exchanged(evidence, n),
+            )
+        )
     return tuple(found)

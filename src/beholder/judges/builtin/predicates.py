@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 
@@ -92,6 +92,8 @@ def _verbs(section: str) -> frozenset[str]:
 
 _STAYING, _LEADING = _verbs("staying"), _verbs("leading")
 _FASTENED, _MADE, _BEARING = _verbs("fastened"), _verbs("made"), _verbs("bearing")
+_MUTUAL = _verbs("mutual")
+"""Verbs that hold of both ends: "a man faces a woman"."""
 BEING_THERE = _verbs("being there")
 """Verbs that, alone and finite, say no more than that a thing is there."""
 _WEAR = frozenset(("dress in", "clothe in", "have on", "clad in"))
@@ -106,7 +108,7 @@ _ONE_SIDED = number("predicates.one_sided")
 _WEARS_OF = number("predicates.wears_of")
 _NO_PLACE = number("predicates.no_place")
 _ALIKE = number("predicates.alike")
-OPPOSITE = frozenset(("above", "in front of", "left of"))
+OPPOSITE = frozenset(("above", "in", "in front of", "left of", "on"))
 """Places that a pair of things cannot have in both directions."""
 
 
@@ -153,7 +155,8 @@ def normal(predicate: str, verb: bool, passive: bool = False) -> Predicate:
     head, _, rest = name.partition(" ") if verb else ("", "", name)
     head, rest = _bare(head, rest)
     place, exchanged = _place(rest)
-    return Predicate(head, turned and bool(head), place, exchanged)
+    turned_place = bool(rest) and turned  # "sat on by": the verb takes its place along
+    return Predicate(head, turned and bool(head), place, exchanged != turned_place)
 
 
 def _bare(verb: str, place: str) -> tuple[str, str]:
@@ -200,13 +203,17 @@ def likeness(
     a: Predicate, b: Predicate, verb: float, straight: float, crossed: float
 ) -> tuple[float, float]:
     """How far two relations say the same, and how far they do with the ends exchanged."""
+    if a.verb in _MUTUAL and b.verb in _MUTUAL:
+        straight, crossed = max(straight, crossed), 0.0
+        a, b = (replace(p, verb_turned=False, place_turned=False) for p in (a, b))
     if a.verb and b.verb:
         same = a.verb_turned == b.verb_turned
         right = verb * (straight if same else crossed)
         wrong = verb * (crossed if same else straight) if verb >= _RELATED else 0.0
         if a.place and b.place:
             along, against = _placed(a, b, straight, crossed)
-            return 0.5 * (right + along), max(against, wrong if not b.place else 0.0)
+            taken_along = wrong if a.place == b.place and a.directed else 0.0  # "looks at"
+            return 0.5 * (right + along), max(against, taken_along)
         return (right if a.place == b.place else _ONE_SIDED * right), wrong
     if a.place and b.place:
         along, against = _placed(a, b, straight, crossed)

@@ -82,15 +82,21 @@ class ClaimWording:
         return np.cumsum(things)
 
 
-def unrivalled(wording: ClaimWording) -> float:
+def unrivalled(wording: ClaimWording, told: Collection[int] = ()) -> float:
     """How far a text says the values of a claim, 0..1, rather than others that exclude them.
 
     For each word of a class: how near it comes to the claim's other words, less how near a word
     comes that excludes it; 1 where none comes nearer.
+
+    Args:
+        wording: The claim's words and the text's.
+        told: Words of the claim, by place, that the text says by others and that have no rivals.
     """
     lowest = 1.0
     values = dict(wording.claim.word_values)
     for own in wording.valued:
+        if own in told:
+            continue
         others = [place for place in wording.telling if place != own]
         if not others:
             continue
