@@ -33,9 +33,21 @@ CASES = [
 ]
 
 
+APART = [
+    "A man is not wearing a hat. The hat is on the table.",  # not the hat that he lacks
+    "A man is not wearing a hat. It is sunny.",
+    "A street with cars. A street without cars.",
+]
+
+
 def chains(text: str) -> set[str]:
     graph = scene_graph(parse(text))
     return {" ".join(m.text for m in e.mentions) for e in graph.entities if len(e.mentions) > 1}
+
+
+@pytest.mark.parametrize("text", APART)
+def test_what_is_not_there_is_not_spoken_of_again(text: str) -> None:
+    assert chains(text) == set()
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)

@@ -125,8 +125,8 @@ class _Resolver:
         thing.mentions.append(mention)
 
     def _recent(self) -> list[_Thing]:
-        """The last things spoken of, the most recent first."""
-        window = self.things[-_WINDOW:]
+        """The last things spoken of, the most recent first; what is not there is not repeated."""
+        window = [thing for thing in self.things[-_WINDOW:] if not thing.first.is_absent]
         return sorted(window, key=lambda thing: -thing.last.word.index)
 
     def _note_group(self, mention: MentionSpan) -> None:
@@ -149,7 +149,9 @@ class _Resolver:
         if mention.phrase is not None and mention.phrase.kind == "picture":
             pictures = [t for t in self._recent() if _is_picture(t.first)]
             return pictures[0] if pictures else None
-        if mention.other or not (mention.definite or self._is_bare_plural(mention)):
+        if mention.other or mention.is_absent:
+            return None
+        if not (mention.definite or self._is_bare_plural(mention)):
             return None
         matches = [thing for thing in self._recent() if self._same_noun(mention, thing)]
         if matches:
