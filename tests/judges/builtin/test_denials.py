@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beholder import PoSh
+from beholder import DCScore, PoSh
 from beholder.records import Item, ItemScore
 
 SAME = [
@@ -20,7 +20,7 @@ SAME = [
 ]
 
 
-def result(metric: PoSh, candidate: str, reference: str) -> ItemScore:
+def result(metric: PoSh | DCScore, candidate: str, reference: str) -> ItemScore:
     [found] = metric.score([Item("1", candidate, (reference,))])
     assert isinstance(found, ItemScore)
     return found
@@ -46,6 +46,14 @@ def test_denials_in_other_words_are_the_same(one: str, other: str) -> None:
 def test_a_thing_contradicts_its_lack(candidate: str, reference: str) -> None:
     found = result(PoSh(judge="builtin"), candidate, reference)
     assert "contradicted" in [u.verdict for u in found.units if u.kind == "entity"]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME[:-1])
+def test_their_facts_are_the_same(one: str, other: str) -> None:
+    for candidate, reference in ((one, other), (other, one)):
+        assert result(DCScore(judge="builtin"), candidate, reference).values["f1"] == pytest.approx(
+            1.0
+        )
 
 
 def test_who_walks_without_shoes_walks() -> None:
