@@ -25,8 +25,10 @@ def test_quantity_and_denial_are_said() -> None:
     assert texts("The sedan has no visible passengers.") == [
         "There is a sedan.",
         "The sedan does not have any passengers.",
-        "There are no visible passengers.",
+        "There are no passengers.",
     ]
+    assert texts("There are no red cars.") == ["There are no red cars."]
+    assert texts("No people are visible in the picture.") == ["There are no people."]
     assert "The dog does not chase the cat." in texts("The dog does not chase the cat.")
 
 

@@ -10,6 +10,7 @@ from beholder.language.document import Document
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
 from beholder.language.links import Coref
 from beholder.language.scene import scene_graph
+from beholder.language.unseen import EMPTY_QUALITIES
 from beholder.records import Span
 
 StatementKind: TypeAlias = Literal["existence", "attribute", "relation"]
@@ -73,8 +74,12 @@ def _introduced(graph: SceneGraph) -> set[int]:
 def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     noun = _noun(entity)
     if not entity.polarity:
-        # What is denied is the thing with its qualities: "no visible passengers".
-        qualities = [a.text for a in graph.attributes_of(entity.index) if a.kind == "quality"]
+        # What is denied is the thing with its qualities: "no red cars", but no more with "visible".
+        qualities = [
+            a.text
+            for a in graph.attributes_of(entity.index)
+            if a.kind == "quality" and a.value not in EMPTY_QUALITIES
+        ]
         text = f"There {_be(entity)} no {' '.join([*qualities, noun])}."
     elif entity.plural:
         amount = f"{_amount(entity.quantity)} " if entity.quantity else ""
