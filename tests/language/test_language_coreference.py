@@ -33,9 +33,54 @@ CASES = [
 ]
 
 
+APART = [
+    "A man is not wearing a hat. The hat is on the table.",  # not the hat that he lacks
+    "A man is not wearing a hat. It is sunny.",
+    "A street with cars. A street without cars.",
+]
+
+
 def chains(text: str) -> set[str]:
     graph = scene_graph(parse(text))
     return {" ".join(m.text for m in e.mentions) for e in graph.entities if len(e.mentions) > 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rembrandt, a Dutch painter, holds a brush.",
+        "The woman, a nurse in white, smiles.",
+        "A dog, a brown poodle, sits.",  # a kind of it
+        "There is a building, a church.",
+        "A poodle, a dog with long hair.",  # the narrower one first
+        "The artist, John Smith, paints.",
+    ],
+)
+def test_an_apposition_is_the_thing_before_it(text: str) -> None:
+    assert len([e for e in scene_graph(parse(text)).entities if len(e.mentions) == 2]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("A king on a throne, a queen beside a table.", "king throne queen table"),
+        ("A red door, a blue window.", "door window"),
+        ("Two women, a man.", "woman man"),
+        ("A white dog, a black dog, and a gray cat lie.", "dog dog cat"),
+        ("A boy, a girl, a dog.", "boy girl dog"),
+        ("A person in a hat, a dog beside a tree.", "person hat dog tree"),
+        ("A man in blue; on the right, a woman in green.", "man woman"),
+        ("A man, not a woman, sits.", "man woman"),
+        ("The man, the woman, sit.", "man woman"),
+    ],
+)
+def test_a_list_without_a_verb_names_several_things(text: str, names: str) -> None:
+    assert [e.name for e in scene_graph(parse(text)).entities] == names.split()
+
+
+@pytest.mark.parametrize("text", APART)
+def test_what_is_not_there_is_not_spoken_of_again(text: str) -> None:
+    assert chains(text) == set()
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beholder.language.phrases import find_phrases
-from beholder.language.repairs import verbs_read_as_nouns
+from beholder.language.repairs import subjects_read_as_objects, verbs_read_as_nouns
 from toy.graphs import document
 
 PHRASES = {
@@ -160,3 +160,35 @@ def test_a_plural_with_a_subject_before_it_is_a_verb() -> None:
 )
 def test_nouns_stay_nouns(tree: str) -> None:
     assert repaired(tree) == [f"{w.pos}/{w.tag}" for w in document(tree).words]
+
+
+SHOWN = (
+    "Left/NOUN/NN/nsubj/2 shows/VERB/VBZ/ROOT/0 Eve/PROPN/NNP/obj/2 {cc}/{joint}"
+    " right/NOUN/NN/conj/3 shows/VERB/{tag}/conj/2 Adam/PROPN/NNP/obj/6"
+)
+
+
+def test_the_subject_of_a_joined_clause_is_no_object_of_the_first() -> None:
+    words = document(SHOWN.format(cc="and", joint="CCONJ/CC/cc/5", tag="VBZ")).words
+    found = subjects_read_as_objects(words)
+    assert (found[4].dep, found[4].head) == ("nsubj", 5)
+    assert (found[3].dep, found[3].head) == ("cc", 5)
+    assert [w for w in found if w.index not in (3, 4)] == [
+        w for w in words if w.index not in (3, 4)
+    ]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        SHOWN.format(cc="and", joint="CCONJ/CC/cc/5", tag="VBG"),  # "and a woman holding a cup"
+        SHOWN.format(cc="it", joint="PRON/PRP/nsubj/6", tag="VBZ"),  # it has a subject
+        "He/PRON/PRP/nsubj/2 holds/VERB/VBZ/ROOT/0 hats/NOUN/NNS/obj/2 and/CCONJ/CC/cc/5"
+        " cups/NOUN/NNS/conj/3 and/CCONJ/CC/cc/7 smiles/VERB/VBZ/conj/2",  # joined to the verb
+        "He/PRON/PRP/nsubj/2 sits/VERB/VBZ/ROOT/0 with/ADP/IN/case/4 dogs/NOUN/NNS/obl/2"
+        " and/CCONJ/CC/cc/6 cats/NOUN/NNS/conj/4 smiles/VERB/VBZ/conj/2",  # no object
+    ],
+)
+def test_objects_stay_objects(tree: str) -> None:
+    words = document(tree).words
+    assert subjects_read_as_objects(words) == list(words)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from beholder.language import parse, statements
 
 
@@ -22,10 +24,46 @@ def test_quantity_and_denial_are_said() -> None:
     assert "The door is not open." in texts("The door is not open.")
     assert texts("The sedan has no visible passengers.") == [
         "There is a sedan.",
-        "The sedan does not have the passengers.",
-        "There are no visible passengers.",
+        "The sedan does not have any passengers.",
+        "There are no passengers.",
     ]
+    assert texts("There are no red cars.") == ["There are no red cars."]
+    assert texts("No people are visible in the picture.") == ["There are no people."]
     assert "The dog does not chase the cat." in texts("The dog does not chase the cat.")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "A street without cars.",
+            {"There is a street.", "The street is not with any cars.", "There are no cars."},
+        ),
+        (
+            "A man walks without shoes.",
+            {
+                "There is a man.",
+                "The man walks.",
+                "The man is not with any shoes.",
+                "There are no shoes.",
+            },
+        ),
+        (
+            "A man is not wearing a hat.",
+            {"There is a man.", "The man is not wearing any hat.", "There is no hat."},
+        ),
+        (
+            "There are no clouds in the sky.",
+            {"There are no clouds.", "No clouds are in the sky.", "There is a sky."},
+        ),
+        (
+            "The man is not wearing the hat.",
+            {"There is a man.", "The man is not wearing the hat.", "There is a hat."},
+        ),
+    ],
+)
+def test_what_is_not_there_is_denied_once(text: str, said: set[str]) -> None:
+    assert set(texts(text)) == said
 
 
 def test_words_for_the_picture_are_no_statement() -> None:

@@ -76,6 +76,12 @@ def test_a_relation_says_whether_it_is_a_verb_passive_or_denied() -> None:
     denied = units("A man without a shirt stands.")
     relation = next(u for u in denied if u.kind == "relation")
     assert (relation.verb, relation.polarity) == (False, False)
+    assert relation.spans == ((6, 13),)  # "without" itself denies
+
+
+def test_what_is_not_there_has_no_quantity() -> None:
+    told = units("We do not see any cats.")
+    assert [(u.text, u.polarity, u.quantity) for u in told] == [("cat", False, False)]
 
 
 def test_place_is_where_the_words_and_both_ends_begin() -> None:

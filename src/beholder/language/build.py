@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from beholder.language.absence import AFFIRMED
 from beholder.language.document import Document, Word
 from beholder.language.facts import AttributeFact, RelationFact, spans
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
@@ -128,7 +129,7 @@ class Builder:
                     self._add_pair(fact, subject, target)
 
     def _add_pair(self, fact: RelationFact, subject: int, target: int) -> None:
-        text = fact.text or _written(fact.words)
+        text = fact.text or " ".join(AFFIRMED.get(w.lower, w.lower) for w in fact.words)
         predicate = _base(fact)
         affirmed = self.entities[subject].polarity and self.entities[target].polarity
         polarity = fact.polarity and affirmed
@@ -197,7 +198,11 @@ def _written(words: Iterable[Word]) -> str:
 def _base(fact: RelationFact) -> str:
     if fact.kind == "possessive":
         return "have"
-    parts = [w.lemma if w.pos == "VERB" else w.lower for w in fact.words if w.pos != "DET"]
+    parts = [
+        w.lemma if w.pos == "VERB" else AFFIRMED.get(w.lower, w.lower)
+        for w in fact.words
+        if w.pos != "DET"
+    ]
     if fact.text is not None and fact.text.endswith(" to"):
         parts.append("to")
     return " ".join(parts)

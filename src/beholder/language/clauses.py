@@ -11,6 +11,7 @@ from beholder.language.lexicon import (
     ANIMALS,
     ANIMATE_VERBS,
     INTRANSITIVE,
+    LIMITING_ADVERBS,
     NEGATIONS,
     PEOPLE,
     RELATIVE_PRONOUNS,
@@ -39,12 +40,21 @@ def conjuncts(document: Document, word: Word) -> list[Word]:
 
 
 def is_denied(document: Document, word: Word) -> bool:
-    """Whether a predicate is negated: "is not held", "never smiles"."""
+    """Whether a predicate is negated: "is not held", "never smiles", "without holding"."""
+    if is_verb(word) and any(c.lower == "without" for c in document.children(word, "mark")):
+        return True
+    last = word.index + (word.lemma == "be")  # "there isn't a dog"
     return any(
-        c.lower in NEGATIONS or c.lemma == "not"
+        (c.lower in NEGATIONS or c.lemma == "not") and not is_limited(document, c)
         for c in document.children(word, "advmod", "neg", "det", "cc")
-        if c.index < word.index
+        if c.index <= last
     )
+
+
+def is_limited(document: Document, denying: Word) -> bool:
+    """Whether a negation only says that there is more: "not only a dog"."""
+    following = document.words[denying.index + 1 : denying.index + 2]
+    return any(word.lower in LIMITING_ADVERBS for word in following)
 
 
 def is_passive(document: Document, verb: Word) -> bool:

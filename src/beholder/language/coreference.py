@@ -22,6 +22,7 @@ from beholder.language.links import (
 )
 from beholder.language.mentions import SPEECH, MentionSpan, find_mentions
 from beholder.language.phrases import Phrases
+from beholder.text.kinds import is_kind
 
 _REACH = 3
 """How many sentences back a pronoun looks."""
@@ -125,8 +126,8 @@ class _Resolver:
         thing.mentions.append(mention)
 
     def _recent(self) -> list[_Thing]:
-        """The last things spoken of, the most recent first."""
-        window = self.things[-_WINDOW:]
+        """The last things spoken of, the most recent first; what is not there is not repeated."""
+        window = [thing for thing in self.things[-_WINDOW:] if not thing.first.is_absent]
         return sorted(window, key=lambda thing: -thing.last.word.index)
 
     def _note_group(self, mention: MentionSpan) -> None:
@@ -149,7 +150,9 @@ class _Resolver:
         if mention.phrase is not None and mention.phrase.kind == "picture":
             pictures = [t for t in self._recent() if _is_picture(t.first)]
             return pictures[0] if pictures else None
-        if mention.other or not (mention.definite or self._is_bare_plural(mention)):
+        if mention.other or mention.is_absent:
+            return None
+        if not (mention.definite or self._is_bare_plural(mention)):
             return None
         matches = [thing for thing in self._recent() if self._same_noun(mention, thing)]
         if matches:
@@ -164,10 +167,26 @@ class _Resolver:
         return mention.plural and not self.document.children(mention.word, "det", "nummod")
 
     def _is_apposition(self, mention: MentionSpan) -> bool:
-        head = self.document.words[mention.word.head]
-        return not self.document.children(head, "conj") and bool(
-            self.document.children(mention.word, "det") or mention.is_name
+        """Whether a noun after a comma says what the thing before it is, and is not the next one.
+
+        Names do, as do a kind ("a building, a church") and what stands within the clause ("the
+        woman, a nurse in white, smiles"); "a red door, a blue window" are two.
+        """
+        document, word = self.document, mention.word
+        first = self._by_word.get(word.head)
+        if first is None or document.children(first.word, "conj") or mention.is_absent:
+            return False
+        if mention.is_name:
+            return mention.plural or not first.plural
+        if not document.children(word, "det") or first.plural != mention.plural:
+            return False
+        if first.head == mention.head or {first.sex, mention.sex} == {"male", "female"}:
+            return False
+        # Animals and things are persons in some sense: a dog is a fellow, a chair a chairman.
+        of_one_kind = mention.is_person == first.is_person and (
+            is_kind(mention.head, first.head) or is_kind(first.head, mention.head)
         )
+        return first.is_name or of_one_kind or _within_clause(document, word)
 
     def _same_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
         nouns = thing.nouns
@@ -353,6 +372,20 @@ def _is_picture(mention: MentionSpan) -> bool:
 
 def _is_subject(word: Word) -> bool:
     return word.dep.startswith("nsubj") or word.dep == "ROOT"
+
+
+def _within_clause(document: Document, word: Word) -> bool:
+    """Whether an apposition to a subject ends before its verb, with no "and" that goes on."""
+    subject = document.words[word.head]
+    end = document.subtree(word)[-1].index + 1
+    following = document.words[end : end + 2]
+    return (
+        subject.dep.startswith("nsubj")
+        and subject.head >= end
+        and len(following) == 2
+        and following[0].text == ","
+        and following[1].dep != "cc"
+    )
 
 
 def _same_name(mention: MentionSpan, other: MentionSpan) -> bool:

@@ -38,6 +38,8 @@ DEGREES = _words("degrees")
 """Adverbs of degree, which are written in an attribute but are no part of its value."""
 FOCUS_ADVERBS = _words("focus adverbs")
 NEGATIONS = _words("negations")
+LIMITING_ADVERBS = _words("limiting adverbs")
+"""After "not" they deny nothing: "not only a dog"."""
 QUANTIFIERS = _words("quantifiers")
 SELECTORS = _words("selectors")
 """Words that stand for members of a thing named elsewhere: "one", "the other"."""

@@ -15,7 +15,6 @@ from beholder.language.places import Place, place, preposition
 from beholder.language.unseen import EFFECT_VERBS, colours_of
 
 Fact: TypeAlias = AttributeFact | RelationFact
-_ABSENT = frozenset({"without"})
 _WAYS = ("from", "to", "toward")
 
 
@@ -68,8 +67,10 @@ def located(
         words = (*lead, *where.words) if running else where.words
         yield AttributeFact(subject.index, words, where.text, "position", "position", polarity)
     elif not coloured and not is_picture(phrases, where.target):
-        if where.words and where.words[0].lower in _ABSENT:
-            polarity = False
+        if where.lacks:  # who walks without shoes walks, and is with no shoes
+            if _is_there(phrases, where.target):
+                return
+            lead, polarity = (), False
         yield RelationFact(
             subject.index,
             where.target.index,
@@ -79,6 +80,11 @@ def located(
             passive,
             polarity,
         )
+
+
+def _is_there(phrases: Phrases, word: Word) -> bool:
+    entity = phrases.entity(word.index)
+    return entity is not None and phrases.by_word[entity].polarity
 
 
 def _colours(document: Document, where: Place) -> list[Word]:

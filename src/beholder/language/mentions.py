@@ -86,6 +86,11 @@ class MentionSpan:
         return self.names[-1]
 
     @property
+    def is_absent(self) -> bool:
+        """Whether the text says that there is no such thing."""
+        return self.phrase is not None and not self.phrase.polarity
+
+    @property
     def is_name(self) -> bool:
         """Whether it is a proper name."""
         return self.word.pos == "PROPN"

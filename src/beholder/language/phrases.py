@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from beholder.language.absence import is_absent
 from beholder.language.document import Document, Word
 from beholder.language.graph import EntityKind
 from beholder.language.lexicon import (
@@ -188,7 +189,7 @@ def plain_phrase(document: Document, word: Word) -> Phrase:
         name=_name(document, word),
         quantity=quantity(document, word),
         plural=_is_plural(document, word),
-        polarity=not _is_denied(document, word),
+        polarity=not is_absent(document, word),
     )
 
 
@@ -290,7 +291,3 @@ def _is_plural(document: Document, word: Word) -> bool:
         or (said in NUMBER_WORDS and said != "one" and said != "single" and said is not None)
         or (said is not None and said.split()[-1] in GROUP_NOUNS)
     )
-
-
-def _is_denied(document: Document, word: Word) -> bool:
-    return any(c.lower in ("no", "neither") for c in document.children(word, "det", "advmod", "cc"))

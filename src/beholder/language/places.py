@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from beholder.language.absence import AFFIRMED
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import LEADS, PICTURES, SKIPPED
 from beholder.language.phrases import Phrases, is_position
@@ -25,6 +26,11 @@ class Place:
     def text(self) -> str:
         """As written, in lower case."""
         return " ".join(word.lower for word in self.words)
+
+    @property
+    def lacks(self) -> bool:
+        """Whether it says what is not there: "without"."""
+        return bool(self.words) and self.words[0].lower in AFFIRMED
 
 
 def place(document: Document, noun: Word, phrases: Phrases, borrowed: Word | None = None) -> Place:

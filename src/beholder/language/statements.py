@@ -10,6 +10,7 @@ from beholder.language.document import Document
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
 from beholder.language.links import Coref
 from beholder.language.scene import scene_graph
+from beholder.language.unseen import EMPTY_QUALITIES
 from beholder.records import Span
 
 StatementKind: TypeAlias = Literal["existence", "attribute", "relation"]
@@ -73,8 +74,12 @@ def _introduced(graph: SceneGraph) -> set[int]:
 def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     noun = _noun(entity)
     if not entity.polarity:
-        # What is denied is the thing with its qualities: "no visible passengers".
-        qualities = [a.text for a in graph.attributes_of(entity.index) if a.kind == "quality"]
+        # What is denied is the thing with its qualities: "no red cars", but no more with "visible".
+        qualities = [
+            a.text
+            for a in graph.attributes_of(entity.index)
+            if a.kind == "quality" and a.value not in EMPTY_QUALITIES
+        ]
         text = f"There {_be(entity)} no {' '.join([*qualities, noun])}."
     elif entity.plural:
         amount = f"{_amount(entity.quantity)} " if entity.quantity else ""
@@ -109,16 +114,17 @@ def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
 
 def _relation(relation: Relation, graph: SceneGraph) -> Statement:
     subject, target = graph.entities[relation.subject], graph.entities[relation.object]
+    affirmed = relation.polarity or not subject.polarity  # "no clouds are in the sky"
     if relation.kind == "possessive":
         predicate = "have" if subject.plural else "has"
     elif relation.kind == "preposition":
-        predicate = f"{_be(subject)} {'' if relation.polarity else 'not '}{relation.text}"
+        predicate = f"{_be(subject)} {'' if affirmed else 'not '}{relation.text}"
     else:
         participle = relation.passive or _is_participle(relation.text)
-        words = relation.text if relation.polarity or participle else relation.predicate
-        predicate = _predicate(words, subject, participle, relation.polarity)
+        words = relation.text if affirmed or participle else relation.predicate
+        predicate = _predicate(words, subject, participle, affirmed)
     return Statement(
-        f"{_subject(subject)} {predicate} {_object(target, relation)}.",
+        f"{_subject(subject)} {predicate} {_object(target)}.",
         "relation",
         relation.spans,
         relation.sentence,
@@ -153,13 +159,15 @@ def _subject(entity: Entity) -> str:
         return entity.name.capitalize()
     if entity.member_of is not None:
         return f"{(entity.quantity or 'one').capitalize()} {entity.name}"
-    return f"The {_noun(entity)}"
+    return f"{'The' if entity.polarity else 'No'} {_noun(entity)}"
 
 
-def _object(entity: Entity, relation: Relation) -> str:
-    """Where a thing is first named, it is new: "has a chimney", later "on the chimney"."""
+def _object(entity: Entity) -> str:
+    """The other end of a relation; what is not there is none that is known: "not with any cars"."""
     if entity.kind == "pronoun" or entity.member_of is not None:
         return _subject(entity).lower()
+    if not entity.polarity:
+        return f"any {_noun(entity)}"
     if entity.quantity and entity.plural:
         return f"{_amount(entity.quantity)} {_noun(entity)}"
     return f"the {_noun(entity)}"

@@ -84,7 +84,9 @@ def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
             seen.add(key)
             found.append(_attribute(graph, attribute))
     found += [
-        _quantity(graph, e) for e in graph.entities if e.kind == "thing" and e.quantity is not None
+        _quantity(graph, e)
+        for e in graph.entities
+        if e.kind == "thing" and e.polarity and e.quantity is not None
     ]
     for relation in graph.relations:
         ends = {graph.entities[relation.subject].kind, graph.entities[relation.object].kind}
@@ -100,6 +102,8 @@ def _with_denial(text: str, spans: tuple[Span, ...], polarity: bool) -> tuple[Sp
     if polarity or not spans:
         return spans
     end = spans[0][0]
+    if any(_DENIAL.search(text[start:stop]) for start, stop in spans):  # "without"
+        return spans
     start = max(0, end - _DENIED_WITHIN)
     found = list(_DENIAL.finditer(text, start, end))
     return (*spans, found[-1].span()) if found else spans

@@ -86,6 +86,8 @@ def _holds_verb(fact: Fact, act: _Act) -> bool:
     """Whether a fact tells what the verb does: "painted white", "runs to the left"."""
     if isinstance(fact, AttributeFact):
         return fact.kind == "quality" or act.verb in fact.words
+    if act.verb not in fact.words:
+        return False
     meant = act.phrases.entity(fact.object)
     return meant is None or act.phrases.by_word[meant].kind != "unseen"
 

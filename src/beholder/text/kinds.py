@@ -94,6 +94,11 @@ def general(word: str, part: str) -> frozenset[int]:
     return frozenset(found)
 
 
+def is_kind(word: str, wider: str) -> bool:
+    """Whether one lower-case noun names a kind of what the other names: a church, a building."""
+    return not general(word, "n").isdisjoint(senses(wider, "n"))
+
+
 @lru_cache(maxsize=1 << 15)
 def is_abstract(word: str) -> bool:
     """Whether a lower-case noun mostly stands for nothing to be touched: an act, a sign, a time."""

@@ -24,6 +24,12 @@ def names(source: str, target: str, agreed: dict[tuple[int, int], float]) -> lis
     return [heads[other] for other in found.best.tolist()]
 
 
+@pytest.mark.parametrize("text", ["A hat. No hat.", "No hat. A hat."])
+def test_a_thing_and_the_lack_of_one_find_their_own(text: str) -> None:
+    found = counterparts(analysed("No hat. A hat."), analysed(text), np.zeros((2, 2)))
+    assert found.best.tolist() == ([1, 0] if text.startswith("A") else [0, 1])
+
+
 def test_things_are_paired_by_name() -> None:
     assert names("A dog and a lamp.", "A lamp and a dog.", {}) == ["dog", "lamp"]
     assert names("A sofa and a puppy.", "A dog and a couch.", {}) == ["couch", "dog"]

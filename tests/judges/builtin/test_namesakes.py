@@ -354,10 +354,14 @@ def test_another_of_the_kind_is_a_little_farther() -> None:
     assert found.similarity[0, 0] == pytest.approx(0.85 * found.plain[0, 0])
 
 
+DONE = SimpleNamespace(polarity=True)
+"""What a relation is as a unit, where only its predicate counts."""
+
+
 def acting(*said: tuple[int, Predicate, int]) -> Any:
     """A text of these relations: subject, predicate, object."""
     return SimpleNamespace(
-        relations=[(place, None, predicate) for place, (_, predicate, _) in enumerate(said)],
+        relations=[(place, DONE, predicate) for place, (_, predicate, _) in enumerate(said)],
         relation_ends=(
             list(range(len(said))),
             np.array([first for first, _, _ in said], np.intp),

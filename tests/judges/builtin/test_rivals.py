@@ -26,6 +26,7 @@ def wording(claim: str, text: str) -> ClaimWording:
         ("The cup is a red cup.", "A crimson cup.", 1.0),
         ("A cup.", "Two cups.", 1.0),  # an article is no number
         ("One cup.", "Two cups.", 0.0),
+        ("No cup.", "Not a cup.", 1.0),  # nor is it one that denies "no"
     ],
 )
 def test_values_and_their_rivals(claim: str, text: str, expected: float) -> None:

@@ -53,6 +53,8 @@ def relation_agreement(
                             )
                             * float(similarity[end, far])
                             for other, far, leads in said.get(column, ())
+                            if source.relations[relation][1].polarity
+                            == target.relations[other][1].polarity
                         ),
                         default=0.0,
                     )

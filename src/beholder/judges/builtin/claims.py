@@ -41,6 +41,7 @@ _SHOWING = PICTURES | {"shows", "features", "depicts", "displays", "presents"}
 _UNSAID = _SHOWING.union(
     *(word_set("lexicon.txt", name) for name in ("focus adverbs", "negations", "quantifiers")),
     ("this", "these", "those", "has", "have", "been", "being", "can", "cannot", "would"),
+    ("do", "does", "did"),
     ("which", "if", "than", "seen", "shown", "visible", "appear", "appears", "seem", "seems"),
 )
 """Words of a claim that need not be in the text beside what the claim says."""

@@ -30,6 +30,7 @@ _IN_ORDER = number("entities.in_order")
 _ALIKE = number("entities.alike")
 _INTRODUCTION = whole("entities.introduction")
 _NAMESAKE = number("entities.namesake")
+_ONE_DENIED = number("entities.one_denied")
 _SECOND_BEST = number("entities.second_best")
 
 
@@ -77,7 +78,7 @@ def counterparts(
     agreement = property_agreement + relation_agreement(
         source, target, similarity * (1.0 + property_agreement) / 2.0, groups
     )
-    fit = similarity * (1.0 + _CONTEXT * agreement)
+    fit = similarity * (1.0 + _CONTEXT * agreement) * _both_there(source, target)
     best = np.argmax(fit, axis=1)
     unpaired = _resolve(source, target, fit, similarity, best)
     top = np.maximum(fit[np.arange(n), best], 1e-9)[:, None]
@@ -85,6 +86,18 @@ def counterparts(
     alike = similarity >= _ALIKE
     _assign(groups, fit, alike, best, unpaired)
     return Counterparts(similarity, plain, strength, best, alike, unpaired)
+
+
+def _both_there(source: AnalysedText, target: AnalysedText) -> FloatArray:
+    """(n, m), lower where one text has a thing and the other says that there is none.
+
+    Where a text has a hat and lacks another, each means what the other text has, or lacks.
+    """
+    first, second = (
+        np.array([entity.polarity for entity in text.graph.entities], np.bool_)
+        for text in (source, target)
+    )
+    return np.where(first[:, None] == second, 1.0, _ONE_DENIED)
 
 
 def _named_apart(asked: str, said: str) -> bool:

@@ -20,6 +20,7 @@ from beholder.text import frequency
 
 _SAYS = number("claims.says")
 _ARTICLES = frozenset(("a", "an"))
+_NONE_OR_ONE = _ARTICLES | {"no"}
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ def unrivalled(wording: ClaimWording, told: Collection[int] = ()) -> float:
         weights = np.array([frequency.weight(wording.claim.words[place]) for place in others])
         said = rival = 0.0
         for place, value in wording.text.word_values:
+            if {wording.claim.words[own], wording.text.words[place]} <= _NONE_OR_ONE:
+                continue  # "no cloud" is said by "not a cloud"
             same = not value.isdisjoint(values[own])
             if not same and not exclude(value, values[own]):
                 continue
