@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.classes import Values, exclude, values
+from beholder.judges.builtin.classes import Values, exclude, values, word_values
 from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.graph import SceneGraph
@@ -43,6 +43,7 @@ class Property:
         spans: Its characters.
         polarity: False if the text denies it.
         derived: Whether it follows from a relation, and so excludes nothing.
+        quantity: Whether it says how many there are.
     """
 
     entity: int
@@ -51,6 +52,7 @@ class Property:
     spans: tuple[Span, ...]
     polarity: bool = True
     derived: bool = False
+    quantity: bool = False
 
 
 class AnalysedText:
@@ -181,7 +183,7 @@ class AnalysedText:
     @cached_property
     def word_values(self) -> list[tuple[int, Values]]:
         """The words that stand in a class, by their place."""
-        return _classed(self.words)
+        return word_values(self.words)
 
     @cached_property
     def unit_words(self) -> tuple[tuple[str, ...], Ints]:
@@ -206,7 +208,7 @@ class AnalysedText:
     @cached_property
     def unit_word_values(self) -> list[tuple[int, Values]]:
         """The words of units that stand in a class, by their place."""
-        return _classed(self.unit_words[0])
+        return word_values(self.unit_words[0])
 
     @cached_property
     def names(self) -> FloatArray:
@@ -227,7 +229,14 @@ class AnalysedText:
     def properties(self) -> tuple[Property, ...]:
         """All that is said of single entities."""
         found = [
-            Property(unit.subject, unit.text, unit.value, unit.spans, unit.polarity)
+            Property(
+                unit.subject,
+                unit.text,
+                unit.value,
+                unit.spans,
+                unit.polarity,
+                quantity=unit.quantity,
+            )
             for unit in self.units
             if unit.kind == "attribute"
         ]

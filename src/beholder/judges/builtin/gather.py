@@ -303,7 +303,9 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
     chosen = {row: place for place, row in enumerate(rows)}
     values = [(chosen[row], v) for row, v in source.property_values if row in chosen]
     excluded: dict[int, list[int]] = {}
-    for row, column in lower_excluded(similarity, values, target.property_values, _EXCLUDED):
+    # How many there are excludes no other number: "two men" are "six feet tall".
+    said = [(p, v) for p, v in target.property_values if not target.properties[p].quantity]
+    for row, column in lower_excluded(similarity, values, said, _EXCLUDED):
         excluded.setdefault(row, []).append(column)
     best = np.zeros((len(places), len(target.graph.entities)))
     np.maximum.at(best.T, target.property_owners, similarity.T)

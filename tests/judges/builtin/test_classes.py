@@ -1,0 +1,67 @@
+"""Which values exclude each other, by hand: of words, and of what two texts say of one thing."""
+
+from __future__ import annotations
+
+import pytest
+
+from beholder.judges.builtin.classes import exclude, values, word_values
+from beholder.judges.builtin.findings import Finding, find
+from beholder.judges.builtin.reading import analysed
+
+
+def findings(source: str, target: str) -> dict[str, Finding]:
+    read = analysed(source)
+    found = find(read, analysed(target))
+    return dict(zip((unit.text for unit in read.units), found, strict=True))
+
+
+def contradictions(source: str, target: str) -> dict[str, str]:
+    """What is told instead of each unit that is contradicted, by unit."""
+    found = findings(source, target)
+    return {text: one.contradiction for text, one in found.items() if one.contradiction}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("old", "young", True),
+        ("ten-year-old", "young", False),
+        ("ten years old", "new", False),
+        ("six-month-old", "young", False),
+        ("three days old", "young", False),
+        ("ten-year-old", "12-year-old", True),
+        ("ten-year-old", "10 years old", False),
+        ("ten-year-old", "ten months old", False),  # not compared
+        ("ten-year-old", "three", False),  # an age says not how many
+        ("ten-year-old red", "blue", True),
+    ],
+)
+def test_which_values_exclude_each_other(a: str, b: str, expected: bool) -> None:
+    assert exclude(values(a), values(b)) is expected
+    assert exclude(values(b), values(a)) is expected
+
+
+def test_old_after_a_measure_of_time_is_in_no_class() -> None:
+    words = ("old", "boy", "ten", "years", "old", "not", "old")
+    assert [place for place, _ in word_values(words)] == [0, 1, 2, 6]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("A ten-year-old girl.", "A young girl."),
+        ("A boy, 12 years old, plays the violin.", "A young boy plays the violin."),
+        ("A baby, six months old, sleeps.", "A young baby sleeps."),
+        ("A young girl with short hair.", "A girl with short hair, about ten years old."),
+        ("Three ten-year-old girls play.", "Three girls play."),
+        ("Two men who are six feet tall stand.", "Two men stand."),
+    ],
+)
+def test_what_excludes_nothing_in_either_order(source: str, target: str) -> None:
+    assert contradictions(source, target) == {}
+    assert contradictions(target, source) == {}
+
+
+def test_other_ages_exclude_each_other() -> None:
+    told = contradictions("A boy, 12 years old, plays.", "A boy, 10 years old, plays.")
+    assert told == {"12 years old": "10 years old"}
