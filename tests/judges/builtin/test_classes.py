@@ -54,12 +54,29 @@ def test_old_after_a_measure_of_time_is_in_no_class() -> None:
         ("A baby, six months old, sleeps.", "A young baby sleeps."),
         ("A young girl with short hair.", "A girl with short hair, about ten years old."),
         ("Three ten-year-old girls play.", "Three girls play."),
+        ("A green bronze statue of a horse.", "A bronze statue of a horse with a green patina."),
+        ("A white gold ring.", "A gold ring."),
+        ("A red copper pot.", "A copper pot."),
+        ("A red copper pot.", "A metal pot."),
         ("Two men who are six feet tall stand.", "Two men stand."),
     ],
 )
 def test_what_excludes_nothing_in_either_order(source: str, target: str) -> None:
     assert contradictions(source, target) == {}
     assert contradictions(target, source) == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        ("A white marble statue.", "A bronze statue.", {"marble": "bronze"}),
+        ("A white gold ring.", "A red ring.", {"white": "red", "gold": "red"}),
+        ("A golden dress.", "A red dress.", {"golden": "red"}),
+        ("A copper door.", "A wooden door.", {"copper": "wooden"}),
+    ],
+)
+def test_what_materials_exclude(source: str, target: str, told: dict[str, str]) -> None:
+    assert contradictions(source, target) == told
 
 
 def test_other_ages_exclude_each_other() -> None:

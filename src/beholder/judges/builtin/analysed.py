@@ -279,6 +279,11 @@ class AnalysedText:
             if (found := _of_place(classes) if _PLACED.match(said[place]) else classes)
         ]
 
+    @cached_property
+    def values_at(self) -> dict[int, Values]:
+        """Where a property stands in the classes, by its place."""
+        return dict(self.property_values)
+
     def sentences_of(self, entity: int) -> frozenset[int]:
         """The parsed sentences that name an entity."""
         return self._sentences_of[entity]

@@ -185,7 +185,11 @@ class _Gathering:
         own = np.flatnonzero(owners == other)
         best = int(own[np.argmax(similarity[own])])  # its name, at least, is said of a thing
         on_own = float(similarity[best])
-        against = [j for j in agreement.excluded.get(row, ()) if owners[j] == other]
+        against = [
+            j
+            for j in agreement.excluded.get(row, ())
+            if owners[j] == other and not self._is_own_material(index, j)
+        ]
         told, where = "", target.properties[best].spans if on_own >= n.known else ()
         said = target.properties[best]
         denied = on_own >= n.same and said.polarity != unit.polarity
@@ -212,6 +216,15 @@ class _Gathering:
             told=told,
             where=where,
         )
+
+    def _is_own_material(self, index: int, said: int) -> bool:
+        """Whether a property of the target is what a thing is made of by the source, too.
+
+        The colour of a material excludes none that is said beside it: "white gold" is gold.
+        """
+        values = self._target.values_at.get(said, frozenset())
+        shared = {value for own in self._source.values_of(index) for value in values & own}
+        return any(name == "material" for name, _ in shared)
 
     @cached_property
     def _called_so(self) -> npt.NDArray[np.bool_]:
