@@ -6,6 +6,7 @@ import pytest
 
 from beholder.judges.builtin.classes import exclude, values, word_values
 from beholder.judges.builtin.findings import Finding, find
+from beholder.judges.builtin.numbers import PRESENT
 from beholder.judges.builtin.reading import analysed
 
 
@@ -82,3 +83,39 @@ def test_what_materials_exclude(source: str, target: str, told: dict[str, str]) 
 def test_other_ages_exclude_each_other() -> None:
     told = contradictions("A boy, 12 years old, plays.", "A boy, 10 years old, plays.")
     assert told == {"12 years old": "10 years old"}
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("A young man plays a guitar.", "A teenage boy plays a guitar."),
+        ("A young woman in a red coat.", "A girl in a red coat."),
+        ("A teenage girl reads.", "A young woman reads."),
+        ("A 16-year-old boy reads.", "A man reads."),
+        ("A 25-year-old woman reads.", "A girl reads."),
+    ],
+)
+def test_whether_a_youth_is_a_child_is_left_open(source: str, target: str) -> None:
+    for one, other in ((source, target), (target, source)):
+        assert contradictions(one, other) == {}
+        named = next(iter(findings(one, other).values()))
+        assert not named.sure
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        ("A man reads.", "A boy reads.", {"man": "boy"}),
+        ("A young boy reads.", "A man reads.", {"boy": "man"}),
+        ("An old man reads.", "A boy reads.", {"man": "boy"}),
+        ("A 12-year-old boy reads.", "A man reads.", {"boy": "man"}),
+        ("A 26-year-old woman reads.", "A girl reads.", {"woman": "girl"}),
+    ],
+)
+def test_a_child_is_no_adult(source: str, target: str, told: dict[str, str]) -> None:
+    assert contradictions(source, target) == told
+
+
+@pytest.mark.parametrize("other", ["A girl reads.", "A baby reads."])
+def test_a_young_man_is_neither_girl_nor_baby(other: str) -> None:
+    assert findings("A young man reads.", other)["man"].grade < PRESENT

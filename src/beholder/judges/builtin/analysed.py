@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.classes import Values, exclude, values, word_values
+from beholder.judges.builtin.classes import Values, exclude, is_teen, values, word_values
 from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.graph import SceneGraph
@@ -302,6 +302,16 @@ class AnalysedText:
         for place, value in self.property_values:
             found[int(self.property_owners[place])].append(value)
         return found
+
+    @cached_property
+    def youths(self) -> frozenset[int]:
+        """Entities between child and adult: young men and women, teenagers, who is 13 to 25."""
+        grown = {i for i, value in self.head_values if not value.isdisjoint(values("adult"))}
+        return frozenset(
+            i
+            for i, said in self._values_of.items()
+            if any(is_teen(value) or (i in grown and values("young") <= value) for value in said)
+        )
 
     @cached_property
     def relations(self) -> tuple[tuple[int, GraphUnit, Predicate], ...]:

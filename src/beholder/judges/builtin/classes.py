@@ -14,6 +14,7 @@ Values = frozenset[tuple[str, int]]
 """Places in the classes: name of the class and line; of an age its unit of time and how many."""
 _TIME = "year|month|week|day"
 _AGE = re.compile(rf"(?:^|.*[\s-])({_TIME})s?[\s-]old\b")
+_TEENS = range(13, 26)
 _TIMES = re.compile(rf"(?:{_TIME})s?")
 
 
@@ -48,6 +49,11 @@ def _of_word(word: str) -> Values:
         stem = word.removesuffix("ish")
         word = next((base for base in (stem, stem[:-1], f"{stem}e") if base in table), word)
     return table.get(word, frozenset())
+
+
+def is_teen(value: Values) -> bool:
+    """Whether a value says that someone is between child and adult: "teenage", 13 to 25."""
+    return any(name == "teens" or (name == "years old" and n in _TEENS) for name, n in value)
 
 
 def word_values(words: Sequence[str]) -> list[tuple[int, Values]]:
