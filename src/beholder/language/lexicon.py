@@ -57,6 +57,10 @@ FEMALE = _words("female")
 PEOPLE = MALE | FEMALE | _words("other people")
 ANIMALS = _words("animals")
 NUMBER_WORDS = {word: int(value) for word, value in pairs("lexicon.txt", "numbers").items()}
+MULTIPLIERS = {word: int(value) for word, value in pairs("lexicon.txt", "multipliers").items()}
+"""Words that make a number of the number before them, or of one: "two dozen", "a hundred"."""
+INDEFINITE = _words("indefinite")
+"""Words that leave open how many: "several dozen"."""
 HYPERNYMS = {
     line.split(":")[0]: frozenset(line.split(":")[1].split())
     for line in sections("lexicon.txt")["hypernyms"]

@@ -15,7 +15,7 @@ from beholder.language.depth import bound_depth
 from beholder.language.document import Document, Word
 from beholder.language.hyphens import join_hyphens
 from beholder.language.lemmas import lemma
-from beholder.language.repairs import verbs_read_as_nouns
+from beholder.language.repairs import numbers_of_clauses, verbs_read_as_nouns
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -114,7 +114,7 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
     sentences: list[tuple[int, int]] = []
     for paragraph, doc in parts:
         offset, first_sentence = len(words), len(sentences)
-        for row in verbs_read_as_nouns(join_hyphens(_rows(doc))):
+        for row in numbers_of_clauses(verbs_read_as_nouns(join_hyphens(_rows(doc)))):
             start, end = paragraph.original(row.start, row.end)
             words.append(
                 row._replace(

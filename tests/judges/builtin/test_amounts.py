@@ -24,6 +24,13 @@ def thing(quantity: str | None = None, plural: bool = False) -> Entity:
         # what is written decides, whatever is named beside it
         ("four", [thing("three", True), thing()], (0.0, True)),
         ("two", [thing("three", True), thing("two", True)], (1.0, False)),
+        # numbers of several words, however they are written
+        ("two hundred", [thing("200", True)], (1.0, False)),
+        ("two hundred", [thing("three hundred", True)], (0.0, True)),
+        ("2,000", [thing("3,000", True)], (0.0, True)),
+        ("half a dozen", [thing("six", True)], (1.0, False)),
+        ("1.5 million", [thing("five million", True)], (0.0, True)),
+        ("several dozen", [thing("36", True)], (0.9, False)),
     ],
 )
 def test_amounts_of_one_name(asked: str, said: list[Entity], expected: tuple[float, bool]) -> None:

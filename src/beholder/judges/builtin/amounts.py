@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from beholder.language.graph import Entity
-from beholder.language.lexicon import NUMBER_WORDS
+from beholder.language.numerals import number
 
 
-def number(words: str) -> int | None:
-    """The number that quantity words name ("two", "a pair", "12"), or None ("several")."""
-    for word in words.lower().split():
-        if word.isdigit():
-            return int(word)
-        if word in NUMBER_WORDS:
-            return NUMBER_WORDS[word]
-    return None
-
-
-def amount(entity: Entity) -> int | None:
+def amount(entity: Entity) -> float | None:
     """How many things an entity stands for: 1 for a plain singular, None if the text leaves it."""
     if entity.quantity is not None:
         return number(entity.quantity)

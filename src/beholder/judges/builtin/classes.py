@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
-from beholder.judges.builtin.amounts import number
+from beholder.language.numerals import number
 from beholder.language.words import parse
 
-Values = frozenset[tuple[str, int]]
+Values = frozenset[tuple[str, float]]
 """Places in the classes: name of the class and line; of an age its unit of time and how many."""
 _TIME = "year|month|week|day"
 _AGE = re.compile(rf"(?:^|.*[\s-])({_TIME})s?[\s-]old\b")
@@ -28,7 +28,7 @@ def values(text: str) -> Values:
         text: One or more words, base form, lower case.
     """
     table = _table()
-    found: set[tuple[str, int]] = set()
+    found: set[tuple[str, float]] = set()
     if aged := _AGE.match(text):
         counted = text[: aged.start(1)].replace("-", " ")
         if (age := number(counted)) is not None:
@@ -80,7 +80,7 @@ def exclude(a: Values, b: Values) -> bool:
 @cache
 def _table() -> dict[str, Values]:
     text = resources.files(__package__).joinpath("classes.txt").read_text(encoding="utf-8")
-    found: dict[str, set[tuple[str, int]]] = {}
+    found: dict[str, set[tuple[str, float]]] = {}
     for name, lines in parse(text).items():
         for place, line in enumerate(lines):
             for word in line.split():
