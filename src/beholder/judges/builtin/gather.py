@@ -158,18 +158,32 @@ class _Gathering:
         entities = self._target.graph.entities
         counted = [i for i in called_so.tolist() if amount(entities[i]) is not None]
         alike = sorted({other, *counted})
+        own = self._source.graph.entities
+        held = np.flatnonzero(pairs.similarity[:, other] >= self._numbers.known).tolist()
         fit, excluded = amounts_value(
-            self._source.graph.entities[index], [entities[place] for place in alike]
+            own[index],
+            [entities[place] for place in alike],
+            [own[place] for place in held if place != index],
+            settled=int(pairs.alike[index].sum()) <= 1 and not self._is_part(index, other),
         )
         return Evidence(
             "amount",
             named=float(pairs.similarity[index, other]),
             stated=fit,
             excluded=excluded,
-            lone=self._lone(index, other) or both_counted(self._source.graph.entities[index], twin),
+            lone=self._lone(index, other) or both_counted(own[index], twin),
             told=told_amount(twin) if excluded else "",
             where=(twin.mentions[0].span,),
         )
+
+    def _is_part(self, index: int, other: int) -> bool:
+        """Whether an entity may be some of a counterpart of wider name: boys of more children."""
+        asked, said = (
+            amount(self._source.graph.entities[index]),
+            amount(self._target.graph.entities[other]),
+        )
+        wider = float(self._pairs.similarity[index, other]) < self._numbers.same
+        return wider and asked is not None and said is not None and said > asked
 
     def _attribute(self, row: int, unit: GraphUnit, place: int, wrong: set[int]) -> Evidence:
         pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
