@@ -119,3 +119,23 @@ def test_a_child_is_no_adult(source: str, target: str, told: dict[str, str]) -> 
 @pytest.mark.parametrize("other", ["A girl reads.", "A baby reads."])
 def test_a_young_man_is_neither_girl_nor_baby(other: str) -> None:
     assert findings("A young man reads.", other)["man"].grade < PRESENT
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        ("A woman facing left.", "A woman facing right.", {"facing left": "facing right"}),
+        ("A horse facing left stands on grass.", "A horse facing right stands on grass.",
+         {"facing left": "facing right"}),
+        ("A horse facing left stands on grass.", "A horse facing left stands on grass.", {}),
+        ("A woman looks to the left.", "A woman looks to the right.",
+         {"looks to the left": "looks to the right"}),
+        # where one looks is not where one is
+        ("A woman on the left looks to the right.", "A woman on the left.", {}),
+        ("A woman facing right.", "A woman on the left.", {}),
+        ("A woman on the left.", "A woman facing right.", {}),
+        ("A woman on the left.", "A woman on the right.", {"on the left": "on the right"}),
+    ],
+)  # fmt: skip
+def test_directions_exclude_directions(source: str, target: str, told: dict[str, str]) -> None:
+    assert contradictions(source, target) == told

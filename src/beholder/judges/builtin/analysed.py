@@ -17,7 +17,9 @@ from beholder.embed.base import FloatArray
 from beholder.judges.builtin.classes import Values, exclude, is_teen, values, word_values
 from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
 from beholder.judges.builtin.vectors import vectors
+from beholder.language import lemmas
 from beholder.language.graph import SceneGraph
+from beholder.language.lexicon import DIRECTING
 from beholder.language.units import GraphUnit, graph_units
 from beholder.records import Span
 from beholder.text import frequency
@@ -273,11 +275,14 @@ class AnalysedText:
         said = ["" if found.derived else found.value.lower() for found in self.properties]
         # Where something comes from or turns to is no place that excludes where it is.
         said = ["" if value.startswith(("from ", "toward")) else value for value in said]
-        return [
-            (place, found)
-            for place, classes in _classed(said)
-            if (found := _of_place(classes) if _PLACED.match(said[place]) else classes)
-        ]
+        found = []
+        for place, classes in _classed(said):
+            known = _of_place(classes) if _PLACED.match(said[place]) else classes
+            first = self.properties[place].text.lower().split()[:1]
+            if first and lemmas.verb(first[0]) in DIRECTING:
+                known = _of_direction(known)
+            found.append((place, known))
+        return [(place, known) for place, known in found if known]
 
     @cached_property
     def values_at(self) -> dict[int, Values]:
@@ -390,6 +395,11 @@ def _words(value: str) -> list[str]:
 def _of_place(classes: Values) -> Values:
     """Of a place only where it is: "on an orange background" colours nothing."""
     return frozenset((name, line) for name, line in classes if name in _PLACES)
+
+
+def _of_direction(classes: Values) -> Values:
+    """Where something turns to, which excludes other directions and no place where it is."""
+    return frozenset((f"to the {name}" if name in _PARTS else name, line) for name, line in classes)
 
 
 def _classed(texts: Sequence[str]) -> list[tuple[int, Values]]:
