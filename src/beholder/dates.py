@@ -22,8 +22,13 @@ _MONTHS = (
     "november",
     "december",
 )
-_ISO = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:[T ].*)?")
-_EXIF = re.compile(r"(\d{4}):(\d{2}):(\d{2})(?: .*)?")
+_TIME = (
+    r"(?:(?:T\d{1,2}(?::?\d{2}(?::?\d{2}(?:[.,]\d+)?)?)?| \d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)"
+    r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?"
+)
+"""A time of the day, in its zone or none."""
+_ISO = re.compile(rf"(\d{{4}})(?:-(\d{{1,2}})(?:-(\d{{1,2}}){_TIME})?)?")
+_EXIF = re.compile(rf"(\d{{4}}):(\d{{2}}):(\d{{2}}){_TIME}")
 _WORD = re.compile(r"[a-z]+|\d+")
 
 
@@ -91,7 +96,8 @@ class PartialDate:
     def parse(cls, text: str, *, year: int | None = None) -> PartialDate:
         """Read ``1928``, ``1928-03``, ``1928-03-07``, ``march 1928``, ``7 March 1928`` or EXIF's.
 
-        Numbers that could be day or month in either order, such as ``3/7/1928``, are refused.
+        Numbers that could be day or month in either order, such as ``3/7/1928``, are refused, and
+        so are two dates, such as ``1928 to 1945``. A time may follow a day, and is passed over.
 
         Args:
             text: The date; English month names, whole or their first three letters.

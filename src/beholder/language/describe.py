@@ -115,7 +115,7 @@ def _is_bare_noun(document: Document, word: Word) -> bool:
 
 
 def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
-    """The adjective with "very", "brightly" and shades before it."""
+    """The adjective with "very", "brightly", shades and measures ("ten years") before it."""
     before = [
         c
         for c in document.children(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
@@ -124,6 +124,7 @@ def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
         and c.pos in ("ADV", "ADJ", "NOUN", "PART")
     ]
     inner = [d for c in before for d in document.children(c, "advmod") if d.lower in DEGREES]
+    inner += [n for c in before for n in document.children(c, "nummod")]
     return tuple(sorted({*before, *inner, word}, key=lambda w: w.index))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from beholder.language.depth import tree_depths
 from beholder.language.document import Word
+from beholder.language.numerals import is_numeral
 
 _BEFORE_A_NOUN = frozenset(
     {"amod", "compound", "nmod", "nummod", "nmod:desc", "acl", "obl", "obl:npmod"}
@@ -35,7 +36,10 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
         head = place[word.head]
         pos, tag, dep = word.pos, word.tag, word.dep
         noun = words[word.head]
-        if head > new and dep in _BEFORE_A_NOUN and noun.is_noun and pos != "PROPN":
+        if is_numeral(text):  # "twenty-one"
+            pos, tag = "NUM", "CD"
+            dep = "nummod" if head > new and noun.is_noun else dep
+        elif head > new and dep in _BEFORE_A_NOUN and noun.is_noun and pos != "PROPN":
             pos, tag, dep = "ADJ", "JJ", "amod"
         joined.append(
             word._replace(

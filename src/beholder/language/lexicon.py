@@ -26,6 +26,8 @@ LINKING = _words("linking")
 """Verbs that join an adjective to their subject."""
 PLACING = _words("placing")
 """Verbs that bring their object to a place: "puts a cup on the table"."""
+DIRECTING = _words("directing")
+"""Verbs with a direction: who "looks left" is not on the left for that."""
 ANIMATE_VERBS = _words("animate verbs")
 """What only people and animals do: "sits on a bench reading" is said of the sitter."""
 INSTRUMENTS = _words("instruments")
@@ -59,6 +61,10 @@ FEMALE = _words("female")
 PEOPLE = MALE | FEMALE | _words("other people")
 ANIMALS = _words("animals")
 NUMBER_WORDS = {word: int(value) for word, value in pairs("lexicon.txt", "numbers").items()}
+MULTIPLIERS = {word: int(value) for word, value in pairs("lexicon.txt", "multipliers").items()}
+"""Words that make a number of the number before them, or of one: "two dozen", "a hundred"."""
+INDEFINITE = _words("indefinite")
+"""Words that leave open how many: "several dozen"."""
 HYPERNYMS = {
     line.split(":")[0]: frozenset(line.split(":")[1].split())
     for line in sections("lexicon.txt")["hypernyms"]

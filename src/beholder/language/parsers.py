@@ -15,7 +15,7 @@ from beholder.language.depth import bound_depth
 from beholder.language.document import Document, Word
 from beholder.language.hyphens import join_hyphens
 from beholder.language.lemmas import lemma
-from beholder.language.repairs import subjects_read_as_objects, verbs_read_as_nouns
+from beholder.language.repairs import repaired
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -114,7 +114,7 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Doc]], name: str
     sentences: list[tuple[int, int]] = []
     for paragraph, doc in parts:
         offset, first_sentence = len(words), len(sentences)
-        for row in subjects_read_as_objects(verbs_read_as_nouns(join_hyphens(_rows(doc)))):
+        for row in repaired(join_hyphens(_rows(doc))):
             start, end = paragraph.original(row.start, row.end)
             words.append(
                 row._replace(

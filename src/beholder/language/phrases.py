@@ -11,7 +11,6 @@ from beholder.language.lexicon import (
     COLOURS,
     GROUP_NOUNS,
     MATERIALS,
-    NUMBER_WORDS,
     PARTITIVES,
     PERSONAL,
     PICTURE_FRAMES,
@@ -22,6 +21,7 @@ from beholder.language.lexicon import (
     SELECTORS,
     SHADES,
 )
+from beholder.language.numerals import number, numeral
 
 _NAMES = ("compound", "flat", "nmod:desc")
 _MODIFIES = ("compound", "amod", "flat", "nmod:desc", "fixed", "goeswith")
@@ -154,6 +154,8 @@ def _is_selector(document: Document, word: Word) -> bool:
     """A number or "other" used as a noun."""
     if word.lower not in SELECTORS or word.dep in ("nummod", "det", "amod", "advmod", "compound"):
         return False
+    if document.words[word.head].dep == "nummod":  # "two or three men"
+        return False
     return word.dep.split(":")[0] in ("nsubj", "obj", "obl", "nmod", "ROOT", "conj", "appos")
 
 
@@ -267,17 +269,18 @@ def is_quality(document: Document, child: Word) -> bool:
 
 def quantity(document: Document, word: Word) -> str | None:
     """How many: numeral, quantifier, or the noun before "of"."""
-    for child in document.children(word, "nummod", "det", "amod", "det:predet", "nummod:gov"):
+    if written := numeral(document, word):
+        return " ".join(counting.lower for counting in written)
+    for child in document.children(word, "det", "amod", "det:predet"):
         if child.index > word.index:
             continue
         quantifier = child.lower in QUANTIFIERS - {"other", "single", "another"}
         superlative = child.tag == "JJS" and child.lower != "most"
-        if (child.dep.startswith("nummod") or quantifier) and not superlative:
+        if quantifier and not superlative:
             return child.lower
     head = document.head(word)
     if head is not None and _partitive_noun(document, head) == word:
-        number = document.child(head, "nummod")
-        return f"{number.lower} {head.lower}" if number else head.lower
+        return " ".join(counting.lower for counting in (*numeral(document, head), head))
     return None
 
 
@@ -288,6 +291,6 @@ def _is_plural(document: Document, word: Word) -> bool:
     return (
         word.is_plural
         or word.lemma == "people"
-        or (said in NUMBER_WORDS and said != "one" and said != "single" and said is not None)
+        or number(said or "") not in (None, 1)
         or (said is not None and said.split()[-1] in GROUP_NOUNS)
     )

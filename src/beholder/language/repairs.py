@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from beholder.language.document import Word
 
@@ -10,6 +11,12 @@ _FINITE = frozenset({"VBZ", "VBP", "VBD"})
 _DEPTH = 12
 """How many words up a joined noun is looked for."""
 _OF_NOUNS = frozenset({"cop", "det", "case", "amod", "nmod:poss", "nummod"})
+_ENDS = frozenset({"nsubj", "obj", "obl"})
+
+
+def repaired(words: Sequence[Word]) -> list[Word]:
+    """The words of one text with what the parser is known to read wrong."""
+    return numbers_of_clauses(subjects_read_as_objects(verbs_read_as_nouns(words)))
 
 
 def verbs_read_as_nouns(words: Sequence[Word]) -> list[Word]:
@@ -59,3 +66,16 @@ def _joined_noun_before(words: Sequence[Word], verb: Word) -> Word | None:
             break
         word = words[word.head]
     return word if word.dep == "conj" and word.is_noun and word.index < verb.index else None
+
+
+def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
+    """Give back numbers that hang on a clause to the noun after them: "2,000 people march".
+
+    What has a subject or an object is not counted; what stands right after a number is.
+    """
+    found = list(words)
+    for word, noun in pairwise(words):
+        counts = word.dep == "nummod" and noun.is_noun and noun.head == word.head
+        if counts and noun.dep.split(":")[0] in _ENDS:
+            found[word.index] = word._replace(head=noun.index)
+    return found

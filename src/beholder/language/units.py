@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from beholder.language.graph import APART, Attribute, Entity, Relation, SceneGraph
-from beholder.language.lexicon import GROUP_NOUNS, NUMBER_WORDS, SELECTORS
+from beholder.language.lexicon import GROUP_NOUNS, INDEFINITE, SELECTORS
+from beholder.language.numerals import number
 from beholder.language.unseen import EFFECT_VERBS, EMPTY_QUALITIES, GENERIC, MOOD, OPINIONS
 from beholder.records import Span
 
@@ -16,9 +17,7 @@ UnitKind: TypeAlias = Literal["entity", "attribute", "relation"]
 _BEFORE = 60
 """How far before its noun a quantity is looked for, in characters."""
 _SAYS_NOTHING = EMPTY_QUALITIES | MOOD | OPINIONS
-_AMOUNTS = (
-    GROUP_NOUNS | set(NUMBER_WORDS) | {"several", "many", "few", "multiple", "numerous", "dozens"}
-)
+_AMOUNTS = GROUP_NOUNS | INDEFINITE | {"multiple", "numerous", "dozens"}
 """Words that say how many, and do not only cut a piece off."""
 _DENIAL = re.compile(r"\b(?:no|not|never|neither|nor|without)\b|n't\b", re.IGNORECASE)
 _DENIED_WITHIN = 40
@@ -173,7 +172,7 @@ def _quantity(graph: SceneGraph, entity: Entity) -> GraphUnit:
     spans: tuple[Span, ...] = (entity.mentions[0].span,)
     if places:
         spans = ((start + places[-1].start(), start + places[-1].end()),)
-    counted = any(word in _AMOUNTS or word.isdigit() for word in words.lower().split())
+    counted = number(words) is not None or any(w in _AMOUNTS for w in words.lower().split())
     return GraphUnit(
         "attribute",
         words,

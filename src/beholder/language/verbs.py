@@ -9,6 +9,7 @@ from beholder.language import clauses
 from beholder.language.document import Document, Word
 from beholder.language.facts import AttributeFact, RelationFact
 from beholder.language.lexicon import (
+    DIRECTING,
     FOCUS_ADVERBS,
     INSTRUMENTS,
     LINKING,
@@ -19,6 +20,8 @@ from beholder.language.lexicon import (
 from beholder.language.locate import Fact, is_picture, located, places_of
 from beholder.language.phrases import Phrases
 from beholder.language.places import Place, place
+
+_SIDES = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def _act(document: Document, word: Word, phrases: Phrases) -> _Act:
         phrases=phrases,
         verb=word,
         words=tuple(w for w in verb_words(document, word) if w is not stranded),
-        objects=clauses.objects(document, word),
+        objects=[o for o in clauses.objects(document, word) if not _is_direction(document, o)],
         places=places,
         stranded=stranded,
         passive=clauses.is_passive(document, word),
@@ -197,6 +200,12 @@ def _shown(document: Document, word: Word, phrases: Phrases, named: list[Word]) 
                 yield from located(document, thing, (), where, phrases, rule="shown")
 
 
+def _is_direction(document: Document, word: Word) -> bool:
+    """Whether a word is only where its verb turns to: "facing left"."""
+    bare = word.lower in _SIDES and not document.children(word)
+    return bare and document.words[word.head].lemma in DIRECTING
+
+
 def _state(act: _Act, subject: Word) -> AttributeFact:
     """A verb that relates to nothing is a state of its subject: "is sitting", "walks slowly"."""
     word = act.verb
@@ -206,6 +215,8 @@ def _state(act: _Act, subject: Word) -> AttributeFact:
         if c.lower not in FOCUS_ADVERBS | NEGATIONS | {"when", "where", "while", "as", "how"}
         and (c.pos in ("ADV", "ADJ", "ADP") if c.index > word.index else c.lower.endswith("ly"))
     ]
-    words = tuple(sorted({*act.words, *around}, key=lambda w: w.index))
-    value = " ".join([word.lemma, *(w.lower for w in act.words[1:])])
+    below = act.document.children(word, "advmod", "xcomp", "obj")
+    sides = [c for c in below if _is_direction(act.document, c)]
+    words = tuple(sorted({*act.words, *around, *sides}, key=lambda w: w.index))
+    value = " ".join([word.lemma, *(w.lower for w in (*act.words[1:], *sides))])
     return AttributeFact(subject.index, words, value, "state", "verb", act.polarity)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beholder.judges.builtin.amounts import amount, amount_value, number
+from beholder.judges.builtin.amounts import amount, amount_value
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.lexis import (
     content,
@@ -17,6 +17,7 @@ from beholder.judges.builtin.lexis import (
 )
 from beholder.judges.builtin.quotes import Quotes
 from beholder.language.graph import Entity, Mention
+from beholder.language.numerals import number
 
 
 def entity(quantity: str | None = None, plural: bool = False) -> Entity:

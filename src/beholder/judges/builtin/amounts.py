@@ -5,31 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from beholder.language.graph import Entity
-from beholder.language.lexicon import NUMBER_WORDS
+from beholder.language.numerals import number
 
 
-def number(words: str) -> int | None:
-    """The number that quantity words name ("two", "a pair", "12"), or None ("several")."""
-    for word in words.lower().split():
-        if word.isdigit():
-            return int(word)
-        if word in NUMBER_WORDS:
-            return NUMBER_WORDS[word]
-    return None
-
-
-def amount(entity: Entity) -> int | None:
+def amount(entity: Entity) -> float | None:
     """How many things an entity stands for: 1 for a plain singular, None if the text leaves it."""
     if entity.quantity is not None:
         return number(entity.quantity)
     return None if entity.plural else 1
 
 
-def amounts_value(source: Entity, targets: Sequence[Entity]) -> tuple[float, bool]:
+def amounts_value(
+    source: Entity,
+    targets: Sequence[Entity],
+    beside: Sequence[Entity] = (),
+    *,
+    settled: bool = True,
+) -> tuple[float, bool]:
     """How well the amount of one entity fits that of several of one name.
 
-    Amounts that are written decide, the best of them; where none is, "a dog ... another dog" are
-    two.
+    Amounts that are written decide, the best of them. Where none fits, totals may: "two boys and
+    two girls" are four children, "a dog ... another dog" two, and the other way round. Otherwise it
+    is left open where it is not settled which of the targets is meant.
+
+    Args:
+        source: The entity whose amount is looked for.
+        targets: The entities of the other text that may be it; at least one.
+        beside: Other entities of its own text that may be in the targets, too.
+        settled: Whether it is known which target is meant.
 
     Returns:
         As ``amount_value``.
@@ -37,11 +40,25 @@ def amounts_value(source: Entity, targets: Sequence[Entity]) -> tuple[float, boo
     written = [target for target in targets if target.quantity is not None]
     fits = [amount_value(source, target) for target in written or targets]
     best = max(fits, key=lambda fit: fit[0])
-    if not best[1] or written:
+    if not best[1]:
         return best
-    asked = number(source.quantity or "")
-    total = sum(said for target in targets if (said := amount(target)) is not None)
-    return (0.9, False) if (total > 1 if asked is None else total == asked) else best
+    asked, total = number(source.quantity or ""), _total(targets)
+    parts = len(targets) == 1 and len(beside) > 0 and _total((source, *beside)) == total
+    if parts or (total > 1 if asked is None else total == asked):
+        return 0.9, False
+    return best if settled else (0.5, False)
+
+
+def _total(entities: Sequence[Entity]) -> float:
+    """How many things entities are together.
+
+    Where amounts are written, only they count: "the first" of "three dogs" is no fourth. Members
+    of another are counted with it.
+    """
+    wholes = [entity for entity in entities if entity.member_of is None]
+    written = [entity for entity in wholes if entity.quantity is not None]
+    known = (amount(entity) for entity in written or wholes)
+    return sum(said for said in known if said is not None)
 
 
 def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:

@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
-from beholder.judges.builtin.classes import Values, exclude, values
+from beholder.judges.builtin.classes import Values, exclude, is_teen, values, word_values
 from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
 from beholder.judges.builtin.vectors import vectors
+from beholder.language import lemmas
 from beholder.language.graph import SceneGraph
+from beholder.language.lexicon import DIRECTING
 from beholder.language.units import GraphUnit, graph_units
 from beholder.records import Span
 from beholder.text import frequency
@@ -43,6 +45,7 @@ class Property:
         spans: Its characters.
         polarity: False if the text denies it.
         derived: Whether it follows from a relation, and so excludes nothing.
+        quantity: Whether it says how many there are.
     """
 
     entity: int
@@ -51,6 +54,7 @@ class Property:
     spans: tuple[Span, ...]
     polarity: bool = True
     derived: bool = False
+    quantity: bool = False
 
 
 class AnalysedText:
@@ -181,7 +185,7 @@ class AnalysedText:
     @cached_property
     def word_values(self) -> list[tuple[int, Values]]:
         """The words that stand in a class, by their place."""
-        return _classed(self.words)
+        return word_values(self.words)
 
     @cached_property
     def unit_words(self) -> tuple[tuple[str, ...], Ints]:
@@ -206,7 +210,7 @@ class AnalysedText:
     @cached_property
     def unit_word_values(self) -> list[tuple[int, Values]]:
         """The words of units that stand in a class, by their place."""
-        return _classed(self.unit_words[0])
+        return word_values(self.unit_words[0])
 
     @cached_property
     def names(self) -> FloatArray:
@@ -227,7 +231,14 @@ class AnalysedText:
     def properties(self) -> tuple[Property, ...]:
         """All that is said of single entities."""
         found = [
-            Property(unit.subject, unit.text, unit.value, unit.spans, unit.polarity)
+            Property(
+                unit.subject,
+                unit.text,
+                unit.value,
+                unit.spans,
+                unit.polarity,
+                quantity=unit.quantity,
+            )
             for unit in self.units
             if unit.kind == "attribute"
         ]
@@ -264,11 +275,19 @@ class AnalysedText:
         said = ["" if found.derived else found.value.lower() for found in self.properties]
         # Where something comes from or turns to is no place that excludes where it is.
         said = ["" if value.startswith(("from ", "toward")) else value for value in said]
-        return [
-            (place, found)
-            for place, classes in _classed(said)
-            if (found := _of_place(classes) if _PLACED.match(said[place]) else classes)
-        ]
+        found = []
+        for place, classes in _classed(said):
+            known = _of_place(classes) if _PLACED.match(said[place]) else classes
+            first = self.properties[place].text.lower().split()[:1]
+            if first and lemmas.verb(first[0]) in DIRECTING:
+                known = _of_direction(known)
+            found.append((place, known))
+        return [(place, known) for place, known in found if known]
+
+    @cached_property
+    def values_at(self) -> dict[int, Values]:
+        """Where a property stands in the classes, by its place."""
+        return dict(self.property_values)
 
     def sentences_of(self, entity: int) -> frozenset[int]:
         """The parsed sentences that name an entity."""
@@ -288,6 +307,16 @@ class AnalysedText:
         for place, value in self.property_values:
             found[int(self.property_owners[place])].append(value)
         return found
+
+    @cached_property
+    def youths(self) -> frozenset[int]:
+        """Entities between child and adult: young men and women, teenagers, who is 13 to 25."""
+        grown = {i for i, value in self.head_values if not value.isdisjoint(values("adult"))}
+        return frozenset(
+            i
+            for i, said in self._values_of.items()
+            if any(is_teen(value) or (i in grown and values("young") <= value) for value in said)
+        )
 
     @cached_property
     def relations(self) -> tuple[tuple[int, GraphUnit, Predicate], ...]:
@@ -366,6 +395,11 @@ def _words(value: str) -> list[str]:
 def _of_place(classes: Values) -> Values:
     """Of a place only where it is: "on an orange background" colours nothing."""
     return frozenset((name, line) for name, line in classes if name in _PLACES)
+
+
+def _of_direction(classes: Values) -> Values:
+    """Where something turns to, which excludes other directions and no place where it is."""
+    return frozenset((f"to the {name}" if name in _PARTS else name, line) for name, line in classes)
 
 
 def _classed(texts: Sequence[str]) -> list[tuple[int, Values]]:

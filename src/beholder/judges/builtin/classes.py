@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 
+from beholder.language.numerals import number
 from beholder.language.words import parse
 
-Values = frozenset[tuple[str, int]]
-"""Places in the classes: name of the class and line."""
+Values = frozenset[tuple[str, float]]
+"""Places in the classes: name of the class and line; of an age its unit of time and how many."""
+_TIME = "year|month|week|day"
+_AGE = re.compile(rf"(?:^|.*[\s-])({_TIME})s?[\s-]old\b")
+_TEENS = range(13, 26)
+_TIMES = re.compile(rf"(?:{_TIME})s?")
 
 
 @lru_cache(maxsize=1 << 15)
 def values(text: str) -> Values:
     """Where the words of a value stand in the classes; empty for most words.
 
+    Ages ("ten-year-old", "six months old") exclude other ages, but nobody is old by one.
+
     Args:
         text: One or more words, base form, lower case.
     """
     table = _table()
-    found: set[tuple[str, int]] = set()
+    found: set[tuple[str, float]] = set()
+    if aged := _AGE.match(text):
+        counted = text[: aged.start(1)].replace("-", " ")
+        if (age := number(counted)) is not None:
+            found.add((f"{aged[1]}s old", age))
+        others = [word for word in counted.split() if number(word) is None]
+        text = " ".join([*others, text[aged.end() :]])
     for word in text.split():
         if word in table or "-" not in word:
             found |= _of_word(word)
@@ -36,6 +51,25 @@ def _of_word(word: str) -> Values:
     return table.get(word, frozenset())
 
 
+def is_teen(value: Values) -> bool:
+    """Whether a value says that someone is between child and adult: "teenage", 13 to 25."""
+    return any(name == "teens" or (name == "years old" and n in _TEENS) for name, n in value)
+
+
+def word_values(words: Sequence[str]) -> list[tuple[int, Values]]:
+    """The words of a text that stand in a class, by place; "old" of "ten years old" in none.
+
+    Args:
+        words: In order, lower case.
+    """
+    return [
+        (place, found)
+        for place, word in enumerate(words)
+        if (found := values(word))
+        and not (word == "old" and place and _TIMES.fullmatch(words[place - 1]))
+    ]
+
+
 @lru_cache(maxsize=1 << 15)
 def exclude(a: Values, b: Values) -> bool:
     """Whether there is a class of which both have a value and share none."""
@@ -46,9 +80,9 @@ def exclude(a: Values, b: Values) -> bool:
 @cache
 def _table() -> dict[str, Values]:
     text = resources.files(__package__).joinpath("classes.txt").read_text(encoding="utf-8")
-    found: dict[str, set[tuple[str, int]]] = {}
+    found: dict[str, set[tuple[str, float]]] = {}
     for name, lines in parse(text).items():
-        for number, line in enumerate(lines):
+        for place, line in enumerate(lines):
             for word in line.split():
-                found.setdefault(word, set()).add((name, number))
+                found.setdefault(word, set()).add((name, place))
     return {word: frozenset(places) for word, places in found.items()}

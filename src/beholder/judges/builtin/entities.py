@@ -26,6 +26,7 @@ _HEAD_ONLY = number("entities.head_only")
 _LEAST = {known: number(f"entities.least_{known}") for known in ("same", "more", "less")}
 _SAME_HEAD = number("entities.same_head")
 _OTHER = number("entities.other")
+_YOUTH = number("entities.youth")
 _IN_ORDER = number("entities.in_order")
 _ALIKE = number("entities.alike")
 _INTRODUCTION = whole("entities.introduction")
@@ -74,6 +75,7 @@ def counterparts(
     similarity = plain.copy()
     lower_excluded(similarity, source.head_values, target.head_values, _EXCLUDED)
     _apply_ties(source, target, similarity)
+    _apply_youth(source, target, similarity)
     groups = _like_groups(similarity >= _ALIKE)
     agreement = property_agreement + relation_agreement(
         source, target, similarity * (1.0 + property_agreement) / 2.0, groups
@@ -167,6 +169,15 @@ def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArr
     pairs = np.ix_(rows, columns)
     np.clip(similarity, least[pairs], most[pairs], out=similarity)
     similarity *= factor[pairs]
+
+
+def _apply_youth(source: AnalysedText, target: AnalysedText, similarity: FloatArray) -> None:
+    """Let a young man be what another text calls a boy, and a teenage girl a woman, in place."""
+    for row, asked in source.head_values:
+        for column, said in target.head_values:
+            young = row in source.youths or column in target.youths
+            if young and not asked.isdisjoint(said) and exclude(asked, said):
+                similarity[row, column] = max(similarity[row, column], _YOUTH)
 
 
 def _names(text: AnalysedText) -> tuple[list[tuple[str, str]], list[int]]:

@@ -158,18 +158,32 @@ class _Gathering:
         entities = self._target.graph.entities
         counted = [i for i in called_so.tolist() if amount(entities[i]) is not None]
         alike = sorted({other, *counted})
+        own = self._source.graph.entities
+        held = np.flatnonzero(pairs.similarity[:, other] >= self._numbers.known).tolist()
         fit, excluded = amounts_value(
-            self._source.graph.entities[index], [entities[place] for place in alike]
+            own[index],
+            [entities[place] for place in alike],
+            [own[place] for place in held if place != index],
+            settled=int(pairs.alike[index].sum()) <= 1 and not self._is_part(index, other),
         )
         return Evidence(
             "amount",
             named=float(pairs.similarity[index, other]),
             stated=fit,
             excluded=excluded,
-            lone=self._lone(index, other) or both_counted(self._source.graph.entities[index], twin),
+            lone=self._lone(index, other) or both_counted(own[index], twin),
             told=told_amount(twin) if excluded else "",
             where=(twin.mentions[0].span,),
         )
+
+    def _is_part(self, index: int, other: int) -> bool:
+        """Whether an entity may be some of a counterpart of wider name: boys of more children."""
+        asked, said = (
+            amount(self._source.graph.entities[index]),
+            amount(self._target.graph.entities[other]),
+        )
+        wider = float(self._pairs.similarity[index, other]) < self._numbers.same
+        return wider and asked is not None and said is not None and said > asked
 
     def _attribute(self, row: int, unit: GraphUnit, place: int, wrong: set[int]) -> Evidence:
         pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
@@ -185,7 +199,11 @@ class _Gathering:
         own = np.flatnonzero(owners == other)
         best = int(own[np.argmax(similarity[own])])  # its name, at least, is said of a thing
         on_own = float(similarity[best])
-        against = [j for j in agreement.excluded.get(row, ()) if owners[j] == other]
+        against = [
+            j
+            for j in agreement.excluded.get(row, ())
+            if owners[j] == other and not self._is_own_material(index, j)
+        ]
         told, where = "", target.properties[best].spans if on_own >= n.known else ()
         said = target.properties[best]
         denied = on_own >= n.same and said.polarity != unit.polarity
@@ -212,6 +230,15 @@ class _Gathering:
             told=told,
             where=where,
         )
+
+    def _is_own_material(self, index: int, said: int) -> bool:
+        """Whether a property of the target is what a thing is made of by the source, too.
+
+        The colour of a material excludes none that is said beside it: "white gold" is gold.
+        """
+        values = self._target.values_at.get(said, frozenset())
+        shared = {value for own in self._source.values_of(index) for value in values & own}
+        return any(name == "material" for name, _ in shared)
 
     @cached_property
     def _called_so(self) -> npt.NDArray[np.bool_]:
@@ -303,7 +330,9 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
     chosen = {row: place for place, row in enumerate(rows)}
     values = [(chosen[row], v) for row, v in source.property_values if row in chosen]
     excluded: dict[int, list[int]] = {}
-    for row, column in lower_excluded(similarity, values, target.property_values, _EXCLUDED):
+    # How many there are excludes no other number: "two men" are "six feet tall".
+    said = [(p, v) for p, v in target.property_values if not target.properties[p].quantity]
+    for row, column in lower_excluded(similarity, values, said, _EXCLUDED):
         excluded.setdefault(row, []).append(column)
     best = np.zeros((len(places), len(target.graph.entities)))
     np.maximum.at(best.T, target.property_owners, similarity.T)

@@ -1,0 +1,95 @@
+"""Numbers as texts write them: "two hundred and fifty", "2,000", "1.5 million", "half a dozen"."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from beholder.language.document import Document, Word
+from beholder.language.lexicon import INDEFINITE, MULTIPLIERS, NUMBER_WORDS
+
+_DIGITS = re.compile(r"\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,9})?|\d{1,15}(?:\.\d{1,9})?", re.ASCII)
+_LINKED = frozenset(("compound", "flat", "nummod", "conj", "nmod", "fixed"))
+_JOINING = frozenset(("a", "an", "and"))
+_RANGE = frozenset(("or", "to"))
+_HALF = "half"
+_THOUSAND = 1000
+_HUNDRED = 100
+
+
+@lru_cache(maxsize=1 << 12)
+def number(words: str) -> float | None:
+    """The number that words begin with, or None where they name none, or several.
+
+    Words before the number and nouns after it are passed over: "three pairs" are three.
+
+    Args:
+        words: As written: "two hundred", "a pair", "1,500", "twenty-one", "several dozen".
+
+    Returns:
+        The number, an ``int`` where it is whole; None for "several", "a few hundred", "two or
+        three", "10-12", and words that make no number together.
+    """
+    thousands, part, below = 0.0, None, float("inf")
+    for word in words.lower().replace("-", " ").split():
+        factor, simple = MULTIPLIERS.get(word), _simple(word)
+        begun = bool(thousands) or part is not None
+        if word in INDEFINITE or (begun and word in _RANGE):
+            return None
+        if word == _HALF:
+            part = (part or 0) + 0.5
+        elif factor is not None and factor >= _THOUSAND:
+            thousands += (1 if part is None else part) * factor
+            part, below = None, factor
+        elif factor is not None:
+            part, below = (1 if part is None else part) * factor, factor
+        elif simple is not None:
+            if simple >= below:
+                return None
+            part = (part or 0) + simple
+            below = 10 if word in NUMBER_WORDS and simple >= 20 else 0
+        elif begun and word not in _JOINING:
+            break
+    total = thousands + (part or 0)
+    if part is None and not thousands:
+        return None
+    return int(total) if total == int(total) else total
+
+
+def is_numeral(compound: str) -> bool:
+    """Whether all pieces of a hyphen compound make one number: "twenty-one", no "12-year-old"."""
+    pieces = compound.lower().split("-")
+    return all(p in MULTIPLIERS or _simple(p) is not None for p in pieces) and (
+        number(compound) is not None
+    )
+
+
+def numeral(document: Document, noun: Word) -> tuple[Word, ...]:
+    """The words before a noun that say its number, in order: "two hundred", "half a dozen"."""
+    counting = document.children(noun, "nummod", "nummod:gov")
+    found = [child for child in counting if child.index < noun.index]
+    if not found:
+        return ()
+    first = found[0]
+    for word in found:
+        found += [c for c in document.children(word) if c.dep.split(":")[0] in _LINKED]
+    for word in (*found, noun):
+        changed = document.children(word, "det:predet", "amod", "det")
+        found += [c for c in changed if c.lower == _HALF or c.lower in INDEFINITE]
+    places = [word.index for word in found]
+    between = document.words[min(places) : max(places) + 1]
+    return tuple(between) if all(map(_counts, between)) else (first,)
+
+
+def _counts(word: Word) -> bool:
+    return word.pos == "NUM" or word.lower in _WITHIN or _simple(word.lower) is not None
+
+
+def _simple(word: str) -> float | None:
+    """A number written as one word that multiplies nothing."""
+    if _DIGITS.fullmatch(word):
+        return float(word.replace(",", ""))
+    return NUMBER_WORDS.get(word)
+
+
+_WITHIN = frozenset((*_JOINING, *_RANGE, _HALF, *INDEFINITE, *MULTIPLIERS))
