@@ -260,7 +260,8 @@ class OpenAI(Backend):
             most = request.most_usage(dialect.thinking)
             async with self.account.hold(self._cost(most, self._factor), self.name):
                 body = self._body(request, dialect)
-                found, told = await (await self._batches.get()).ask(body)
+                queue = await self._batches.get()
+                found, told = await queue.ask(body, request.replicate)
                 pay(found, told or most)
             return found, told or most
         except Refused as refusal:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 from beholder.backends.base import ServerFacts
@@ -91,15 +91,19 @@ class BatchQueue(Generic[T]):
             for name, text in facts.facts(self._prefix).items()
         }
 
-    async def ask(self, body: dict[str, Any]) -> T:
+    async def ask(self, body: dict[str, Any], replicate: int = 0) -> T:
         """What was read in the response to one body.
+
+        Args:
+            body: What is sent.
+            replicate: Index of the repeat: equal bodies of different repeats are sent apart, and
+                those of one repeat once.
 
         Raises:
             TransientError: The batch expired or failed; the next start sends the request again.
             Refused: The server will not answer this request.
         """
-        text = json.dumps(body, sort_keys=True)
-        request_id = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        request_id = _request_id(body, replicate)
         if request_id not in self._waiting:
             self._waiting[request_id] = asyncio.get_running_loop().create_future()
             self._asked[request_id] = body
@@ -269,6 +273,13 @@ class BatchQueue(Generic[T]):
     def _note(self, digest: str, noted: _Noted) -> None:
         self._noted[digest] = noted
         self._facts.put_fact(self._prefix + digest, noted.to_json())
+
+
+def _request_id(body: Mapping[str, Any], replicate: int) -> str:
+    """By what a request is found again; the first repeat is named by its body alone."""
+    repeat = f" {replicate}" if replicate else ""
+    text = json.dumps(body, sort_keys=True) + repeat
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 class _Noted:
