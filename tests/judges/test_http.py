@@ -137,6 +137,40 @@ def test_equal_questions_in_flight_are_asked_once_and_replicates_apart() -> None
     assert len(asked) == 3
 
 
+def test_a_model_that_two_judges_name_in_two_ways_is_asked_once() -> None:
+    kept = Answers()
+
+    async def ask(*members: judges.Judge) -> None:
+        question = [Question("entity", "a cat")]
+        await asyncio.gather(*(judge.ask(Presence(question, "A cat.")) for judge in members))
+
+    with serving(FaultServer(clever)) as server:
+        spelled = ("openai:m", "openai('m', concurrency=8)")
+        asyncio.run(ask(*(judges.judge(s, answers=kept, base_url=server.url) for s in spelled)))
+        asked = [b for b in server.bodies if "a cat" in b["messages"][-1]["content"]]
+        assert len(asked) == 1
+
+
+def test_a_panel_of_one_model_twice_keeps_what_it_paid_for() -> None:
+    """What the seats said at first is what they say at every later start."""
+    grades = iter("52")
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        asked = "a cat" in str(body["messages"][-1]["content"])
+        return completion(next(grades)) if asked else completion("ready")
+
+    kept = Answers()
+    with serving(FaultServer(reply)) as server:
+        found = []
+        for _ in range(2):
+            panel = judges.judge(
+                "panel(openai:m, openai:m)", answers=kept, base_url=server.url, samples=1
+            )
+            grade = asyncio.run(panel.ask(Presence([Question("entity", "a cat")], "A cat.")))[0]
+            found.append(grade.value)
+    assert found == [3.5, 3.5]
+
+
 def test_second_run_with_the_cache_costs_no_call_and_is_complete_alone(tmp_path: Path) -> None:
     shared = AnswerFile(tmp_path / "cache.sqlite")
     first = AnswerFile(tmp_path / "first.sqlite")

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from beholder.aio import let_arrive
 from beholder.backends import (
@@ -62,6 +63,16 @@ class Prompt(Generic[T]):
     costly: str = ""
 
 
+class _Calls(dict[str, "_Call"]):
+    """The questions in flight whose answers go to one store, by the key of the answer."""
+
+
+_calls: WeakValueDictionary[int, _Calls] = WeakValueDictionary()
+"""By the store's ``id``, as stores need no hash; the questioners who use it keep both alive.
+
+Judges that name one model in two ways ask for the same keys: they share one table."""
+
+
 class Questioner:
     """Puts questions to one backend; shared by all questions to a judge.
 
@@ -75,7 +86,7 @@ class Questioner:
         self.backend = backend
         self._answers = answers
         self._account = backend.account = Account(budget, answers.put_charge)
-        self._in_flight: dict[str, _Call] = {}
+        self._in_flight = _calls.setdefault(id(answers), _Calls())
 
     async def ask(self, prompt: Prompt[T]) -> T:
         """The value of an answer.
@@ -162,7 +173,7 @@ class Questioner:
             if not isinstance(error, ItemError):
                 # The run is about to end: what is under way is paid for, so let it arrive.
                 loop = asyncio.get_running_loop()
-                calls = self._in_flight.values()
+                calls = [c for c in self._in_flight.values() if c.backend is self.backend]
                 arriving = [call.task for call in calls if call.task.get_loop() is loop]
                 await asyncio.gather(*arriving, return_exceptions=True)
             raise
@@ -181,14 +192,14 @@ class Questioner:
                 lambda: self._answers.get_answer(blank.key),
                 lambda: self._pay(request, blank, thinking),
             )
-            call = self._in_flight[blank.key] = _Call(asyncio.ensure_future(work))
+            call = self._in_flight[blank.key] = _Call(asyncio.ensure_future(work), self.backend)
             call.task.add_done_callback(lambda done: self._landed(blank.key, done))
             let_arrive(call.task)
         call.n_waiting += 1
         try:
             return await asyncio.shield(call.task)
         except asyncio.CancelledError:
-            if call.n_waiting == 1 and not self.backend.is_under_way(call.task):
+            if call.n_waiting == 1 and not call.backend.is_under_way(call.task):
                 call.task.cancel()
             raise
         finally:
@@ -225,9 +236,10 @@ class Questioner:
 
 @dataclass
 class _Call:
-    """A question in flight, and how many wait for its answer."""
+    """A question in flight, who is asked, and how many wait for the answer."""
 
     task: asyncio.Task[Answer]
+    backend: Backend
     n_waiting: int = 0
 
 
