@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from beholder.backends.base import (
+    MOST_OF_PICTURE,
     Answer,
     Backend,
     FactsInMemory,
@@ -26,7 +28,7 @@ from beholder.backends.base import (
 )
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.claims import once
-from beholder.backends.context_window import SAYS_TOO_LONG, too_long
+from beholder.backends.context_window import SAYS_TOO_LONG, told_room, too_long
 from beholder.backends.money import Price, Usage, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
 from beholder.backends.openai_http import HOSTED, Connection, public_address
@@ -57,9 +59,6 @@ from beholder.errors import ConfigError, ItemError, ModelChangedError
 T = TypeVar("T")
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_ROOM = ("max_model_len", "context_length", "max_context_length", "context_window")
-"""What servers call the room of a model in their list of models."""
-
 
 _BREAKS_DOWN = (500, 501)
 _BROKE_FOR_GOOD = 3
@@ -133,6 +132,7 @@ class OpenAI(Backend):
         self._prices = load_prices(None if prices is None else Path(prices))
         self._dialect: Dialect | None = None
         self._told_room: int | None = None
+        self._told_of_picture = 0
         self._looked_for_room = False
         self._probing = PerLoop(_make_lock)
         self.batch = batch
@@ -257,11 +257,12 @@ class OpenAI(Backend):
         try:
             if not self.batch:
                 return await self._post(request, dialect, read_completion, pay, {})
-            most = request.most_usage(dialect.thinking)
+            most = self._most(request, dialect)
             async with self.account.hold(self._cost(most, self._factor), self.name):
                 body = self._body(request, dialect)
                 queue = await self._batches.get()
                 found, told = await queue.ask(body, request.replicate)
+                self._note_pictures(request, told)
                 pay(found, told or most)
             return found, told or most
         except Refused as refusal:
@@ -302,7 +303,7 @@ class OpenAI(Backend):
             known: Whether the model is known, and so its price must be where there is a limit.
         """
         body = self._body(request, dialect, further)
-        most = request.most_usage(dialect.thinking)
+        most = self._most(request, dialect)
         sent = False
         n_broke = 0
 
@@ -317,9 +318,11 @@ class OpenAI(Backend):
                     raise Refused(str(failure), broke=True) from failure
                 raise
             try:
-                found, used = read(data), read_usage(data) or most
+                told = read_usage(data)
+                self._note_pictures(request, told)
+                found, used = read(data), told or most
             except CallFailed as failure:
-                raise CallFailed(str(failure), charged=True, usage=read_usage(data)) from failure
+                raise CallFailed(str(failure), charged=True, usage=told) from failure
             pay(found, used)
             return found, used
 
@@ -341,6 +344,17 @@ class OpenAI(Backend):
 
         return await self._caller.call(attempt, request.estimated_tokens(), hold)
 
+    def _most(self, request: Request, dialect: Dialect) -> Usage:
+        """The most tokens of a call: pictures take as many as listed, or as any took so far."""
+        price = self.price()
+        listed = MOST_OF_PICTURE if price is None or price.image is None else price.image
+        return request.most_usage(dialect.thinking, max(listed, self._told_of_picture))
+
+    def _note_pictures(self, request: Request, told: Usage | None) -> None:
+        if told is not None and request.images:
+            each = math.ceil(told.prompt / len(request.images))
+            self._told_of_picture = max(self._told_of_picture, each)
+
     def _body(
         self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
     ) -> dict[str, Any]:
@@ -360,21 +374,9 @@ class OpenAI(Backend):
         """Tokens that fit, where the server's list of models tells (vLLM, SGLang and others do)."""
         if self.context is None and not self._looked_for_room:
             self._looked_for_room = True
-            try:
-                rows = (await self._http.read("GET", "/models"))["data"]
-                row = next((r for r in rows if r["id"] == self.model), rows[0])
-                self._told_room = next((int(row[name]) for name in _ROOM if row.get(name)), None)
-            except (
-                CallFailed,
-                Refused,
-                ConfigError,
-                LookupError,
-                TypeError,
-                ValueError,
-                OverflowError,
-                AttributeError,
-            ):
-                self._told_room = None  # no such list: only the message is poorer
+            # Without such a list, only the message is poorer.
+            with suppress(CallFailed, Refused, ConfigError):
+                self._told_room = told_room(await self._http.read("GET", "/models"), self.model)
         return self.context or self._told_room
 
     def _check(self, request: Request, dialect: Dialect) -> None:

@@ -222,7 +222,7 @@ class Questioner:
             answer = await self.backend.chat(request)
             return answer, self._cost(answer)
         price = self.backend.price()
-        most = None if price is None else price.cost(request.most_usage(thinking))
+        most = None if price is None else price.cost(request.most_usage(thinking, price.image))
         async with self._account.hold(most, self.backend.name):
             answer = await self.backend.chat(request)
             cost = self._cost(answer)
