@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import math
 from datetime import UTC, datetime
 from pathlib import Path
@@ -169,6 +170,23 @@ def test_a_panel_of_one_model_twice_keeps_what_it_paid_for() -> None:
             grade = asyncio.run(panel.ask(Presence([Question("entity", "a cat")], "A cat.")))[0]
             found.append(grade.value)
     assert found == [3.5, 3.5]
+
+
+def test_the_password_of_an_address_reaches_the_server_and_no_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is quoted in the address is sent as it is; it goes before a key."""
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("MY_KEY", "key-0123456789")
+    with serving(FaultServer(clever)) as server:
+        address = server.url.replace("http://", "http://us%40er:p%2Fw-planted@")
+        for key_env in (None, "MY_KEY"):
+            backend = OpenAI("m", base_url=address, key_env=key_env)
+            asyncio.run(backend.chat(plain_request()))
+    # base64 of us@er:p/w-planted, with the command line's tool
+    assert server.keys == {"Basic dXNAZXI6cC93LXBsYW50ZWQ="}
+    assert "/v1/chat/completions" in caplog.text, "the log tells requests at all"
+    assert "planted" not in caplog.text
 
 
 def test_second_run_with_the_cache_costs_no_call_and_is_complete_alone(tmp_path: Path) -> None:

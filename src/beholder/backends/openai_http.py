@@ -47,7 +47,8 @@ class Connection:
 
     Args:
         name: Whose address, for messages.
-        base_url: Address up to ``/v1``.
+        base_url: Address up to ``/v1``. A name and password in it go into a header of each request
+            instead of any key, and stand in no address that is requested: addresses are logged.
         key_env: Environment variable that holds the key; None takes ``OPENAI_API_KEY`` for
             OpenAI's own address and sends no key to any other.
         timeout: Seconds for one request.
@@ -59,7 +60,9 @@ class Connection:
     ) -> None:
         self._given_key = key
         self.name = name
-        self.base_url = base_url.rstrip("/")
+        parts = urlsplit(base_url.rstrip("/"))
+        self._user = unquote(parts.username or ""), unquote(parts.password or "")
+        self.base_url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
         if key_env is None:
             key_env = "OPENAI_API_KEY" if is_official(base_url) else ""
         self.key_env = key_env
@@ -194,10 +197,9 @@ class Connection:
 
     def _secrets(self) -> list[str]:
         """What must not be repeated: the key, and what stands before the host in the address."""
-        parts = urlsplit(self.base_url)
-        named = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-        sent = base64.b64encode(named.encode()).decode() if parts.password else ""
-        known = (self._key(), unquote(parts.password or ""), sent)
+        password = self._user[1]
+        sent = base64.b64encode(":".join(self._user).encode()).decode() if password else ""
+        known = (self._key(), password, sent)
         return [secret for secret in known if secret]
 
     def _key(self) -> str:
@@ -215,6 +217,7 @@ class Connection:
                 f"{self.name} needs a key: set the environment variable {self.key_env}"
             )
         client = httpx2.AsyncClient(
+            auth=self._user if any(self._user) else None,
             # What other encodings unpack to has no bound that is worth the name.
             headers={
                 "accept-encoding": "gzip, deflate",
