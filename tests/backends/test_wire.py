@@ -583,6 +583,22 @@ def test_too_long_may_be_said_as_an_error_of_the_server(
 
 
 @pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Your chosen model requires moderation and your input was flagged", Refused),
+        ('m requires moderation. Your input was flagged for "violence"', Refused),
+        ("Request not allowed by our content policy", Refused),
+        ("The prompt has been flagged", Refused),
+        ("You are not allowed to sample from this model", Forbidden),
+        ("Your account was flagged; write to support", Forbidden),
+        ("This key has no access to the model", Forbidden),
+    ],
+)
+def test_a_forbidden_text_is_told_from_a_forbidden_key(said: str, kind: type[Exception]) -> None:
+    assert type(failure(403, {"error": {"message": said, "code": 403}})) is kind
+
+
+@pytest.mark.parametrize(
     ("code", "kind"), [(400, Refused), (402, RunError), (502, CallFailed), ("x", CallFailed)]
 )
 def test_an_error_that_comes_with_success_is_read_as_what_it_is(

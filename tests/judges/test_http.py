@@ -299,6 +299,23 @@ def test_server_that_goes_away_is_a_transient_failure() -> None:
         asyncio.run(backend.chat(plain_request()))
 
 
+def test_a_text_that_is_flagged_fails_alone() -> None:
+    def strict(body: dict[str, Any]) -> dict[str, Any]:
+        if "a knife" in body["messages"][-1]["content"]:
+            raise Refusal(403, "m requires moderation, and your input was flagged")
+        return clever(body)
+
+    async def ask(judge: judges.Judge) -> list[Any]:
+        asked = (judge.ask(Rewrite(f"man holds {thing}")) for thing in ("a knife", "a cup"))
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    with serving(FaultServer(strict)) as server:
+        refused, rewritten = asyncio.run(ask(judges.judge("openai:m", base_url=server.url)))
+    assert isinstance(refused, ItemError)
+    assert "your input was flagged" in str(refused)
+    assert isinstance(rewritten, str)
+
+
 @pytest.mark.parametrize(
     ("status", "message", "error"),
     [

@@ -32,6 +32,13 @@ MOST_BYTES = 8_000_000
 
 _MOST_OF_ERROR = 64_000
 _ENCODINGS = ("gzip", "deflate", "identity", "")
+_FLAGGED = re.compile(
+    r"moderation|content[ _-]?policy|(input|prompt|content|message|request)\b.{0,40}\bflagged"
+    r"|flagged.{0,40}\b(input|prompt|content|message|request)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Finds in the words of an HTTP 403 that they are about what was asked, and not about who asks."""
+
 _KEY = re.compile(r"[!-~]+")
 _KEY_LENGTH = 12
 """Characters from which on a key is masked in answers: shorter ones, such as ``none``, are
@@ -157,6 +164,8 @@ class Connection:
         reason = self._redacted(_reason(body))
         if status == 402 or (status == 429 and "insufficient_quota" in reason):
             return RunError(f"{self.name}: the account has no quota left: {reason}")
+        if status == 403 and _FLAGGED.search(reason):
+            return Refused(reason)
         if status in (401, 403):
             kind = Forbidden if status == 403 else ConfigError
             return kind(f"{self.name} {self._refused_key()}: {reason}")
