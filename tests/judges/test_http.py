@@ -551,6 +551,34 @@ def test_moved_model_alias_ends_the_run_before_answers_mix() -> None:
             asyncio.run(judge.ask(Rewrite("dog red")))
 
 
+def test_a_new_run_after_a_model_alias_moved_begins_with_the_new_model(tmp_path: Path) -> None:
+    """What the cache knows of the server is of the old model; the old run still refuses."""
+    model = "snapshot-1"
+    cache = AnswerFile(tmp_path / "cache.sqlite")
+    runs = [AnswerFile(tmp_path / f"run-{i}.sqlite") for i in range(2)]
+
+    def served(body: dict[str, Any]) -> dict[str, Any]:
+        return completion("a phrase", model=model)
+
+    with serving(FaultServer(served)) as server:
+
+        def asked(run: AnswerFile, thing: str) -> str:
+            kept = Answers(run, cache)
+            judge = judges.judge("openai:m", answers=kept, base_url=server.url)
+            return asyncio.run(judge.ask(Rewrite(thing)))
+
+        assert asked(runs[0], "cat black") == "a phrase"
+        model = "snapshot-2"
+        with pytest.raises(ModelChangedError, match=r"'snapshot-2'.*'snapshot-1'"):
+            asked(runs[0], "dog red")
+        assert asked(runs[1], "dog red") == "a phrase"
+        with pytest.raises(ModelChangedError, match="begin a new run"):
+            asked(runs[0], "bird blue")
+    assert [record.model for record in runs[1].records()] == ["snapshot-2"]
+    for file in (cache, *runs):
+        file.close()
+
+
 def test_max_cost_stops_before_the_call_that_would_pass_it_and_the_rest_resumes(
     tmp_path: Path,
 ) -> None:

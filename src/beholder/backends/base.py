@@ -308,6 +308,9 @@ class ServerFacts(Protocol):
     def put_fact(self, name: str, text: str) -> None:
         """Keep a text under a name, replacing what was there."""
 
+    def doubt_fact(self, name: str) -> None:
+        """Have those who do not know a text yet find it out anew; here it stays as it is."""
+
     def facts(self, prefix: str) -> dict[str, str]:
         """All texts whose names begin in one way, by name."""
 
@@ -334,6 +337,9 @@ class FactsInMemory:
     def put_fact(self, name: str, text: str) -> None:
         """Keep a text under a name, replacing what was there."""
         self._facts[name] = text
+
+    def doubt_fact(self, name: str) -> None:
+        """Nobody takes facts from here."""
 
     def facts(self, prefix: str) -> dict[str, str]:
         """All texts whose names begin in one way, by name."""

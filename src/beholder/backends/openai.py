@@ -207,6 +207,7 @@ class OpenAI(Backend):
         served = found.model or dialect.model
         if served != dialect.model:
             self.account.note(self._cost(usage, self._factor))
+            self._facts.doubt_fact(self._fact_name)  # a new run finds out who answers now
             raise ModelChangedError(
                 f"{self.name} now answers as {served!r}, and it was {dialect.model!r} when this run"
                 " began; begin a new run, or name a fixed snapshot of the model"
