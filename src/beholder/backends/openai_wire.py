@@ -6,7 +6,7 @@ import base64
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from beholder.backends.base import (
@@ -266,7 +266,7 @@ def _thought(choice: dict[str, Any]) -> bool:
     return bool(beside) or "thinking" in kinds
 
 
-def _counts_thoughts(data: Mapping[str, Any]) -> bool:
+def _counts_thoughts(data: Any) -> bool:
     """Whether tokens of thoughts are told, where the thoughts themselves are kept back."""
     usage = data.get("usage")
     details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
@@ -295,6 +295,10 @@ def read_usage(data: object) -> Usage | None:
             completion=usage.get("completion_tokens"),  # type: ignore[arg-type]  # is checked
             image=parts.get("image_tokens") or 0,
         )
+        total = usage.get("total_tokens")
+        if _counts_thoughts(data) and type(total) is int:
+            # Some gateways leave the thoughts, which are charged, out of the answer's tokens.
+            told = replace(told, completion=max(told.completion, total - told.prompt))
     except ValueError:
         return None
     return told if told.cached <= told.prompt else None
