@@ -180,3 +180,29 @@ def test_the_limit_holds_where_pictures_take_more_than_expected(
         found = run_beside(server, many(judge))
     assert 0.9 < budget.spent <= 1.0
     assert {type(one) for one in found} == {str, BudgetError}
+
+
+def test_an_answer_in_a_batch_that_cannot_be_read_is_paid_for_and_remembered(
+    tmp_path: Path,
+) -> None:
+    prices = tmp_path / "prices.json"
+    prices.write_text(PRICES)
+
+    class Empty(BatchServer):
+        def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
+            body = {**completion("a phrase"), "choices": []}
+            return super().line(request, {"status_code": 200, "body": body})
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    budget = Budget(max_cost=100.0)
+    with serving(Empty()) as server:
+        for _ in range(2):
+            options: dict[str, Any] = {"base_url": server.url, "prices": str(prices), **QUICK}
+            judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
+            with pytest.raises(ItemError, match=r"failed in its batch: .*no choices"):
+                run_beside(server, judge.ask(Rewrite("thing")))
+        assert (server.n_probes, len(server.sent())) == (1, 2)
+    # The probe at the whole price, and each answer at half of it.
+    assert budget.spent == pytest.approx(2 * (PROMPT + COMPLETION))
+    assert file.cost() == pytest.approx(budget.spent)
+    file.close()

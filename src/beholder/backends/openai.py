@@ -54,7 +54,7 @@ from beholder.backends.prompt_logprobs import (
     read_logprobs,
     tells_none,
 )
-from beholder.errors import ConfigError, ItemError, ModelChangedError
+from beholder.errors import ConfigError, ItemError, ModelChangedError, TransientError
 
 T = TypeVar("T")
 
@@ -262,7 +262,12 @@ class OpenAI(Backend):
             async with self.account.hold(self._cost(most, self._factor), self.name):
                 body = self._body(request, dialect)
                 queue = await self._batches.get()
-                found, told = await queue.ask(body, request.replicate)
+                try:
+                    found, told = await queue.ask(body, request.replicate)
+                except CallFailed as failure:
+                    if failure.charged:
+                        self.account.lose(self._cost(failure.usage or most, self._factor))
+                    raise TransientError(f"{self.name}: {failure}") from failure
                 self._note_pictures(request, told)
                 pay(found, told or most)
             return found, told or most
@@ -318,14 +323,10 @@ class OpenAI(Backend):
                 if not known and n_broke == min(_BROKE_FOR_GOOD, self._caller.limits.attempts):
                     raise Refused(str(failure), broke=True) from failure
                 raise
-            try:
-                told = read_usage(data)
-                self._note_pictures(request, told)
-                found, used = read(data), told or most
-            except CallFailed as failure:
-                raise CallFailed(str(failure), charged=True, usage=told) from failure
-            pay(found, used)
-            return found, used
+            found, told = _with_usage(read, data)
+            self._note_pictures(request, told)
+            pay(found, told or most)
+            return found, told or most
 
         @asynccontextmanager
         async def hold() -> AsyncIterator[None]:
@@ -423,8 +424,17 @@ def _complete(dialect: Dialect, schema: bool, images: bool) -> bool:
     return not (schema and dialect.structure is None) and not (images and dialect.images is None)
 
 
+def _with_usage(read: Callable[[object], T], data: object) -> tuple[T, Usage | None]:
+    """What is read in a response, and its tokens; whoever cannot read it is told them, too."""
+    told = read_usage(data)
+    try:
+        return read(data), told
+    except CallFailed as failure:
+        raise CallFailed(str(failure), charged=True, usage=told) from failure
+
+
 def _read_both(data: object) -> tuple[Completion, Usage | None]:
-    return read_completion(data), read_usage(data)
+    return _with_usage(read_completion, data)
 
 
 def _part(request: Request, n_before: int, n: int) -> Request:

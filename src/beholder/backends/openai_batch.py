@@ -32,6 +32,7 @@ GONE = "gone"
 
 _ENDED = ("completed", "failed", "expired", "cancelled", GONE)
 _UNDER_WAY = ("validating", "in_progress", "finalizing", "cancelling")
+_FAILED = "failed in its batch"
 _MOST_PAGES = 20
 """Pages of the server's list in which a batch of ours is looked for, the newest first."""
 
@@ -101,6 +102,7 @@ class BatchQueue(Generic[T]):
 
         Raises:
             TransientError: The batch expired or failed; the next start sends the request again.
+            CallFailed: The answer, which is charged, cannot be read; the same holds.
             Refused: The server will not answer this request.
         """
         request_id = _request_id(body, replicate)
@@ -234,20 +236,21 @@ class BatchQueue(Generic[T]):
         future = self._waiting[request_id]
         if future.done():
             return
+        failure: Exception
         try:
             if status == 200:
                 future.set_result(self._read(told.get("body")))
                 return
             reason = json.dumps(row.get("error") or told.get("body"))[:300]
-        except CallFailed as failure:
-            reason = str(failure)
+            refused = status in (400, 413, 422)
+            failure = Refused(reason) if refused else TransientError(f"{_FAILED}: {reason}")
+        except CallFailed as unread:
+            failure = CallFailed(f"{_FAILED}: {unread}", charged=True, usage=unread.usage)
         except RecursionError:
-            reason = "it is nested too deep"
-        if status in (400, 413, 422):
-            future.set_exception(Refused(reason))
-        else:
+            failure = CallFailed(f"{_FAILED}: it is nested too deep", charged=status == 200)
+        if not isinstance(failure, Refused):
             self._forget(request_id)
-            future.set_exception(TransientError(f"failed in its batch: {reason}"))
+        future.set_exception(failure)
         future.exception()  # seen, in case whoever asked for it is gone
 
     def _forget(self, request_id: str) -> None:
