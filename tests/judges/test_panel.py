@@ -104,6 +104,9 @@ def test_replicates_ask_the_same_model_again_and_are_kept_apart() -> None:
     assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0]
     asyncio.run(panel.ask(RateSequence(FRAMES), Draw(1, 0.7)))
     assert sorted(asked) == [0, 1, 2, 3, 4, 5]
+    # The repeat is rated beside the first, and does not take its place.
+    assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    assert {judge for (_, _, judge) in kept.ratings} == {"judge 0", "judge 1", "judge 2"}
 
 
 def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:

@@ -82,12 +82,15 @@ class Panel(Judge):
             *(seat.judge.ask(operation, seat.draw(draw)) for seat in self._seats)
         )
         for question, values in operation.ratings(answers):
-            self._note(operation.name, question, values)
+            self._note(operation.name, question, draw.replicate, values)
         merged: T = operation.merge(answers)
         return merged
 
-    def _note(self, operation: str, question: object, values: Sequence[float]) -> None:
-        text = json.dumps(question, default=_plain, ensure_ascii=False)
+    def _note(
+        self, operation: str, question: object, replicate: int, values: Sequence[float]
+    ) -> None:
+        repeat = f" {replicate}" if replicate else ""  # a question of its own: all seats answer it
+        text = json.dumps(question, default=_plain, ensure_ascii=False) + repeat
         digest = hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
         for seat, value in enumerate(values):
             self._ratings.put_rating(operation, digest, f"judge {seat}", value)
