@@ -126,6 +126,24 @@ def test_answer_cut_by_length_is_a_failure_and_not_repaired() -> None:
     assert n_asked == 1
 
 
+def test_a_model_that_refuses_is_not_asked_again() -> None:
+    """The hosted API tells a refusal apart from the text, which is null then."""
+
+    def unwilling(body: dict[str, Any]) -> dict[str, Any]:
+        if body["messages"][0]["content"].startswith("You take"):
+            return completion(None, refusal="I cannot help with that.")
+        return clever(body)
+
+    with serving(FaultServer(unwilling)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        with pytest.raises(
+            ItemError, match=r"refused to answer decompose: 'I cannot help with that\.'"
+        ):
+            asyncio.run(judge.ask(Decompose("A cat.")))
+        n_asked = sum("You take" in b["messages"][0]["content"] for b in server.bodies)
+    assert n_asked == 1
+
+
 def test_equal_questions_in_flight_are_asked_once_and_replicates_apart() -> None:
     async def ask(judge: judges.Judge) -> None:
         question = [Question("entity", "a cat")]

@@ -16,6 +16,9 @@ from beholder.errors import ConfigError
 MOST_OF_PICTURE = 4000
 """Tokens of one picture at most, where no price table says otherwise; for what must be paid."""
 
+REFUSAL = "refusal"
+"""How an answer finishes whose words are those in which the model refuses to give one."""
+
 Role: TypeAlias = Literal["system", "user", "assistant"]
 Structure: TypeAlias = Literal["schema", "tag", "object", "guided", "tool", "text"]
 """How an answer is held to a JSON schema: as ``response_format`` of the kind ``json_schema``,
@@ -140,7 +143,7 @@ class Sample:
 
     Attributes:
         text: What the model said, without its reasoning where the server keeps that apart.
-        finish: ``stop``, ``length``, ``content_filter`` or what else the server said.
+        finish: ``stop``, ``length``, ``content_filter``, ``refusal`` or what else the server said.
         first: Log-probabilities of the likeliest first tokens, likeliest first; None if not told.
 
     Raises:

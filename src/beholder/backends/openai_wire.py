@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from beholder.backends.base import (
+    REFUSAL,
     Answer,
     Capabilities,
     Image,
@@ -244,6 +245,9 @@ def _read_choice(choice: dict[str, Any]) -> Sample:
     message = choice["message"]
     calls = message.get("tool_calls") or []
     text = calls[0]["function"]["arguments"] if calls else _text(message.get("content"))
+    refusal = message.get("refusal")
+    if not text and isinstance(refusal, str) and refusal:
+        return Sample(refusal, REFUSAL)
     finish = choice.get("finish_reason")
     if finish in (None, "", "tool_calls", "function_call"):
         finish = "stop"

@@ -22,6 +22,7 @@ from beholder.backends import (
     Surprisal,
     Usage,
 )
+from beholder.backends.base import REFUSAL
 from beholder.backends.claims import once
 from beholder.backends.money import Account, Budget
 from beholder.errors import BeholderError, ItemError
@@ -263,6 +264,9 @@ def _check_finish(prompt: Prompt[Any], answer: Answer, name: str) -> None:
     finishes = {sample.finish for sample in answer.samples}
     if "content_filter" in finishes:
         raise ItemError(f"{name} refused to answer {prompt.operation} (content filter)")
+    if REFUSAL in finishes:
+        said = next(sample.text for sample in answer.samples if sample.finish == REFUSAL)
+        raise ItemError(f"{name} refused to answer {prompt.operation}: {said[:200]!r}")
     if prompt.whole and finishes == {"length"}:
         raise ItemError(
             f"{name} was cut off in its answer to {prompt.operation} after"
