@@ -59,7 +59,7 @@ async def bounded(
     """Call a coroutine function on many inputs, at most ``limit`` at once, as they finish.
 
     Inputs are drawn only when a place is free, so a million of them cost no memory. The first error
-    cancels the rest and is raised.
+    cancels the rest and is raised, after what finished together with it.
     """
     running: dict[asyncio.Task[R], T] = {}
     source = iter(inputs)
@@ -72,12 +72,16 @@ async def bounded(
             if not running:
                 return
             done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
+            for task in sorted(done, key=_failed):
                 yield running.pop(task), task.result()
     finally:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+def _failed(task: asyncio.Task[Any]) -> bool:
+    return task.cancelled() or task.exception() is not None
 
 
 async def _call(function: Callable[[T], Awaitable[R]], value: T) -> R:

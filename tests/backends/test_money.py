@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.backends import Usage
+from beholder.backends import Image, Message, Request, Sampling, Usage
 from beholder.backends.money import Budget, Price, load_prices, price_of
 from beholder.errors import BudgetError, ConfigError
 from toy.clock import run_in_fake_time, settle
@@ -28,11 +28,24 @@ def test_dated_snapshot_costs_what_its_own_family_costs() -> None:
     assert price_of("gpt-4.1-huge", prices) is None
 
 
+def test_a_picture_is_held_at_the_most_that_its_model_counts_for_one() -> None:
+    pictures = (Image(b"a", "image/png"), Image(b"b", "image/png"))
+    request = Request((Message("user", pictures),), Sampling(max_tokens=10))
+    # 12 bytes of the turn are 4 tokens.
+    assert request.most_usage() == Usage(prompt=4 + 2 * 4000, completion=10)
+    assert request.most_usage(5, 36_835) == Usage(prompt=4 + 2 * 36_835, completion=15)
+    mini = price_of("gpt-4o-mini-2024-07-18", load_prices())
+    assert mini is not None
+    assert mini.image == 2833 + 8 * 5667
+
+
 def test_own_table_goes_before_the_shipped_one(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_text('{"models": {"gpt-4.1": {"input": 1, "output": 2}}}')
     assert load_prices(path)["gpt-4.1"] == Price(1.0, 2.0)
     assert load_prices(path)["gpt-4o"] == load_prices()["gpt-4o"]
+    path.write_text('{"models": {"m": {"input": 1, "output": 2, "image": 900}}}')
+    assert load_prices(path)["m"] == Price(1.0, 2.0, image=900)
     path.write_text('{"models": {"m": {"input": "cheap"}}}')
     with pytest.raises(ConfigError, match=r"p.json is not a price table"):
         load_prices(path)

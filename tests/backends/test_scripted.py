@@ -53,6 +53,20 @@ def test_recorded_run_is_replayed_without_the_model(tmp_path: Path) -> None:
         asyncio.run(replayed.ask(Rewrite("three")))
 
 
+def test_separators_in_an_answer_do_not_break_the_line_of_a_recording(tmp_path: Path) -> None:
+    said = "a\u2028b\u2029c\u0085d\x1ce"
+    file = AnswerFile(tmp_path / "run.sqlite")
+    live = LLMJudge(Scripted(lambda request: said), answers=Answers(file))
+    assert asyncio.run(live.ask(Rewrite("one"))) == said
+    exported = tmp_path / "answers.jsonl"
+    export_answers(file, exported)
+    file.close()
+    assert asyncio.run(judges.judge(f"replay:{exported}").ask(Rewrite("one"))) == said
+    rules = tmp_path / "rules.jsonl"
+    rules.write_bytes('{"contains": "a\u2028b", "answer": "yes"}\r\n'.encode())
+    assert asyncio.run(Scripted(str(rules)).chat(ask("a\u2028b"))).text == "yes"
+
+
 def test_replay_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text('{"request": "x"}\n')

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -166,6 +167,25 @@ def test_code_of_a_model_is_trusted_by_a_named_option_and_at_a_revision_only(
     asyncio.run(VLLM("m", trust_remote_code=True, revision="abc").chat(ask("a")[0]))
     assert engine.started[0]["trust_remote_code"] is True
     assert engine.started[0]["revision"] == "abc"
+
+
+def test_a_model_in_a_folder_is_named_by_its_weights(tmp_path: Path) -> None:
+    """Else a checkpoint that was written over is given the answers of the one before."""
+
+    def served(model: str, **options: Any) -> str:
+        return asyncio.run(VLLM(model, **options).capabilities()).model
+
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(b"one")
+    before = served(str(tmp_path))
+    assert served(str(tmp_path)) == before
+    weights.write_bytes(b"two")
+    assert served(str(tmp_path)) != before
+    one_file = served(str(weights))
+    weights.write_bytes(b"six")
+    assert served(str(weights)) != one_file
+    assert served("org/model") == "org/model@main"
+    assert served("org/model", revision="abc") == "org/model@abc"
 
 
 def test_prompts_with_a_shared_beginning_come_one_after_the_other(engine: type[Engine]) -> None:

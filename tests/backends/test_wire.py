@@ -184,6 +184,26 @@ def test_tokens_that_are_not_told_are_not_known() -> None:
     assert read_usage({"usage": {"prompt_tokens": None}}) is None
 
 
+@pytest.mark.parametrize(
+    ("total", "thoughts", "completion"),
+    [
+        (1026, 1000, 1005),  # the answer's 5 and the thoughts' 1000, as Gemini's gateway tells
+        (26, 3, 5),  # thoughts are among the 5
+        (10, 3, 5),  # a total that is none
+        ("many", 3, 5),
+        (None, 3, 5),
+        (1026, 0, 5),  # no thoughts: whatever the total counts, it is no answer
+    ],
+)
+def test_thoughts_are_counted_where_only_the_total_has_them(
+    total: Any, thoughts: int, completion: int
+) -> None:
+    details = {"reasoning_tokens": thoughts}
+    usage = {"prompt_tokens": 21, "completion_tokens": 5, "completion_tokens_details": details}
+    told = read_usage({"usage": {**usage, "total_tokens": total}})
+    assert told == Usage(prompt=21, completion=completion)
+
+
 def post(answer: Callable[[dict[str, Any]], dict[str, Any]], log: list[dict[str, Any]]) -> Any:
     async def send(body: dict[str, Any]) -> dict[str, Any]:
         log.append(body)
@@ -580,6 +600,22 @@ def test_too_long_may_be_said_as_an_error_of_the_server(
     status: int, said: str, kind: type[Exception]
 ) -> None:
     assert type(failure(status, {"error": said})) is kind
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Your chosen model requires moderation and your input was flagged", Refused),
+        ('m requires moderation. Your input was flagged for "violence"', Refused),
+        ("Request not allowed by our content policy", Refused),
+        ("The prompt has been flagged", Refused),
+        ("You are not allowed to sample from this model", Forbidden),
+        ("Your account was flagged; write to support", Forbidden),
+        ("This key has no access to the model", Forbidden),
+    ],
+)
+def test_a_forbidden_text_is_told_from_a_forbidden_key(said: str, kind: type[Exception]) -> None:
+    assert type(failure(403, {"error": {"message": said, "code": 403}})) is kind
 
 
 @pytest.mark.parametrize(

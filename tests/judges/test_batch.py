@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -11,93 +12,13 @@ from typing import Any
 import pytest
 
 from beholder import judges
+from beholder.backends import Message, Request, Sampling
+from beholder.backends.openai import OpenAI
 from beholder.errors import ItemError, TransientError
-from beholder.judges import AnswerFile, Answers, Budget, Judge
+from beholder.judges import AnswerFile, Answers, Budget, Draw, Judge
 from beholder.judges.operations import Rewrite
+from servers.batches import QUICK, BatchServer
 from servers.faults import completion, run_beside, send_answer, serving
-
-QUICK: dict[str, Any] = {"batch": True, "batch_quiet": 0.05, "batch_poll": 0.02}
-
-
-class BatchServer:
-    """Takes files and batches; a batch is done after it was looked at a few times."""
-
-    def __init__(self, looks: int = 2, final: str = "completed") -> None:
-        self.looks = looks
-        self.final = final
-        self.url = ""
-        self.hanging: set[str] = set()
-        self.files: dict[str, str] = {}
-        self.batches: dict[str, dict[str, Any]] = {}
-        self.n_probes = 0
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        raw = b""
-        while True:
-            event = await receive()
-            raw += event.get("body", b"")
-            if not event.get("more_body"):
-                break
-        answer = self.route(scope["method"], scope["path"].removeprefix("/v1"), raw)
-        body = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
-        kind = b"text/plain" if isinstance(answer, str) else b"application/json"
-        headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
-
-    def route(self, method: str, path: str, raw: bytes) -> Any:
-        if path == "/chat/completions":
-            self.n_probes += 1
-            return completion("ready")
-        if path == "/files":
-            name = f"file-{len(self.files)}"
-            self.files[name] = "\n".join(re.findall(r'^\{"custom_id".*$', raw.decode(), re.M))
-            return {"id": name, "object": "file"}
-        if path == "/batches" and method == "GET":
-            rows = [{"id": name, "metadata": b["metadata"]} for name, b in self.batches.items()]
-            return {"object": "list", "data": rows, "has_more": False}
-        if path == "/batches":
-            name = f"batch-{len(self.batches)}"
-            asked = json.loads(raw)
-            self.batches[name] = {
-                "input": asked["input_file_id"],
-                "metadata": asked["metadata"],
-                "looks": 0,
-            }
-            return {"id": name, "object": "batch", "status": "validating"}
-        if path.startswith("/batches/"):
-            return self.look(path.removeprefix("/batches/"))
-        return self.files[path.removeprefix("/files/").removesuffix("/content")]
-
-    def look(self, name: str) -> dict[str, Any]:
-        batch = self.batches[name]
-        batch["looks"] += 1
-        shown: dict[str, Any] = {"id": name, "object": "batch", "status": "in_progress"}
-        if batch["looks"] < self.looks:
-            return shown
-        rows = []
-        for line in self.files[batch["input"]].splitlines():
-            request = json.loads(line)
-            bad = "refuse me" in str(request["body"]["messages"])
-            response: dict[str, Any] = {"status_code": 200, "body": completion("a phrase")}
-            if bad:
-                response = {"status_code": 400, "body": {"error": {"message": "no"}}}
-            rows.append(self.line(request, response))
-        self.files[f"out-{name}"] = "\n".join(rows)
-        output = f"out-{name}" if self.final == "completed" else None
-        return {**shown, "status": self.final, "output_file_id": output, "error_file_id": None}
-
-    def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
-        """A line of the results."""
-        return json.dumps({"custom_id": request["custom_id"], "response": response})
-
-    def sent(self) -> list[str]:
-        """Every request in every batch."""
-        return [
-            json.loads(line)["custom_id"]
-            for batch in self.batches.values()
-            for line in self.files[batch["input"]].splitlines()
-        ]
 
 
 async def rewrite_all(judge: Judge, n: int) -> list[str]:
@@ -117,6 +38,62 @@ def test_requests_of_one_time_go_into_one_batch_at_half_the_price(tmp_path: Path
     # 100 prompt tokens each at 1000 per million, half of it; and the probe, which is no batch.
     assert budget.spent == pytest.approx(30 * 100 * 1000 / 1e6 / 2 + 100 * 1000 / 1e6)
     file.close()
+
+
+class Numbered(BatchServer):
+    """Answers each line of a batch with the number of lines before it, as text."""
+
+    def look(self, name: str) -> dict[str, Any]:
+        self.n_lines = 0
+        return super().look(name)
+
+    def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
+        said = completion(f"answer {self.n_lines}")
+        self.n_lines += 1
+        return super().line(request, {"status_code": 200, "body": said})
+
+
+def test_repeats_whose_bodies_are_equal_are_answered_apart(tmp_path: Path) -> None:
+    """At temperature 0 no seed is sent, so nothing in the bodies tells repeats apart."""
+    prices = tmp_path / "p.json"
+    prices.write_text('{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}')
+
+    async def repeats(judge: Judge) -> list[str]:
+        return list(await asyncio.gather(*(judge.ask(Rewrite("x"), Draw(k)) for k in range(3))))
+
+    with serving(Numbered()) as server:
+        budget = Budget()
+        options: dict[str, Any] = {"base_url": server.url, "prices": str(prices), **QUICK}
+        judge = judges.judge("openai:m", budget=budget, **options)
+        assert run_beside(server, repeats(judge)) == ["answer 0", "answer 1", "answer 2"]
+        assert len(server.sent()) == 3
+    # Three requests of 100 tokens at half of 1000 per million, and the probe at the whole price.
+    assert budget.spent == pytest.approx(3 * 0.05 + 0.1)
+
+
+def test_answers_drawn_without_a_seed_are_drawn_apart() -> None:
+    """A server that gives one answer at a time is asked for each, in bodies that are equal."""
+    drawn = Request((Message("user", ("?",)),), Sampling(temperature=1.0, n=3))
+
+    with serving(Numbered()) as server:
+        one = OpenAI("m", base_url=server.url, extra={"seed": None}, **QUICK)
+
+        async def samples() -> list[str]:
+            await one.draws_copies()  # one answer came where several were asked for
+            return [sample.text for sample in (await one.chat(drawn)).samples]
+
+        assert run_beside(server, samples()) == ["answer 0"] * 3, "one batch each"
+        assert len(set(server.sent())) == 3
+
+
+def test_a_first_repeat_is_named_by_its_body_alone() -> None:
+    """Else the batches that were noted before repeats had names would be sent again."""
+    with serving(BatchServer()) as server:
+        one = OpenAI("m", base_url=server.url, **QUICK)
+        run_beside(server, one.chat(Request((Message("user", ("?",)),))))
+        line = json.loads(next(iter(server.files.values())))
+    body = json.dumps(line["body"], sort_keys=True)
+    assert line["custom_id"] == hashlib.sha256(body.encode()).hexdigest()
 
 
 def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import math
 from datetime import UTC, datetime
 from pathlib import Path
@@ -125,6 +126,24 @@ def test_answer_cut_by_length_is_a_failure_and_not_repaired() -> None:
     assert n_asked == 1
 
 
+def test_a_model_that_refuses_is_not_asked_again() -> None:
+    """The hosted API tells a refusal apart from the text, which is null then."""
+
+    def unwilling(body: dict[str, Any]) -> dict[str, Any]:
+        if body["messages"][0]["content"].startswith("You take"):
+            return completion(None, refusal="I cannot help with that.")
+        return clever(body)
+
+    with serving(FaultServer(unwilling)) as server:
+        judge = judges.judge("openai:m", base_url=server.url)
+        with pytest.raises(
+            ItemError, match=r"refused to answer decompose: 'I cannot help with that\.'"
+        ):
+            asyncio.run(judge.ask(Decompose("A cat.")))
+        n_asked = sum("You take" in b["messages"][0]["content"] for b in server.bodies)
+    assert n_asked == 1
+
+
 def test_equal_questions_in_flight_are_asked_once_and_replicates_apart() -> None:
     async def ask(judge: judges.Judge) -> None:
         question = [Question("entity", "a cat")]
@@ -135,6 +154,57 @@ def test_equal_questions_in_flight_are_asked_once_and_replicates_apart() -> None
         asyncio.run(ask(judges.judge("openai:m", base_url=server.url)))
     asked = [b for b in server.bodies if "a cat" in b["messages"][-1]["content"]]
     assert len(asked) == 3
+
+
+def test_a_model_that_two_judges_name_in_two_ways_is_asked_once() -> None:
+    kept = Answers()
+
+    async def ask(*members: judges.Judge) -> None:
+        question = [Question("entity", "a cat")]
+        await asyncio.gather(*(judge.ask(Presence(question, "A cat.")) for judge in members))
+
+    with serving(FaultServer(clever)) as server:
+        spelled = ("openai:m", "openai('m', concurrency=8)")
+        asyncio.run(ask(*(judges.judge(s, answers=kept, base_url=server.url) for s in spelled)))
+        asked = [b for b in server.bodies if "a cat" in b["messages"][-1]["content"]]
+        assert len(asked) == 1
+
+
+def test_a_panel_of_one_model_twice_keeps_what_it_paid_for() -> None:
+    """What the seats said at first is what they say at every later start."""
+    grades = iter("52")
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        asked = "a cat" in str(body["messages"][-1]["content"])
+        return completion(next(grades)) if asked else completion("ready")
+
+    kept = Answers()
+    with serving(FaultServer(reply)) as server:
+        found = []
+        for _ in range(2):
+            panel = judges.judge(
+                "panel(openai:m, openai:m)", answers=kept, base_url=server.url, samples=1
+            )
+            grade = asyncio.run(panel.ask(Presence([Question("entity", "a cat")], "A cat.")))[0]
+            found.append(grade.value)
+    assert found == [3.5, 3.5]
+
+
+def test_the_password_of_an_address_reaches_the_server_and_no_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is quoted in the address is sent as it is; it goes before a key."""
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("MY_KEY", "key-0123456789")
+    with serving(FaultServer(clever)) as server:
+        address = server.url.replace("http://", "http://us%40er:p%2Fw-planted@")
+        for key_env in (None, "MY_KEY"):
+            backend = OpenAI("m", base_url=address, key_env=key_env)
+            asyncio.run(backend.chat(plain_request()))
+    # base64 of us@er:p/w-planted, with the command line's tool
+    assert server.keys == {"Basic dXNAZXI6cC93LXBsYW50ZWQ="}
+    assert "/v1/chat/completions" in caplog.text, "the log tells requests at all"
+    assert "planted" not in caplog.text
 
 
 def test_second_run_with_the_cache_costs_no_call_and_is_complete_alone(tmp_path: Path) -> None:
@@ -245,6 +315,23 @@ def test_server_that_goes_away_is_a_transient_failure() -> None:
         asyncio.run(backend.capabilities())
     with pytest.raises(TransientError, match=r"no connection .*\(tried 2 times\)"):
         asyncio.run(backend.chat(plain_request()))
+
+
+def test_a_text_that_is_flagged_fails_alone() -> None:
+    def strict(body: dict[str, Any]) -> dict[str, Any]:
+        if "a knife" in body["messages"][-1]["content"]:
+            raise Refusal(403, "m requires moderation, and your input was flagged")
+        return clever(body)
+
+    async def ask(judge: judges.Judge) -> list[Any]:
+        asked = (judge.ask(Rewrite(f"man holds {thing}")) for thing in ("a knife", "a cup"))
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    with serving(FaultServer(strict)) as server:
+        refused, rewritten = asyncio.run(ask(judges.judge("openai:m", base_url=server.url)))
+    assert isinstance(refused, ItemError)
+    assert "your input was flagged" in str(refused)
+    assert isinstance(rewritten, str)
 
 
 @pytest.mark.parametrize(
@@ -480,6 +567,34 @@ def test_moved_model_alias_ends_the_run_before_answers_mix() -> None:
         assert asyncio.run(judge.ask(Rewrite("cat black"))) == "a phrase"
         with pytest.raises(ModelChangedError, match=r"'snapshot-2'.*'snapshot-1'"):
             asyncio.run(judge.ask(Rewrite("dog red")))
+
+
+def test_a_new_run_after_a_model_alias_moved_begins_with_the_new_model(tmp_path: Path) -> None:
+    """What the cache knows of the server is of the old model; the old run still refuses."""
+    model = "snapshot-1"
+    cache = AnswerFile(tmp_path / "cache.sqlite")
+    runs = [AnswerFile(tmp_path / f"run-{i}.sqlite") for i in range(2)]
+
+    def served(body: dict[str, Any]) -> dict[str, Any]:
+        return completion("a phrase", model=model)
+
+    with serving(FaultServer(served)) as server:
+
+        def asked(run: AnswerFile, thing: str) -> str:
+            kept = Answers(run, cache)
+            judge = judges.judge("openai:m", answers=kept, base_url=server.url)
+            return asyncio.run(judge.ask(Rewrite(thing)))
+
+        assert asked(runs[0], "cat black") == "a phrase"
+        model = "snapshot-2"
+        with pytest.raises(ModelChangedError, match=r"'snapshot-2'.*'snapshot-1'"):
+            asked(runs[0], "dog red")
+        assert asked(runs[1], "dog red") == "a phrase"
+        with pytest.raises(ModelChangedError, match="begin a new run"):
+            asked(runs[0], "bird blue")
+    assert [record.model for record in runs[1].records()] == ["snapshot-2"]
+    for file in (cache, *runs):
+        file.close()
 
 
 def test_max_cost_stops_before_the_call_that_would_pass_it_and_the_rest_resumes(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import hashlib
 import itertools
+import json
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,11 @@ from typing import Any
 import pytest
 
 from beholder import judges
+from beholder.backends import Image
 from beholder.errors import BudgetError, ItemError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
-from beholder.judges.operations import Presence, Question, Rewrite
+from beholder.judges.operations import Caption, Presence, Question, Rewrite
+from servers.batches import QUICK, BatchServer
 from servers.faults import FaultServer, completion, run_beside, serving
 from servers.odd import OddServer
 
@@ -35,6 +39,11 @@ def without_usage(body: dict[str, Any]) -> dict[str, Any]:
     whole = completion("5")
     del whole["usage"]
     return whole
+
+
+def colourful(body: dict[str, Any]) -> dict[str, Any]:
+    """Sees what is in a picture: two of them get two answers."""
+    return completion(f"a thing of {hashlib.sha256(str(body).encode()).hexdigest()[:8]}")
 
 
 def as_many_as_asked(body: dict[str, Any]) -> dict[str, Any]:
@@ -130,5 +139,70 @@ def test_calls_without_an_answer_are_paid_for_and_remembered(tmp_path: Path) -> 
         with pytest.raises(ItemError, match=r"HTTP 429.*\(tried 3 times\)"):
             run_beside(server, judge.ask(Rewrite("third")))
         assert budget.spent == pytest.approx((2 + 3) * each)  # an error is not charged
+    assert file.cost() == pytest.approx(budget.spent)
+    file.close()
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["each", "batch"])
+def test_the_limit_holds_where_pictures_take_more_than_expected(
+    tmp_path: Path, batch: bool
+) -> None:
+    """A server counts 30,000 tokens for a picture; who asks holds as much from then on."""
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"models": {"served-1": {"input": 1, "output": 0}}}')
+
+    def heavy(body: dict[str, Any], reply: Any = colourful) -> dict[str, Any]:
+        whole: dict[str, Any] = reply(body)
+        whole["usage"]["prompt_tokens"] = 100 + 30_000 * str(body).count("'image_url': {")
+        return whole
+
+    class Batches(BatchServer):
+        def route(self, method: str, path: str, raw: bytes) -> Any:
+            if path == "/chat/completions":
+                return heavy(json.loads(raw))
+            return super().route(method, path, raw)
+
+        def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
+            said = {"status_code": 200, "body": heavy(request["body"])}
+            return super().line(request, said)
+
+    async def many(judge: Judge) -> list[Any]:
+        assert await judge.accepts_images()  # two pictures, so it is known what one takes
+        pictures = [Image(bytes([i]), "image/png") for i in range(100)]
+        return await asyncio.gather(
+            *(judge.ask(Caption((picture,))) for picture in pictures), return_exceptions=True
+        )
+
+    with serving(Batches() if batch else FaultServer(heavy)) as server:
+        budget = Budget(max_cost=1.0)
+        options: dict[str, Any] = {"prices": str(prices), **(QUICK if batch else {})}
+        judge = judges.judge("openai:m", base_url=server.url, budget=budget, **options)
+        found = run_beside(server, many(judge))
+    assert 0.9 < budget.spent <= 1.0
+    assert {type(one) for one in found} == {str, BudgetError}
+
+
+def test_an_answer_in_a_batch_that_cannot_be_read_is_paid_for_and_remembered(
+    tmp_path: Path,
+) -> None:
+    prices = tmp_path / "prices.json"
+    prices.write_text(PRICES)
+
+    class Empty(BatchServer):
+        def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
+            body = {**completion("a phrase"), "choices": []}
+            return super().line(request, {"status_code": 200, "body": body})
+
+    file = AnswerFile(tmp_path / "run.sqlite")
+    budget = Budget(max_cost=100.0)
+    with serving(Empty()) as server:
+        for _ in range(2):
+            options: dict[str, Any] = {"base_url": server.url, "prices": str(prices), **QUICK}
+            judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
+            with pytest.raises(ItemError, match=r"failed in its batch: .*no choices"):
+                run_beside(server, judge.ask(Rewrite("thing")))
+        assert (server.n_probes, len(server.sent())) == (1, 2)
+    # The probe at the whole price, and each answer at half of it.
+    assert budget.spent == pytest.approx(2 * (PROMPT + COMPLETION))
     assert file.cost() == pytest.approx(budget.spent)
     file.close()

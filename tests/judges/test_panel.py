@@ -104,6 +104,9 @@ def test_replicates_ask_the_same_model_again_and_are_kept_apart() -> None:
     assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0]
     asyncio.run(panel.ask(RateSequence(FRAMES), Draw(1, 0.7)))
     assert sorted(asked) == [0, 1, 2, 3, 4, 5]
+    # The repeat is rated beside the first, and does not take its place.
+    assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    assert {judge for (_, _, judge) in kept.ratings} == {"judge 0", "judge 1", "judge 2"}
 
 
 def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
@@ -164,14 +167,14 @@ def test_a_panel_sees_only_if_all_its_members_do() -> None:
 PICTURE = Image(b"", "image/png")
 
 
-def turns(says: dict[int, object]) -> tuple[LLMJudge, Scripted]:
+def turns(says: dict[int, object], model: str = "scripted") -> tuple[LLMJudge, Scripted]:
     """A model that says one thing per replicate."""
 
     def answer(request: Request) -> str:
         value = says[request.replicate]
         return value if isinstance(value, str) else json.dumps(value)
 
-    backend = Scripted(answer)
+    backend = Scripted(answer, model=model)
     return LLMJudge(backend, samples=1), backend
 
 
@@ -285,10 +288,51 @@ def test_a_panel_of_replicates_asks_each_apart_and_makes_one_answer(name: str) -
 
 
 def test_different_judges_are_asked_the_same_replicate() -> None:
-    members = [turns({4: "5"}), turns({4: "3"})]
+    members = [turns({4: "5"}, "a"), turns({4: "3"}, "b")]
     panel = Panel([judge for judge, _ in members], InMemory())
     asked = Presence([Question("entity", "cat")], "A cat.")
     assert asyncio.run(panel.ask(asked, Draw(2)))[0].value == 4.0
+
+
+def noting(backend: str, asked: dict[str, list[int]]) -> LLMJudge:
+    """A model that notes under its name which repeats it is asked for."""
+
+    def answer(request: Request) -> str:
+        asked.setdefault(backend, []).append(request.replicate)
+        return "3"
+
+    return LLMJudge(Scripted(answer, model=backend), samples=1)
+
+
+def test_one_model_under_several_judges_is_asked_for_repeats_of_its_own() -> None:
+    """Else both seats ask for one answer, pay for it twice, and one of the two is kept."""
+    asked: dict[str, list[int]] = {}
+    panel = Panel([noting(name, asked) for name in ("a", "a", "b", "a")], InMemory())
+    for repeat in range(2):
+        asyncio.run(panel.ask(Presence([Question("entity", "cat")], "A cat."), Draw(repeat)))
+    # Four seats, so that the second repeat begins at 4.
+    assert {name: sorted(numbers) for name, numbers in asked.items()} == {
+        "a": [0, 1, 2, 4, 5, 6],
+        "b": [0, 4],
+    }
+
+
+def test_a_model_in_a_panel_of_the_panel_is_counted_with_the_others() -> None:
+    asked: dict[str, list[int]] = {}
+
+    def one(name: str) -> LLMJudge:
+        return noting(name, asked)
+
+    inner = [Panel([one("a"), one("a")], InMemory()), Panel([one("a"), one("b")], InMemory())]
+    panel = Panel([one("a"), *inner, one("b")], InMemory())
+    for repeat in range(2):
+        asyncio.run(panel.ask(Presence([Question("entity", "cat")], "A cat."), Draw(repeat)))
+    # Each inner panel takes two numbers of its models: a 0; then 2 and 3; then 4 of a and of b;
+    # then b 6. Seven at most, in twos: the second repeat begins at 8.
+    assert {name: sorted(numbers) for name, numbers in asked.items()} == {
+        "a": [0, 2, 3, 4, 8, 10, 11, 12],
+        "b": [4, 6, 12, 14],
+    }
 
 
 def test_every_operation_that_panels_merge_is_in_the_table() -> None:

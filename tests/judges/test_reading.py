@@ -44,6 +44,32 @@ def test_answers_without_exactly_one_value_are_refused(said: str) -> None:
         read_json(said)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"phrases": ["a red car"\n "a tall tree", "a man"]}',
+        '{"phrases": ["a red car" "a tall tree"]}',
+        "{'phrases': ['a red car'  # first\n\n 'a tall tree']}",
+        '{"text": "a cat "\r"sleeps"}',
+    ],
+)
+def test_texts_without_a_comma_between_them_are_not_joined(said: str) -> None:
+    """Python would read "a red cara tall tree", a phrase that nobody said."""
+    with pytest.raises(BadAnswer, match="not JSON"):
+        read_json(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("{'a': 'x', 'b': ['y',  # why\n 'z',],}", {"a": "x", "b": ["y", "z"]}),
+        ("['it\\'s', 'a \"b\" \\'c\\'']", ["it's", "a \"b\" 'c'"]),
+    ],
+)
+def test_pythons_way_to_write_a_value_is_read_where_commas_stand(said: str, value: Any) -> None:
+    assert read_json(said) == value
+
+
 def test_lists_that_the_public_dcscore_parser_reads_are_read_alike() -> None:
     checked = 0
     for case in RECORDED:

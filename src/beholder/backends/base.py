@@ -13,6 +13,12 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 from beholder.backends.money import Account, Price, Usage
 from beholder.errors import ConfigError
 
+MOST_OF_PICTURE = 4000
+"""Tokens of one picture at most, where no price table says otherwise; for what must be paid."""
+
+REFUSAL = "refusal"
+"""How an answer finishes whose words are those in which the model refuses to give one."""
+
 Role: TypeAlias = Literal["system", "user", "assistant"]
 Structure: TypeAlias = Literal["schema", "tag", "object", "guided", "tool", "text"]
 """How an answer is held to a JSON schema: as ``response_format`` of the kind ``json_schema``,
@@ -108,17 +114,27 @@ class Request:
         whole = [messages, sampling, self.schema, self.replicate]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode("utf-8")).hexdigest()
 
-    def estimated_tokens(self) -> int:
-        """Prompt tokens, rather too many than too few: a token per 3 bytes, 1500 per picture."""
+    def estimated_tokens(self, picture: int = 1500) -> int:
+        """Prompt tokens, rather too many than too few: a token per 3 bytes of text.
+
+        Args:
+            picture: Tokens for each picture.
+        """
         n_bytes = sum(len(m.text.encode("utf-8")) + 12 for m in self.messages)
         if self.schema is not None:
             n_bytes += len(json.dumps(self.schema))
-        return n_bytes // 3 + 1500 * len(self.images)
+        return n_bytes // 3 + picture * len(self.images)
 
-    def most_usage(self, thinking: int = 0) -> Usage:
-        """The most tokens that one call can take, with some room to think."""
+    def most_usage(self, thinking: int = 0, picture: int | None = None) -> Usage:
+        """The most tokens that one call can take.
+
+        Args:
+            thinking: Tokens of room to think.
+            picture: Tokens of one picture at most; None takes ``MOST_OF_PICTURE``.
+        """
         answer = self.sampling.n * (self.sampling.max_tokens + thinking)
-        return Usage(prompt=self.estimated_tokens(), completion=answer)
+        prompt = self.estimated_tokens(MOST_OF_PICTURE if picture is None else picture)
+        return Usage(prompt=prompt, completion=answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +143,7 @@ class Sample:
 
     Attributes:
         text: What the model said, without its reasoning where the server keeps that apart.
-        finish: ``stop``, ``length``, ``content_filter`` or what else the server said.
+        finish: ``stop``, ``length``, ``content_filter``, ``refusal`` or what else the server said.
         first: Log-probabilities of the likeliest first tokens, likeliest first; None if not told.
 
     Raises:
@@ -295,6 +311,9 @@ class ServerFacts(Protocol):
     def put_fact(self, name: str, text: str) -> None:
         """Keep a text under a name, replacing what was there."""
 
+    def doubt_fact(self, name: str) -> None:
+        """Have those who do not know a text yet find it out anew; here it stays as it is."""
+
     def facts(self, prefix: str) -> dict[str, str]:
         """All texts whose names begin in one way, by name."""
 
@@ -321,6 +340,9 @@ class FactsInMemory:
     def put_fact(self, name: str, text: str) -> None:
         """Keep a text under a name, replacing what was there."""
         self._facts[name] = text
+
+    def doubt_fact(self, name: str) -> None:
+        """Nobody takes facts from here."""
 
     def facts(self, prefix: str) -> dict[str, str]:
         """All texts whose names begin in one way, by name."""

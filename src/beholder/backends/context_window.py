@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from beholder.errors import ItemError
+
+_ROOM = ("max_model_len", "context_length", "max_context_length", "context_window")
+"""What servers call the room of a model in their list of models."""
 
 SAYS_TOO_LONG = re.compile(
     r"context|too (long|large)|longer than|max_new_tokens|maximum.*token", re.IGNORECASE | re.DOTALL
@@ -34,3 +38,18 @@ def too_long(name: str, tokens: str, room: int | None, said: str = "") -> ItemEr
         f"the prompt does not fit: with its answer it has {tokens} tokens, and {name} takes"
         f" {takes}. It is not cut: shorten the text or use a judge with more room.{end}"
     )
+
+
+def told_room(models: Any, model: str) -> int | None:
+    """Tokens that fit, as a server's list of models tells (vLLM's, SGLang's and others' do).
+
+    Args:
+        models: What the server answers when it is asked for its models.
+        model: Name of the model; another's room is taken where it is not in the list.
+    """
+    try:
+        rows = models["data"]
+        row = next((r for r in rows if r["id"] == model), rows[0])
+        return next((int(row[name]) for name in _ROOM if row.get(name)), None)
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError):
+        return None

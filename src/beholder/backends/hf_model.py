@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import io
 import threading
@@ -27,6 +26,7 @@ from beholder.backends.base import (
 from beholder.backends.context_window import too_long
 from beholder.backends.hf_prefix import holds_positions, last_logits
 from beholder.backends.money import Usage
+from beholder.backends.weights import weights_digest
 from beholder.errors import ConfigError, ItemError
 
 MOST_LOGPROBS = 20
@@ -39,7 +39,7 @@ def describe(
     """What a model is and can do, from its configuration alone."""
     config = _config(name, revision)
     images = type(config) in transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
-    version = getattr(config, "_commit_hash", None) or _folder_digest(Path(name))
+    version = getattr(config, "_commit_hash", None) or weights_digest(Path(name))
     number = str(_dtype(dtype, _device(device))).removeprefix("torch.")
     return Capabilities(f"{name}@{version[:12]},{number}", MOST_LOGPROBS, "text", images)
 
@@ -62,16 +62,6 @@ def _dtype(dtype: str | None, device: str) -> torch.dtype:
     if not isinstance(found, torch.dtype):
         raise ConfigError(f"dtype={dtype!r}: expected float32, bfloat16 or float16")
     return found
-
-
-def _folder_digest(folder: Path) -> str:
-    """Hash over the files of a model folder, weights and all: they are read to be loaded anyway."""
-    total = hashlib.sha256()
-    for path in sorted(p for p in folder.iterdir() if p.is_file()):
-        total.update(f"{path.name}:{path.stat().st_size}:".encode())
-        with path.open("rb") as data:
-            total.update(hashlib.file_digest(data, "sha256").digest())
-    return total.hexdigest()
 
 
 class HFModel:

@@ -58,11 +58,13 @@ class Price:
         input: Prompt tokens.
         output: Answer tokens.
         cached: Prompt tokens that the server had cached; as ``input`` when not given.
+        image: Tokens of one picture at most, of any size; None where nobody says.
     """
 
     input: float
     output: float
     cached: float | None = None
+    image: int | None = None
 
     def cost(self, usage: Usage, factor: float = 1.0) -> float:
         """US dollars for some tokens, times the share of the list price that is charged."""
@@ -76,7 +78,8 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
     """The price table: the one that comes with beholder, with a file of your own on top.
 
     Args:
-        path: JSON ``{"models": {"NAME": {"input": 2.0, "output": 8.0, "cached": 0.5}}}``.
+        path: JSON ``{"models": {"NAME": {"input": 2.0, "output": 8.0, "cached": 0.5}}}``;
+            ``image`` beside them is the most tokens of one picture.
 
     Raises:
         ConfigError: The file cannot be read as a price table.
@@ -103,19 +106,22 @@ def _shipped() -> Mapping[str, Price]:
 def _read(text: str, path: str) -> dict[str, Price]:
     try:
         models = json.loads(text)["models"]
-        return {
-            name: Price(float(p["input"]), float(p["output"]), _optional(p.get("cached")))
-            for name, p in models.items()
-        }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return {name: _price(row) for name, row in models.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ConfigError(
             f'{path} is not a price table ({error!r}); expected {{"models": {{"NAME":'
             ' {"input": 2.0, "output": 8.0}}} in US dollars per million tokens'
         ) from error
 
 
-def _optional(value: float | None) -> float | None:
-    return None if value is None else float(value)
+def _price(row: Mapping[str, float]) -> Price:
+    cached, image = row.get("cached"), row.get("image")
+    return Price(
+        float(row["input"]),
+        float(row["output"]),
+        None if cached is None else float(cached),
+        None if image is None else int(image),
+    )
 
 
 class Budget:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from beholder.backends.base import (
+    MOST_OF_PICTURE,
     Answer,
     Backend,
     FactsInMemory,
@@ -26,7 +28,7 @@ from beholder.backends.base import (
 )
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.claims import once
-from beholder.backends.context_window import SAYS_TOO_LONG, too_long
+from beholder.backends.context_window import SAYS_TOO_LONG, told_room, too_long
 from beholder.backends.money import Price, Usage, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
 from beholder.backends.openai_http import HOSTED, Connection, public_address
@@ -52,14 +54,11 @@ from beholder.backends.prompt_logprobs import (
     read_logprobs,
     tells_none,
 )
-from beholder.errors import ConfigError, ItemError, ModelChangedError
+from beholder.errors import ConfigError, ItemError, ModelChangedError, TransientError
 
 T = TypeVar("T")
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_ROOM = ("max_model_len", "context_length", "max_context_length", "context_window")
-"""What servers call the room of a model in their list of models."""
-
 
 _BREAKS_DOWN = (500, 501)
 _BROKE_FOR_GOOD = 3
@@ -133,6 +132,7 @@ class OpenAI(Backend):
         self._prices = load_prices(None if prices is None else Path(prices))
         self._dialect: Dialect | None = None
         self._told_room: int | None = None
+        self._told_of_picture = 0
         self._looked_for_room = False
         self._probing = PerLoop(_make_lock)
         self.batch = batch
@@ -207,6 +207,7 @@ class OpenAI(Backend):
         served = found.model or dialect.model
         if served != dialect.model:
             self.account.note(self._cost(usage, self._factor))
+            self._facts.doubt_fact(self._fact_name)  # a new run finds out who answers now
             raise ModelChangedError(
                 f"{self.name} now answers as {served!r}, and it was {dialect.model!r} when this run"
                 " began; begin a new run, or name a fixed snapshot of the model"
@@ -257,10 +258,17 @@ class OpenAI(Backend):
         try:
             if not self.batch:
                 return await self._post(request, dialect, read_completion, pay, {})
-            most = request.most_usage(dialect.thinking)
+            most = self._most(request, dialect)
             async with self.account.hold(self._cost(most, self._factor), self.name):
                 body = self._body(request, dialect)
-                found, told = await (await self._batches.get()).ask(body)
+                queue = await self._batches.get()
+                try:
+                    found, told = await queue.ask(body, request.replicate)
+                except CallFailed as failure:
+                    if failure.charged:
+                        self.account.lose(self._cost(failure.usage or most, self._factor))
+                    raise TransientError(f"{self.name}: {failure}") from failure
+                self._note_pictures(request, told)
                 pay(found, told or most)
             return found, told or most
         except Refused as refusal:
@@ -301,7 +309,7 @@ class OpenAI(Backend):
             known: Whether the model is known, and so its price must be where there is a limit.
         """
         body = self._body(request, dialect, further)
-        most = request.most_usage(dialect.thinking)
+        most = self._most(request, dialect)
         sent = False
         n_broke = 0
 
@@ -315,12 +323,10 @@ class OpenAI(Backend):
                 if not known and n_broke == min(_BROKE_FOR_GOOD, self._caller.limits.attempts):
                     raise Refused(str(failure), broke=True) from failure
                 raise
-            try:
-                found, used = read(data), read_usage(data) or most
-            except CallFailed as failure:
-                raise CallFailed(str(failure), charged=True, usage=read_usage(data)) from failure
-            pay(found, used)
-            return found, used
+            found, told = _with_usage(read, data)
+            self._note_pictures(request, told)
+            pay(found, told or most)
+            return found, told or most
 
         @asynccontextmanager
         async def hold() -> AsyncIterator[None]:
@@ -339,6 +345,17 @@ class OpenAI(Backend):
                     raise
 
         return await self._caller.call(attempt, request.estimated_tokens(), hold)
+
+    def _most(self, request: Request, dialect: Dialect) -> Usage:
+        """The most tokens of a call: pictures take as many as listed, or as any took so far."""
+        price = self.price()
+        listed = MOST_OF_PICTURE if price is None or price.image is None else price.image
+        return request.most_usage(dialect.thinking, max(listed, self._told_of_picture))
+
+    def _note_pictures(self, request: Request, told: Usage | None) -> None:
+        if told is not None and request.images:
+            each = math.ceil(told.prompt / len(request.images))
+            self._told_of_picture = max(self._told_of_picture, each)
 
     def _body(
         self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
@@ -359,21 +376,9 @@ class OpenAI(Backend):
         """Tokens that fit, where the server's list of models tells (vLLM, SGLang and others do)."""
         if self.context is None and not self._looked_for_room:
             self._looked_for_room = True
-            try:
-                rows = (await self._http.read("GET", "/models"))["data"]
-                row = next((r for r in rows if r["id"] == self.model), rows[0])
-                self._told_room = next((int(row[name]) for name in _ROOM if row.get(name)), None)
-            except (
-                CallFailed,
-                Refused,
-                ConfigError,
-                LookupError,
-                TypeError,
-                ValueError,
-                OverflowError,
-                AttributeError,
-            ):
-                self._told_room = None  # no such list: only the message is poorer
+            # Without such a list, only the message is poorer.
+            with suppress(CallFailed, Refused, ConfigError):
+                self._told_room = told_room(await self._http.read("GET", "/models"), self.model)
         return self.context or self._told_room
 
     def _check(self, request: Request, dialect: Dialect) -> None:
@@ -419,8 +424,17 @@ def _complete(dialect: Dialect, schema: bool, images: bool) -> bool:
     return not (schema and dialect.structure is None) and not (images and dialect.images is None)
 
 
+def _with_usage(read: Callable[[object], T], data: object) -> tuple[T, Usage | None]:
+    """What is read in a response, and its tokens; whoever cannot read it is told them, too."""
+    told = read_usage(data)
+    try:
+        return read(data), told
+    except CallFailed as failure:
+        raise CallFailed(str(failure), charged=True, usage=told) from failure
+
+
 def _read_both(data: object) -> tuple[Completion, Usage | None]:
-    return read_completion(data), read_usage(data)
+    return _with_usage(read_completion, data)
 
 
 def _part(request: Request, n_before: int, n: int) -> Request:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 from beholder.backends.base import ServerFacts
@@ -32,6 +32,7 @@ GONE = "gone"
 
 _ENDED = ("completed", "failed", "expired", "cancelled", GONE)
 _UNDER_WAY = ("validating", "in_progress", "finalizing", "cancelling")
+_FAILED = "failed in its batch"
 _MOST_PAGES = 20
 """Pages of the server's list in which a batch of ours is looked for, the newest first."""
 
@@ -91,15 +92,20 @@ class BatchQueue(Generic[T]):
             for name, text in facts.facts(self._prefix).items()
         }
 
-    async def ask(self, body: dict[str, Any]) -> T:
+    async def ask(self, body: dict[str, Any], replicate: int = 0) -> T:
         """What was read in the response to one body.
+
+        Args:
+            body: What is sent.
+            replicate: Index of the repeat: equal bodies of different repeats are sent apart, and
+                those of one repeat once.
 
         Raises:
             TransientError: The batch expired or failed; the next start sends the request again.
+            CallFailed: The answer, which is charged, cannot be read; the same holds.
             Refused: The server will not answer this request.
         """
-        text = json.dumps(body, sort_keys=True)
-        request_id = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        request_id = _request_id(body, replicate)
         if request_id not in self._waiting:
             self._waiting[request_id] = asyncio.get_running_loop().create_future()
             self._asked[request_id] = body
@@ -230,20 +236,21 @@ class BatchQueue(Generic[T]):
         future = self._waiting[request_id]
         if future.done():
             return
+        failure: Exception
         try:
             if status == 200:
                 future.set_result(self._read(told.get("body")))
                 return
             reason = json.dumps(row.get("error") or told.get("body"))[:300]
-        except CallFailed as failure:
-            reason = str(failure)
+            refused = status in (400, 413, 422)
+            failure = Refused(reason) if refused else TransientError(f"{_FAILED}: {reason}")
+        except CallFailed as unread:
+            failure = CallFailed(f"{_FAILED}: {unread}", charged=True, usage=unread.usage)
         except RecursionError:
-            reason = "it is nested too deep"
-        if status in (400, 413, 422):
-            future.set_exception(Refused(reason))
-        else:
+            failure = CallFailed(f"{_FAILED}: it is nested too deep", charged=status == 200)
+        if not isinstance(failure, Refused):
             self._forget(request_id)
-            future.set_exception(TransientError(f"failed in its batch: {reason}"))
+        future.set_exception(failure)
         future.exception()  # seen, in case whoever asked for it is gone
 
     def _forget(self, request_id: str) -> None:
@@ -269,6 +276,13 @@ class BatchQueue(Generic[T]):
     def _note(self, digest: str, noted: _Noted) -> None:
         self._noted[digest] = noted
         self._facts.put_fact(self._prefix + digest, noted.to_json())
+
+
+def _request_id(body: Mapping[str, Any], replicate: int) -> str:
+    """By what a request is found again; the first repeat is named by its body alone."""
+    repeat = f" {replicate}" if replicate else ""
+    text = json.dumps(body, sort_keys=True) + repeat
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 class _Noted:

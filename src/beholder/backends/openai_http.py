@@ -32,6 +32,13 @@ MOST_BYTES = 8_000_000
 
 _MOST_OF_ERROR = 64_000
 _ENCODINGS = ("gzip", "deflate", "identity", "")
+_FLAGGED = re.compile(
+    r"moderation|content[ _-]?policy|(input|prompt|content|message|request)\b.{0,40}\bflagged"
+    r"|flagged.{0,40}\b(input|prompt|content|message|request)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Finds in the words of an HTTP 403 that they are about what was asked, and not about who asks."""
+
 _KEY = re.compile(r"[!-~]+")
 _KEY_LENGTH = 12
 """Characters from which on a key is masked in answers: shorter ones, such as ``none``, are
@@ -47,7 +54,8 @@ class Connection:
 
     Args:
         name: Whose address, for messages.
-        base_url: Address up to ``/v1``.
+        base_url: Address up to ``/v1``. A name and password in it go into a header of each request
+            instead of any key, and stand in no address that is requested: addresses are logged.
         key_env: Environment variable that holds the key; None takes ``OPENAI_API_KEY`` for
             OpenAI's own address and sends no key to any other.
         timeout: Seconds for one request.
@@ -59,7 +67,9 @@ class Connection:
     ) -> None:
         self._given_key = key
         self.name = name
-        self.base_url = base_url.rstrip("/")
+        parts = urlsplit(base_url.rstrip("/"))
+        self._user = unquote(parts.username or ""), unquote(parts.password or "")
+        self.base_url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
         if key_env is None:
             key_env = "OPENAI_API_KEY" if is_official(base_url) else ""
         self.key_env = key_env
@@ -154,6 +164,8 @@ class Connection:
         reason = self._redacted(_reason(body))
         if status == 402 or (status == 429 and "insufficient_quota" in reason):
             return RunError(f"{self.name}: the account has no quota left: {reason}")
+        if status == 403 and _FLAGGED.search(reason):
+            return Refused(reason)
         if status in (401, 403):
             kind = Forbidden if status == 403 else ConfigError
             return kind(f"{self.name} {self._refused_key()}: {reason}")
@@ -194,10 +206,9 @@ class Connection:
 
     def _secrets(self) -> list[str]:
         """What must not be repeated: the key, and what stands before the host in the address."""
-        parts = urlsplit(self.base_url)
-        named = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-        sent = base64.b64encode(named.encode()).decode() if parts.password else ""
-        known = (self._key(), unquote(parts.password or ""), sent)
+        password = self._user[1]
+        sent = base64.b64encode(":".join(self._user).encode()).decode() if password else ""
+        known = (self._key(), password, sent)
         return [secret for secret in known if secret]
 
     def _key(self) -> str:
@@ -215,6 +226,7 @@ class Connection:
                 f"{self.name} needs a key: set the environment variable {self.key_env}"
             )
         client = httpx2.AsyncClient(
+            auth=self._user if any(self._user) else None,
             # What other encodings unpack to has no bound that is worth the name.
             headers={
                 "accept-encoding": "gzip, deflate",

@@ -17,7 +17,7 @@ Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[Completion]]
 
 
 class Refused(Exception):
-    """The server refused a request for what it asks (HTTP 400, 413 or 422).
+    """The server refused a request for what it asks (HTTP 400, 413 or 422, or a 403 about it).
 
     Args:
         reason: The server's words.

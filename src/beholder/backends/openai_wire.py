@@ -6,10 +6,11 @@ import base64
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from beholder.backends.base import (
+    REFUSAL,
     Answer,
     Capabilities,
     Image,
@@ -244,6 +245,9 @@ def _read_choice(choice: dict[str, Any]) -> Sample:
     message = choice["message"]
     calls = message.get("tool_calls") or []
     text = calls[0]["function"]["arguments"] if calls else _text(message.get("content"))
+    refusal = message.get("refusal")
+    if not text and isinstance(refusal, str) and refusal:
+        return Sample(refusal, REFUSAL)
     finish = choice.get("finish_reason")
     if finish in (None, "", "tool_calls", "function_call"):
         finish = "stop"
@@ -266,7 +270,7 @@ def _thought(choice: dict[str, Any]) -> bool:
     return bool(beside) or "thinking" in kinds
 
 
-def _counts_thoughts(data: Mapping[str, Any]) -> bool:
+def _counts_thoughts(data: Any) -> bool:
     """Whether tokens of thoughts are told, where the thoughts themselves are kept back."""
     usage = data.get("usage")
     details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
@@ -295,6 +299,10 @@ def read_usage(data: object) -> Usage | None:
             completion=usage.get("completion_tokens"),  # type: ignore[arg-type]  # is checked
             image=parts.get("image_tokens") or 0,
         )
+        total = usage.get("total_tokens")
+        if _counts_thoughts(data) and type(total) is int:
+            # Some gateways leave the thoughts, which are charged, out of the answer's tokens.
+            told = replace(told, completion=max(told.completion, total - told.prompt))
     except ValueError:
         return None
     return told if told.cached <= told.prompt else None

@@ -125,7 +125,8 @@ class Replay(Backend):
 
 def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
     try:
-        lines = path.read_text("utf-8").splitlines()
+        # A line ends at a line feed and nowhere else: texts may hold other separators.
+        lines = path.read_text("utf-8").split("\n")
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
     rows: list[tuple[int, Mapping[str, Any]]] = []

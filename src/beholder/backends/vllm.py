@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,6 +33,7 @@ from beholder.backends.context_window import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Price, Usage
 from beholder.backends.openai_wire import to_message
 from beholder.backends.prompt_logprobs import merged_tokens
+from beholder.backends.weights import weights_digest
 from beholder.errors import ConfigError, ItemError
 from beholder.optional import require
 
@@ -43,7 +45,8 @@ class VLLM(Backend):
 
     Args:
         model: Name on a hub, or a folder.
-        revision: Commit or tag on the hub.
+        revision: Commit or tag on the hub; without one, answers are kept under whatever the hub
+            has, so that those of weights that were changed there are not told apart.
         images: Whether to use it as a vision-language model.
         thinking: Passed to the chat template as ``enable_thinking``; None passes nothing.
         batch_size: Requests handed to the engine at once; it schedules them itself.
@@ -84,14 +87,21 @@ class VLLM(Backend):
         }
         self._template = {} if thinking is None else {"enable_thinking": thinking}
         self.variant = options_digest({**engine, **self._template})
-        self._able = Capabilities(f"{model}@{revision or 'main'}", MOST_LOGPROBS, "schema", images)
+        self._revision = revision
+        self._images = images
         self._engine: Any = None
         # Sorted by their words, prompts that begin alike reach the engine one after the other.
         self._batcher: Batcher[Request, Any] = Batcher(self._answer, batch_size, beginning)
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
-        """What the engine offers."""
+        """What the engine offers. A model in files of one's own is named by what stands in them."""
         return self._able
+
+    @cached_property
+    def _able(self) -> Capabilities:
+        place = Path(self._model)
+        version = weights_digest(place)[:12] if place.exists() else self._revision or "main"
+        return Capabilities(f"{self._model}@{version}", MOST_LOGPROBS, "schema", self._images)
 
     async def chat(self, request: Request) -> Answer:
         """Ask once; see ``Backend.chat``."""

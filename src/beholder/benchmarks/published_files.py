@@ -1,4 +1,7 @@
-"""Files of published sets: JSON, lines of JSON, tables with tabs, Parquet."""
+"""Files of published sets: JSON, lines of JSON, tables with tabs, Parquet.
+
+A line ends at a line break and nowhere else: texts may hold other separators, such as U+2028.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def read_lines(folder: Path, name: str) -> Any:
         DataError: It is missing, or a line is no JSON.
     """
     return parsed(
-        folder / name, lambda text: [json.loads(line) for line in text.splitlines() if line.strip()]
+        folder / name, lambda text: [json.loads(line) for line in text.split("\n") if line.strip()]
     )
 
 
@@ -37,7 +40,7 @@ def read_columns(folder: Path, name: str) -> list[list[str]]:
         DataError: It is missing.
     """
     found = parsed(
-        folder / name, lambda text: [line.split("\t") for line in text.splitlines() if line]
+        folder / name, lambda text: [line.split("\t") for line in text.split("\n") if line]
     )
     return list(found)
 

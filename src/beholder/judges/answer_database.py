@@ -111,6 +111,9 @@ class AnswerDatabase:
             text=text,
         )
 
+    def doubt_fact(self, name: str) -> None:
+        """Nothing: who shares a fact with others doubts it there (see ``Answers``)."""
+
     def facts(self, prefix: str) -> dict[str, str]:
         """Facts that are not too old, by name."""
         rows = self._select(

@@ -128,6 +128,9 @@ class AnswerFile:
         """Keep a fact."""
         self._execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", (name, text, time.time()))
 
+    def doubt_fact(self, name: str) -> None:
+        """Nothing: who shares a fact with others doubts it there (see ``Answers``)."""
+
     def facts(self, prefix: str) -> dict[str, str]:
         """Facts that are not too old, by name."""
         oldest = 0.0 if self._facts_last is None else time.time() - self._facts_last

@@ -192,6 +192,11 @@ class Answers:
         if self._shared is not None:
             self._shared.put_fact(name, text)
 
+    def doubt_fact(self, name: str) -> None:
+        """The run goes on with its fact; the cache tells a text that is none from now on."""
+        if self._shared is not None:
+            self._shared.put_fact(name, "")
+
     def facts(self, prefix: str) -> dict[str, str]:
         """Facts of both; the run's own go first."""
         shared = {} if self._shared is None else self._shared.facts(prefix)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from beholder.aio import let_arrive
 from beholder.backends import (
@@ -21,6 +22,7 @@ from beholder.backends import (
     Surprisal,
     Usage,
 )
+from beholder.backends.base import REFUSAL
 from beholder.backends.claims import once
 from beholder.backends.money import Account, Budget
 from beholder.errors import BeholderError, ItemError
@@ -62,6 +64,16 @@ class Prompt(Generic[T]):
     costly: str = ""
 
 
+class _Calls(dict[str, "_Call"]):
+    """The questions in flight whose answers go to one store, by the key of the answer."""
+
+
+_calls: WeakValueDictionary[int, _Calls] = WeakValueDictionary()
+"""By the store's ``id``, as stores need no hash; the questioners who use it keep both alive.
+
+Judges that name one model in two ways ask for the same keys: they share one table."""
+
+
 class Questioner:
     """Puts questions to one backend; shared by all questions to a judge.
 
@@ -75,7 +87,7 @@ class Questioner:
         self.backend = backend
         self._answers = answers
         self._account = backend.account = Account(budget, answers.put_charge)
-        self._in_flight: dict[str, _Call] = {}
+        self._in_flight = _calls.setdefault(id(answers), _Calls())
 
     async def ask(self, prompt: Prompt[T]) -> T:
         """The value of an answer.
@@ -162,7 +174,7 @@ class Questioner:
             if not isinstance(error, ItemError):
                 # The run is about to end: what is under way is paid for, so let it arrive.
                 loop = asyncio.get_running_loop()
-                calls = self._in_flight.values()
+                calls = [c for c in self._in_flight.values() if c.backend is self.backend]
                 arriving = [call.task for call in calls if call.task.get_loop() is loop]
                 await asyncio.gather(*arriving, return_exceptions=True)
             raise
@@ -181,14 +193,14 @@ class Questioner:
                 lambda: self._answers.get_answer(blank.key),
                 lambda: self._pay(request, blank, thinking),
             )
-            call = self._in_flight[blank.key] = _Call(asyncio.ensure_future(work))
+            call = self._in_flight[blank.key] = _Call(asyncio.ensure_future(work), self.backend)
             call.task.add_done_callback(lambda done: self._landed(blank.key, done))
             let_arrive(call.task)
         call.n_waiting += 1
         try:
             return await asyncio.shield(call.task)
         except asyncio.CancelledError:
-            if call.n_waiting == 1 and not self.backend.is_under_way(call.task):
+            if call.n_waiting == 1 and not call.backend.is_under_way(call.task):
                 call.task.cancel()
             raise
         finally:
@@ -211,7 +223,7 @@ class Questioner:
             answer = await self.backend.chat(request)
             return answer, self._cost(answer)
         price = self.backend.price()
-        most = None if price is None else price.cost(request.most_usage(thinking))
+        most = None if price is None else price.cost(request.most_usage(thinking, price.image))
         async with self._account.hold(most, self.backend.name):
             answer = await self.backend.chat(request)
             cost = self._cost(answer)
@@ -225,9 +237,10 @@ class Questioner:
 
 @dataclass
 class _Call:
-    """A question in flight, and how many wait for its answer."""
+    """A question in flight, who is asked, and how many wait for the answer."""
 
     task: asyncio.Task[Answer]
+    backend: Backend
     n_waiting: int = 0
 
 
@@ -251,6 +264,9 @@ def _check_finish(prompt: Prompt[Any], answer: Answer, name: str) -> None:
     finishes = {sample.finish for sample in answer.samples}
     if "content_filter" in finishes:
         raise ItemError(f"{name} refused to answer {prompt.operation} (content filter)")
+    if REFUSAL in finishes:
+        said = next(sample.text for sample in answer.samples if sample.finish == REFUSAL)
+        raise ItemError(f"{name} refused to answer {prompt.operation}: {said[:200]!r}")
     if prompt.whole and finishes == {"length"}:
         raise ItemError(
             f"{name} was cut off in its answer to {prompt.operation} after"

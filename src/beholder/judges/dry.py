@@ -47,8 +47,9 @@ class Tally:
         if key in self.seen:
             return
         self.seen.add(key)
+        of_pictures = () if price is None or price.image is None else (price.image,)
         usage = Usage(
-            prompt=request.estimated_tokens(),
+            prompt=request.estimated_tokens(*of_pictures),
             completion=request.sampling.n * max(1, len(said.encode("utf-8")) // 3),
         )
         self.n_calls += 1

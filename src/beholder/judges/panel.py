@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from statistics import fmean
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from beholder.backends import Image
 from beholder.errors import ConfigError
 from beholder.judges.answers import AnswerStore
 from beholder.judges.base import FIRST, Draw, Judge
+from beholder.judges.llm import LLMJudge
 from beholder.judges.operations.base import Operation, PanelOperation
 
 T = TypeVar("T")
@@ -29,7 +31,8 @@ class Panel(Judge):
     first judge.
 
     Args:
-        members: The judges; the same one several times gives replicates.
+        members: The judges; the same model several times gives replicates, whether it is one
+            judge or several, and also where some of them sit in a panel among the members.
         ratings: Keeps what each judge said, for ``reliability``.
     """
 
@@ -37,61 +40,112 @@ class Panel(Judge):
         if len(members) < 2:
             raise ConfigError(f"a panel needs at least two judges, got {len(members)}")
         self._ratings = ratings
-        seen: Counter[int] = Counter()
-        self._seats: list[tuple[Judge, int]] = []
-        for member in members:
-            self._seats.append((member, seen[id(member)]))
-            seen[id(member)] += 1
+        self._seats, self._room = _seated(members)
+
+    @property
+    def _members(self) -> list[Judge]:
+        return [seat.judge for seat in self._seats]
 
     @property
     def identity(self) -> str:
         """The identities of all members."""
-        return f"panel({', '.join(member.identity for member, _ in self._seats)})"
+        return f"panel({', '.join(member.identity for member in self._members)})"
 
     @property
     def presence_threshold(self) -> float:
         """The mean of its members', as its grades are the mean of theirs."""
-        return fmean(member.presence_threshold for member, _ in self._seats)
+        return fmean(member.presence_threshold for member in self._members)
 
     @property
     def english_only(self) -> bool:
         """Whether any member reads English alone."""
-        return any(member.english_only for member, _ in self._seats)
+        return any(member.english_only for member in self._members)
 
     async def accepts_images(self) -> bool:
         """Whether all members do."""
-        return all([await member.accepts_images() for member, _ in self._seats])
+        return all([await member.accepts_images() for member in self._members])
 
     def can(self, kind: type[Operation[Any]]) -> bool:
         """Whether all members can."""
-        return all(member.can(kind) for member, _ in self._seats)
+        return all(member.can(kind) for member in self._members)
 
     def check_can(self, kind: type[Operation[Any]], *, images: bool = False) -> None:
         """See ``Judge.check_can``; all members must, and who cannot is named."""
-        for member, _ in self._seats:
+        for member in self._members:
             member.check_can(kind, images=images)
 
     async def ask(self, operation: Operation[T], draw: Draw = FIRST) -> T:
-        """See ``Judge.ask``. Repeats of one member get replicate numbers of their own."""
+        """See ``Judge.ask``. Repeats of one model get replicate numbers of their own."""
         if not isinstance(operation, PanelOperation):
-            return await self._seats[0][0].ask(operation, draw)
-        first = draw.replicate * len(self._seats)
+            return await self._seats[0].judge.ask(operation, draw)
         answers: list[T] = await asyncio.gather(
-            *(
-                member.ask(operation, Draw(first + nth, draw.temperature))
-                for member, nth in self._seats
-            )
+            *(seat.judge.ask(operation, seat.draw(draw)) for seat in self._seats)
         )
         for question, values in operation.ratings(answers):
-            self._note(operation.name, question, values)
+            self._note(operation.name, question, draw.replicate, values)
         merged: T = operation.merge(answers)
         return merged
 
-    def _note(self, operation: str, question: object, values: Sequence[float]) -> None:
-        text = json.dumps(question, default=_plain, ensure_ascii=False)
+    def _note(
+        self, operation: str, question: object, replicate: int, values: Sequence[float]
+    ) -> None:
+        repeat = f" {replicate}" if replicate else ""  # a question of its own: all seats answer it
+        text = json.dumps(question, default=_plain, ensure_ascii=False) + repeat
         digest = hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
         for seat, value in enumerate(values):
             self._ratings.put_rating(operation, digest, f"judge {seat}", value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seat:
+    """A member of a panel, and which of its answers the panel takes.
+
+    Attributes:
+        judge: The member.
+        step: Repeats of it for each repeat of the panel.
+        nth: Which of these is this seat's.
+    """
+
+    judge: Judge
+    step: int
+    nth: int
+
+    def draw(self, draw: Draw) -> Draw:
+        """Which of the member's answers a draw of the panel means."""
+        return Draw(draw.replicate * self.step + self.nth, draw.temperature)
+
+
+def _seated(members: Sequence[Judge]) -> tuple[list[_Seat], int]:
+    """The seats, and how many repeats of one model a repeat of the panel takes at most.
+
+    No two seats ask one model for the same repeat: its answers are kept under its name and the
+    number of the repeat, so the seats would share one answer, or each pay for it.
+    """
+    taken: Counter[object] = Counter()
+    placed: list[tuple[Judge, int, int]] = []
+    for member in members:
+        width, models = _width(member), _models(member)
+        nth = math.ceil(max(taken[model] for model in models) / width)
+        for model in models:
+            taken[model] = (nth + 1) * width
+        placed.append((member, width, nth))
+    unit = math.lcm(*(width for _, width, _ in placed))
+    room = math.ceil(max(len(members), *taken.values()) / unit) * unit
+    return [_Seat(member, room // width, nth) for member, width, nth in placed], room
+
+
+def _width(judge: Judge) -> int:
+    """Repeats of one model that one answer of a judge takes at most."""
+    return judge._room if isinstance(judge, Panel) else 1
+
+
+def _models(judge: Judge) -> frozenset[object]:
+    """What tells a judge's answers from those of others, as far as no server must be asked."""
+    if isinstance(judge, Panel):
+        return frozenset().union(*map(_models, judge._members))
+    if isinstance(judge, LLMJudge):
+        return frozenset([judge.backend.name + judge.backend.variant])
+    return frozenset([id(judge)])
 
 
 def _plain(value: object) -> object:

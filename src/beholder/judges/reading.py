@@ -7,9 +7,12 @@ sentence, but there must be exactly one; what stands in it must be a value that 
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
+import tokenize
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 # Some chat templates open the thought themselves: only its end stands in the answer.
@@ -155,9 +158,28 @@ def _value(text: str, *, strict: bool = False) -> Any:
     except (ValueError, RecursionError):
         pass
     try:  # single quotes, True, a trailing comma: Python's way to write the same value
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return None if _lacks_comma(text) else ast.literal_eval(text)
+    except (
+        ValueError,
+        SyntaxError,
+        RecursionError,
+        MemoryError,
+        TypeError,
+        tokenize.TokenError,
+    ):
         return None
+
+
+def _lacks_comma(text: str) -> bool:
+    """Whether two texts stand side by side: Python would make them one, a text nobody said.
+
+    Raises:
+        SyntaxError: It has no tokens of Python.
+        TokenError: It ends within a bracket or a text.
+    """
+    tokens = tokenize.generate_tokens(io.StringIO(text, newline=None).readline)
+    kinds = [token.type for token in tokens if token.type not in (tokenize.NL, tokenize.COMMENT)]
+    return (tokenize.STRING, tokenize.STRING) in pairwise(kinds)
 
 
 def short(value: Any) -> str:

@@ -213,6 +213,10 @@ class _SharedAnswers(_Caller):
         """See ``ServerFacts``."""
         self._ask("put_fact", name, text)
 
+    def doubt_fact(self, name: str) -> None:
+        """See ``ServerFacts``."""
+        self._ask("doubt_fact", name)
+
     def facts(self, prefix: str) -> dict[str, str]:
         """See ``ServerFacts``."""
         found: dict[str, str] = self._ask("facts", prefix)
