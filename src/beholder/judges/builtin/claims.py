@@ -19,6 +19,7 @@ from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexis import says
 from beholder.judges.builtin.numbers import PRESENT, number, table, whole
 from beholder.judges.builtin.reading import analysed, analysed_claims
+from beholder.judges.builtin.renumbering import renumbered
 from beholder.judges.builtin.rivals import ClaimWording, unrivalled
 from beholder.judges.builtin.spelling import respelt
 from beholder.judges.builtin.vectors import vectors
@@ -160,7 +161,7 @@ def probabilities(statements: Sequence[str], text: str) -> list[float]:
     claims = analysed_claims.of([respelt(statement, there) for statement in statements])
     return [
         _VERBATIM if _plain(claim.graph.text) in source.said else _likely(_looked(claim, source))
-        for claim in claims
+        for claim in renumbered(claims, [source.text])
     ]
 
 
@@ -191,6 +192,7 @@ def matches(
     "there are cats" does not say that there are no dogs. With ``nearest`` the nearest is taken,
     whether it says the claim or not, where their words are alike at all.
     """
+    claims = renumbered(claims, references)
     written = {_plain(view.graph.text): i for i, view in reversed(list(enumerate(references)))}
     alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
     sources = [Source(view, whole=True) for view in references]
