@@ -28,6 +28,8 @@ PLACING = _words("placing")
 """Verbs that bring their object to a place: "puts a cup on the table"."""
 DIRECTING = _words("directing")
 """Verbs with a direction: who "looks left" is not on the left for that."""
+DATING = _words("dating")
+"""Prepositions of years."""
 ANIMATE_VERBS = _words("animate verbs")
 """What only people and animals do: "sits on a bench reading" is said of the sitter."""
 INSTRUMENTS = _words("instruments")

@@ -13,6 +13,7 @@ from beholder.language.graph import SceneGraph
 from beholder.language.links import Coref, Links
 from beholder.language.phrases import Phrases, find_phrases, named_subject
 from beholder.language.relate import relation_facts
+from beholder.language.years import year_facts
 
 Rules: TypeAlias = Literal["reference", "fixed"]
 
@@ -41,6 +42,7 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
     name_pronouns(document, phrases, links)
     builder = Builder(document, phrases, links)
     builder.add(attribute_facts(document, phrases))
+    builder.add(year_facts(document, phrases))
     builder.add(relation_facts(document, phrases))
     return builder.graph(rules)
 

@@ -15,6 +15,7 @@ from beholder.records import Span
 
 StatementKind: TypeAlias = Literal["existence", "attribute", "relation"]
 _VOWELS = tuple("aeiou")
+_OF_YEARS = ("in", "of", "from", "by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,9 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
 def _attribute(attribute: Attribute, graph: SceneGraph) -> Statement:
     entity = graph.entities[attribute.entity]
     words = attribute.text
+    if attribute.rule == "year":  # "in 1750" alone says that it was there then
+        plain = words.partition(" ")[0].lower() in _OF_YEARS
+        words = f"from {attribute.value if plain else words}"
     if attribute.kind == "kind":
         words = words if entity.plural else _article(words) + words
     if attribute.kind == "state":

@@ -24,7 +24,7 @@ from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.exchanges import exchanged
-from beholder.judges.builtin.lexis import content, named_further, said_in
+from beholder.judges.builtin.lexis import content, named_further, part_numbers, said_in
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import UnitSeen, related
@@ -294,6 +294,7 @@ def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
     if not words or not target.words:
         return np.zeros(len(source.units))
     similarity = np.clip(source.unit_word_vectors @ target.word_vectors.T, 0.0, 1.0)
+    part_numbers(similarity, words, target.words)
     lower_excluded(similarity, source.unit_word_values, target.word_values, _EXCLUDED)
     weights = source.unit_word_weights
     n = len(source.units)
@@ -325,6 +326,7 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
     asked = [source.properties[row].value for row in rows]
     similarity = said_in(asked, [p.value for p in target.properties], _EXCLUDED)
     whole = np.clip(source.property_vectors[rows] @ target.property_vectors.T, 0.0, 1.0)
+    part_numbers(whole, asked, [found.value for found in target.properties])
     single = [row for row, value in enumerate(asked) if len(content(value)) == 1]
     similarity[single] = np.maximum(similarity[single], whole[single])
     chosen = {row: place for place, row in enumerate(rows)}

@@ -172,6 +172,7 @@ def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> Float
 def word_likeness(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
     """(asked, said), 0..1: cosine of words, 1 where one says the other."""
     found = np.clip(vectors(asked) @ vectors(said).T, 0.0, 1.0).astype(np.float64)
+    part_numbers(found, asked, said)
     first, second = [values(word) for word in asked], [values(word) for word in said]
     for i, j in np.argwhere(found >= _LEAST_COSINE).tolist():
         if says(asked[i], said[j]):
@@ -179,6 +180,17 @@ def word_likeness(asked: Sequence[str], said: Sequence[str], excluded: float) ->
         elif first[i]:
             found[i, j] *= excluded if exclude(first[i], second[j]) else _OUT_OF_CLASS
     return found
+
+
+def part_numbers(similarity: FloatArray, asked: Sequence[str], said: Sequence[str]) -> None:
+    """Set to 0 how near numbers in digits come to each other (asked, said): no year is another."""
+    rows, columns = (
+        [place for place, word in enumerate(words) if word.isdecimal()] for words in (asked, said)
+    )
+    for i in rows:
+        for j in columns:
+            if asked[i] != said[j]:
+                similarity[i, j] = 0.0
 
 
 def _numbered(texts: Sequence[Sequence[str]]) -> dict[str, int]:
