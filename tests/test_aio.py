@@ -35,7 +35,7 @@ def test_an_error_ends_what_is_under_way() -> None:
         try:
             if number == 2:
                 raise ValueError("planned")
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()  # for ever
         finally:
             ended.append(number)
         return number
