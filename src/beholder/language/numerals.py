@@ -14,7 +14,6 @@ _JOINING = frozenset(("a", "an", "and"))
 _RANGE = frozenset(("or", "to"))
 _HALF = "half"
 _THOUSAND = 1000
-_HUNDRED = 100
 
 
 @lru_cache(maxsize=1 << 12)
