@@ -83,10 +83,15 @@ def _objects() -> str:
     return " ".join(f"There is a {name}." for name in OBJECTS)
 
 
+def _denied() -> str:
+    return " ".join(f"There is no {name}." for name in OBJECTS)
+
+
 ATTACKS: dict[str, Attack] = {
     "said three times": lambda text, _, __: " ".join([text] * 3),
     "first sentence again and again": _repeated_sentence,
     "50 objects listed after it": lambda text, _, __: f"{text} {_objects()}",
+    "50 things denied after it": lambda text, _, __: f"{text} {_denied()}",
     "50 objects alone": lambda _, __, ___: _objects(),
     "the prompt copied before it": lambda text, _, __: f"{PROMPT} {text}",
     "the prompt alone": lambda _, __, ___: PROMPT,

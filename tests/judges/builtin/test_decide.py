@@ -23,6 +23,7 @@ N = Numbers(
     contradicted=0.2,
     elsewhere=0.5,
     unpaired=0.4,
+    silent=0.45,
     ends=0.6,
     related=0.8,
     other_verb=0.45,
@@ -66,8 +67,9 @@ def relation(**given: object) -> Evidence:
         (entity(affirmed=False, coverage=1.0, named=1.0), 0.0),
         (entity(affirmed=False, coverage=0.0, named=0.8), 0.2),
         (entity(affirmed=False, coverage=0.0, named=0.8, denied=True), 0.8),
-        (entity(affirmed=False, coverage=0.6, named=0.4), 1.0),
-        (entity(affirmed=False, counterpart=False, coverage=0.4), 0.7),
+        (entity(affirmed=False, coverage=0.6, named=0.4), 0.45),
+        (entity(affirmed=False, counterpart=False, coverage=0.4), 0.45),
+        (entity(affirmed=False, counterpart=False, coverage=1.0), 0.25),
         # an amount is as sure as the thing
         (Evidence("amount", stated=0.5, named=0.8), 0.4),
         # a quarter of the coverage, the rest what is said of the counterpart
@@ -204,7 +206,7 @@ def test_what_is_surely_absent(found: Evidence, expected: bool) -> None:
         (Evidence("amount", stated=1.0, named=0.7), True),
         (entity(coverage=1.0, named=0.79), False),  # value 0.9: its words are there
         (entity(coverage=0.0, named=0.8), True),
-        (entity(affirmed=False, named=0.4), True),  # nothing speaks of it
+        (entity(affirmed=False, named=0.9, denied=True), True),
         (relation(stated=0.74, coverage=1.0), False),
         (relation(stated=0.75), True),
         (relation(order=0.75), True),

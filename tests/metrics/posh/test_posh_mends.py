@@ -147,3 +147,12 @@ def test_another_language_is_refused_with_the_way_out() -> None:
 def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         PoSh(**wrong)  # type: ignore[arg-type]
+
+
+def test_lists_of_what_is_not_there_pay_nothing() -> None:
+    reference = "A man in a red coat holds a cup in the street."
+    plain = "A man holds a cup."
+    for more in (" There is no elephant. There are no cars.", " He is without a dog."):
+        longer, found = (FIXED.score_text(text, reference) for text in (plain + more, plain))
+        assert longer.values["precision"] < found.values["precision"]
+        assert longer.values["f1"] < found.values["f1"]

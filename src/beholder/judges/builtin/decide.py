@@ -79,7 +79,7 @@ def _surely_there(found: Evidence, n: Numbers) -> bool:
 
 
 def _surely_absent(found: Evidence, made: float, n: Numbers) -> bool:
-    if found.kind in ("amount", "relation"):
+    if found.kind in ("amount", "relation") or not found.affirmed:
         return False
     if found.kind == "entity":
         return made < n.sure_named and not found.vague
@@ -92,12 +92,12 @@ def _entity(found: Evidence, n: Numbers) -> float:
     made = _mixed(found.coverage, max(found.named, passing), n.entity_anywhere)
     if found.named >= n.same:  # what it is called decides, not the rest of its name
         made = max(made, min(found.named, n.narrower) if found.narrower else found.named)
-    if not found.affirmed:  # "no people" holds where nothing speaks of people
+    if not found.affirmed:  # where nothing speaks of people, "no people" is not said
         if found.denied and found.named >= n.same:
             return max(made, n.same)
         if found.named >= n.same:
             return min(1.0 - made, n.contradicted)
-        return 1.0 if found.counterpart else 1.0 - made
+        return n.silent if found.counterpart else min(1.0 - made, n.silent)
     if found.denied and found.named >= n.same:
         return min(made, n.contradicted)
     return min(made, n.unpaired) if found.crowded else made

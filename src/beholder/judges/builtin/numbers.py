@@ -55,6 +55,7 @@ class Numbers:
     contradicted: float
     elsewhere: float
     unpaired: float
+    silent: float
     ends: float
     related: float
     other_verb: float
