@@ -22,6 +22,8 @@ SPECS = [
     f"openai('m', api_key='{PLANTED}')",
     f"openai('m', password='{PLANTED}')",
     f"openai('m', key_env='{PLANTED}')",
+    f"openai('m', key_env=['MY_KEY', '{PLANTED}'])",
+    "openai('m', key_env=7)",
     f"panel(members=[openai('a', key_env='{PLANTED}'), hf('b')])",
 ]
 

@@ -157,18 +157,18 @@ def _check_no_secrets(name: str, value: object, key: str = "") -> None:
 
     Messages name the option and never the value.
     """
-    if isinstance(value, Mapping):
+    if key == "key_env" and value is not None:
+        if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
+            raise ConfigError(
+                f"{name}: key_env is the name of an environment variable, in capitals, such as"
+                " OPENAI_API_KEY; the key itself stands nowhere but in that variable"
+            )
+    elif isinstance(value, Mapping):
         for inner, given in value.items():
             _check_no_secrets(name, given, str(inner))
     elif isinstance(value, list | tuple):
         for given in value:
             _check_no_secrets(name, given, key)
-    elif isinstance(value, str) and key == "key_env":
-        if not _VARIABLE.fullmatch(value):
-            raise ConfigError(
-                f"{name}: key_env is the name of an environment variable, in capitals, such as"
-                " OPENAI_API_KEY; the key itself stands nowhere but in that variable"
-            )
     elif isinstance(value, str) and value and _SECRET.fullmatch(key):
         raise ConfigError(
             f"{name}: {key} looks like a secret, and a spec is written into every result; set the"
