@@ -71,7 +71,7 @@ REFUSED = [
     ("facts", "0", True, "expected true, false"),
     ("ratings", "remark", 5, "a remark"),
     ("ratings", "remark", "x" * 2001, "a remark"),
-    ("ratings", "remark", "nice \ud83d", "half a character"),
+    ("ratings", "remark", "nice \ud83d", "half of a surrogate pair"),
     ("ratings", "done", "yes", "done is true"),
 ]
 

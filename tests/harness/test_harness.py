@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 from beholder.errors import ConfigError, RunError
@@ -38,6 +41,13 @@ def test_blank_references_are_none() -> None:
     ] == pytest.approx(0.8)
     process, _ = captions("rouge", references="answer")
     assert process({"answer": [" ", REFERENCE]}, ["x"])["rouge"]["references"] == [REFERENCE]
+
+
+def test_columns_may_be_arrays() -> None:
+    texts: Any = np.array(TEXTS)
+    references: Any = np.array([REFERENCE] * 2)
+    found = load("rouge").compute(predictions=texts, references=references)
+    assert found["rouge_1"] == pytest.approx(0.6)
 
 
 def test_compute_refuses_columns_of_another_length() -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from servers.faults import completion
+from servers.faults import body_of, completion
 
 QUICK: dict[str, Any] = {"batch": True, "batch_quiet": 0.05, "batch_poll": 0.02}
 
@@ -24,12 +24,7 @@ class BatchServer:
         self.n_probes = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        raw = b""
-        while True:
-            event = await receive()
-            raw += event.get("body", b"")
-            if not event.get("more_body"):
-                break
+        raw = await body_of(receive)
         answer = self.route(scope["method"], scope["path"].removeprefix("/v1"), raw)
         body = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
         kind = b"text/plain" if isinstance(answer, str) else b"application/json"

@@ -68,6 +68,16 @@ class Refusal(Exception):
         self.status = status
 
 
+async def body_of(receive: Any) -> bytes:
+    """The whole body of a request."""
+    raw = b""
+    while True:
+        event: Mapping[str, Any] = await receive()
+        raw += bytes(event.get("body", b""))
+        if not event.get("more_body"):
+            return raw
+
+
 class FaultServer:
     """Plays a server.
 
@@ -103,12 +113,7 @@ class FaultServer:
         self.url = ""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        raw = b""
-        while True:
-            event = await receive()
-            raw += event.get("body", b"")
-            if not event.get("more_body"):
-                break
+        raw = await body_of(receive)
         if scope["path"].endswith("/models"):
             known = self.models is not None
             await _send(send, 200 if known else 404, json.dumps(self.models or {}).encode())

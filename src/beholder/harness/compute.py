@@ -45,13 +45,16 @@ class Computed:
         for name, column in (("references", references), ("images", images)):
             if column is not None and len(column) != len(predictions):
                 raise ConfigError(f"{len(predictions)} predictions have {len(column)} {name}")
-        for k, prediction in enumerate(predictions):
+        nothing = [None] * len(predictions)
+        of = nothing if references is None else references
+        seen = nothing if images is None else images
+        for prediction, texts, pictures in zip(predictions, of, seen, strict=True):
             self._items.append(
                 Item(
                     id=str(len(self._items) + 1),
                     candidate=prediction,
-                    references=texts_of(references[k] if references else None, "references"),
-                    images=texts_of(images[k] if images else None, "images"),
+                    references=texts_of(texts, "references"),
+                    images=texts_of(pictures, "images"),
                 )
             )
 

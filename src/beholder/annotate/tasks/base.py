@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from beholder.annotate.records import DONE, REMARK, AnnotationUnit, Judgments, ShownPicture, State
 from beholder.benchmarks.reliability import Reliability
-from beholder.data.row import shorten
+from beholder.data.row import RowError, plain_text, shorten
 from beholder.errors import ItemError
 from beholder.records import Item, ItemScore, Unit
 
@@ -107,8 +107,10 @@ class Task(ABC):
         if part == REMARK:
             if value is not None and not (isinstance(value, str) and len(value) <= MAX_REMARK):
                 raise ItemError(f"a remark is a text of at most {MAX_REMARK:,} characters")
-            if value is not None and any("\ud800" <= sign <= "\udfff" for sign in value):
-                raise ItemError("a remark holds half a character, which cannot be kept")
+            try:
+                plain_text(value or "")
+            except RowError as error:
+                raise ItemError(f"the remark {error.reason}, which cannot be kept") from error
         elif part == DONE:
             if value not in (True, None):
                 raise ItemError(f"done is true or null, got {shorten(value)}")
