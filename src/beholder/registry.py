@@ -44,10 +44,11 @@ def origin(cls: type[Any]) -> Origin | None:
     package = cls.__module__.partition(".")[0]
     if package in ("beholder", "__main__"):
         return None
-    for point in entry_points():
-        if point.group.startswith("beholder.") and point.dist and _loads(point, cls, package):
-            dist = point.dist
-            return Origin(f"{dist.name}/{point.name}", dist.name, dist.version)
+    for group in sorted(entry_points().groups):
+        for point in entry_points(group=group) if group.startswith("beholder.") else ():
+            if point.dist and _loads(point, cls, package):
+                dist = point.dist
+                return Origin(f"{dist.name}/{point.name}", dist.name, dist.version)
     for name in _distributions().get(package, ()):
         return Origin("", name, version(name))
     return None
