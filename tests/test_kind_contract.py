@@ -242,7 +242,7 @@ def _kinds_in_the_source() -> set[str]:
             if named == ["KIND"] and isinstance(
                 value := getattr(node, "value", None), ast.Constant
             ):
-                found.add(value.value)
+                found.add(str(value.value))
     return found
 
 

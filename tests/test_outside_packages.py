@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from beholder import registry
+from beholder._version import __version__
 from beholder.api import score
 from beholder.cli.main import app
 from beholder.errors import RunError
@@ -120,7 +121,7 @@ def _forget(module: str) -> None:
     for known in (METRICS, JUDGES, COREFERENCES):
         for name in [one for one in known._classes if "/" in one]:
             del known._classes[name]
-    registry.origin.cache_clear()
+    registry._ORIGINS.clear()
     registry._distributions.cache_clear()
 
 
@@ -132,7 +133,7 @@ def test_a_metric_names_its_package_and_version(install: Install) -> None:
     built = metric("mypkg/colours(names='red')")
     assert built.name == "mypkg/colours"
     assert metric("mypkg/colours(names='blue')").name == "mypkg/colours(names='blue')"
-    assert built.signature() == "mypkg/colours|names:red|mypkg:0.2|v:0.2.0"
+    assert built.signature() == f"mypkg/colours|names:red|mypkg:0.2|v:{__version__}"
     assert type(built)().signature() == built.signature()  # by the class, without a spec
 
 
@@ -156,7 +157,9 @@ def test_two_packages_with_one_short_name_stand_side_by_side(
     run = score(ITEMS, both, out=tmp_path / "run")
     means = {name: found.values["recall"].mean for name, found in run.summary.items()}
     assert means == {"mypkg/colours": 0.5, "other-pkg/colours": 1.0}
-    assert metric(both[1]).signature() == "other-pkg/colours|names:red|other-pkg:3.1|v:0.2.0"
+    assert metric(both[1]).signature() == (
+        f"other-pkg/colours|names:red|other-pkg:3.1|v:{__version__}"
+    )
 
 
 def test_pages_and_help_show_the_full_name(
@@ -190,4 +193,4 @@ def test_ours_and_code_of_no_distribution_name_none() -> None:
     from toy.metric import WordCount
 
     assert registry.origin(type(metric("bleu"))) is None
-    assert WordCount().signature() == "word_count|factor:1.0|v:0.2.0"
+    assert WordCount().signature() == f"word_count|factor:1.0|v:{__version__}"

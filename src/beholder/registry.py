@@ -38,9 +38,17 @@ class Origin:
     version: str
 
 
-@cache
+_ORIGINS: dict[type[Any], Origin | None] = {}
+
+
 def origin(cls: type[Any]) -> Origin | None:
     """The outside distribution of a class; None of ours, and of code that is not installed."""
+    if cls not in _ORIGINS:
+        _ORIGINS[cls] = _find_origin(cls)
+    return _ORIGINS[cls]
+
+
+def _find_origin(cls: type[Any]) -> Origin | None:
     package = cls.__module__.partition(".")[0]
     if package in ("beholder", "__main__"):
         return None

@@ -171,9 +171,12 @@ def test_what_is_asked_is_what_is_declared(
     asker, subjects_in, operations, looks = TABLE[name]
     opened: list[str] = []
     files = Pictures.files
-    monkeypatch.setattr(
-        Pictures, "files", lambda self, names: opened.extend(names) or files(self, names)
-    )
+
+    def noting(self: Pictures, names: Sequence[str]) -> list[Path]:
+        opened.extend(names)
+        return files(self, names)
+
+    monkeypatch.setattr(Pictures, "files", noting)
     recording = Recording(judge(JUDGE))
     tools = OneJudge(recording, tmp_path)
     subjects = list(subjects_in(tmp_path))

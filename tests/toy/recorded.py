@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ class Oracle(Backend):
         return Answer((Sample(said, "stop"),) * request.sampling.n, "oracle")
 
     async def surprisal(
-        self, texts: list[str], *, prompt: str, images: tuple[SentImage, ...] = ()
+        self, texts: Sequence[str], *, prompt: str, images: tuple[SentImage, ...] = ()
     ) -> list[Surprisal]:
         return [
             Surprisal(0.5 + _draw(f"{prompt}{text}", 1000) / 100, len(text.split()), len(text))
@@ -71,7 +71,7 @@ def _draw(seed: str, n: int) -> int:
     return int(hashlib.sha256(seed.encode("utf-8")).hexdigest(), 16) % n
 
 
-def _fill(schema: dict[str, Any], seed: str, text: str) -> Any:
+def _fill(schema: Mapping[str, Any], seed: str, text: str) -> Any:
     kind = schema["type"]
     if isinstance(kind, list):
         return None if _draw(seed, 2) else _fill({**schema, "type": kind[0]}, seed, text)
@@ -88,14 +88,14 @@ def _fill(schema: dict[str, Any], seed: str, text: str) -> Any:
     return bool(_draw(seed, 2)) if kind == "boolean" else 1 + _draw(seed, 3)
 
 
-def _rows(schema: dict[str, Any], seed: str, text: str) -> list[Any]:
+def _rows(schema: Mapping[str, Any], seed: str, text: str) -> list[Any]:
     """Two items, or one for each number that their first field may have."""
     one = schema["items"]
-    numbered = next(iter(one.get("properties", {}).items()), ("", {}))
-    name, listed = numbered[0], numbered[1].get("enum") or [None] * (schema.get("minItems") or 2)
-    rows = [_fill(one, f"{seed}/{at}", text) for at in range(len(listed))]
-    if "enum" in numbered[1]:
-        rows = [{**row, name: value} for row, value in zip(rows, listed, strict=True)]
+    name, first = next(iter(one.get("properties", {}).items()), ("", {"type": "string"}))
+    n = len(first.get("enum", ())) or schema.get("minItems") or 2
+    rows = [_fill(one, f"{seed}/{at}", text) for at in range(n)]
+    if "enum" in first:
+        rows = [{**row, name: value} for row, value in zip(rows, first["enum"], strict=True)]
     return rows
 
 
@@ -121,9 +121,12 @@ def settings() -> Iterator[str]:
             continue
         fields = {p.name: p for p in params(METRICS.get(name))}
         judged = "judge" in fields
-        plain = {"judge": _MODEL} if judged and fields["judge"].default is REQUIRED else {}
-        asked = [{**plain, field: value} for field, value in _choices(name)]
-        for options in [plain, *asked, *([{"judge": _MODEL}] if judged and not plain else [])]:
+        by_model: dict[str, object] = {"judge": _MODEL}
+        plain = by_model if judged and fields["judge"].default is REQUIRED else {}
+        asked = [plain, *({**plain, field: value} for field, value in _choices(name))]
+        if judged and not plain:
+            asked.append(by_model)
+        for options in asked:
             try:
                 yield metric(name, **options).name
             except ConfigError:  # a choice that goes with another one only
