@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-web test-ray test-harness test-hf test-models check release bench mutate chaos identity docs site lock clean
+.PHONY: demo test test-web test-ray test-harness test-hf test-models check release bench mutate chaos identity values docs site lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -113,6 +113,11 @@ chaos: $(VENV)/.dev
 # What the built-in judge's answers hang on, as signatures name it; a test fails when it is stale.
 identity: $(VENV)/.dev
 	$(BIN)/python -m training.identity
+
+# The values of this version, which a test holds all later ones against. A change of any value is a new
+# version; UNRELEASED=1 writes the table of a version again that is not released yet.
+values: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m tools.record_values $(if $(UNRELEASED),--unreleased)
 
 # Pages that are made from the registry, the table of prices and the help of commands; a test fails when they are stale.
 docs: $(VENV)/.dev

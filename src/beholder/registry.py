@@ -5,14 +5,83 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib.metadata import EntryPoints, entry_points
-from typing import ClassVar, Generic, TypeVar
+from functools import cache
+from importlib.metadata import (
+    EntryPoint,
+    EntryPoints,
+    entry_points,
+    packages_distributions,
+    version,
+)
+from typing import Any, ClassVar, Generic, TypeVar
 
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.spec import Spec, parse
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The outside distribution that a class comes from.
+
+    Attributes:
+        name: ``distribution/name`` of its entry point; empty if it has none.
+        distribution: Name of the distribution.
+        version: Its version.
+    """
+
+    name: str
+    distribution: str
+    version: str
+
+
+_ORIGINS: dict[type[Any], Origin | None] = {}
+
+
+def origin(cls: type[Any]) -> Origin | None:
+    """The outside distribution of a class; None of ours, and of code that is not installed."""
+    if cls not in _ORIGINS:
+        _ORIGINS[cls] = _find_origin(cls)
+    return _ORIGINS[cls]
+
+
+def _find_origin(cls: type[Any]) -> Origin | None:
+    package = cls.__module__.partition(".")[0]
+    if package in ("beholder", "__main__"):
+        return None
+    for group in sorted(entry_points().groups):
+        for point in entry_points(group=group) if group.startswith("beholder.") else ():
+            if point.dist and _loads(point, cls, package):
+                dist = point.dist
+                return Origin(f"{dist.name}/{point.name}", dist.name, dist.version)
+    for name in _distributions().get(package, ()):
+        return Origin("", name, version(name))
+    return None
+
+
+def _loads(point: EntryPoint, cls: type[Any], package: str) -> bool:
+    if point.value == f"{cls.__module__}:{cls.__qualname__}":
+        return True
+    if point.module.partition(".")[0] != package:
+        return False
+    try:
+        return point.load() is cls
+    except (ImportError, AttributeError):  # another class, of which an extra is missing
+        return False
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
+def versioned(made: object, identity: str) -> str:
+    """An identity, with distribution and version where the class of a tool is from outside."""
+    found = origin(type(made))
+    return identity if found is None else f"{identity}[{found.distribution}:{found.version}]"
 
 
 class Registry(Generic[T]):

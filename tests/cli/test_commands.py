@@ -253,4 +253,4 @@ def test_graph_refuses_another_language_and_unknown_rules(cli: Cli) -> None:
 
 
 def test_version_is_printed(cli: Cli) -> None:
-    assert cli("--version").out.strip() == "beholder 0.1.0"
+    assert cli("--version").out.strip() == "beholder 0.2.0"

@@ -356,7 +356,7 @@ def test_several_judges_and_captions_of_another_one(tmp_path: Path) -> None:
     assert study["judges"]["caption"].startswith("story:steady")
     assert study["judges"]["captions"].startswith("moody:steady")
     assert len(Moody.asked) == 10 * 2
-    with pytest.raises(RunError, match=r"holds scores of rate_storyline.*made as"):
+    with pytest.raises(RunError, match=r"holds scores of rate_storyline.*made in another way"):
         run_narratives(replace(config, captions=CaptionOptions()), Quiet())
 
 

@@ -235,7 +235,9 @@ def test_outcomes_made_in_another_way_are_refused_or_forgotten(tmp_path: Path) -
             store.add_asker(name, ITEM, {}, f"{name}|v:1")
             store.put(name, 0, ItemScore({"x": 1.0}))
             store.put(name, 1, ItemFailure("ItemError", "nothing"))
-        with pytest.raises(RunError, match="holds scores of m made as"):
+        with pytest.raises(
+            RunError, match="holds scores of m made by beholder 1, and this is beholder 2"
+        ):
             store.add_asker("m", ITEM, {}, "m|v:2")
         store.add_asker("m", ITEM, {}, "m|v:1", renew=True)
         assert store.finished("m") == {0, 1}  # the same way: nothing is forgotten

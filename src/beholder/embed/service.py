@@ -16,6 +16,7 @@ from cachetools import LRUCache
 
 from beholder.embed.base import Embedder, FloatArray
 from beholder.errors import ItemError, TransientError
+from beholder.registry import versioned
 
 _Outcome: TypeAlias = "asyncio.Future[FloatArray]"
 
@@ -68,8 +69,8 @@ class EmbeddingService:
 
     @property
     def identity(self) -> str:
-        """The embedder's."""
-        return self.embedder.identity
+        """The embedder's, with its distribution where that is not beholder."""
+        return versioned(self.embedder, self.embedder.identity)
 
     @property
     def per_process(self) -> bool:

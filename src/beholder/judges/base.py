@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, TypeVar
 
@@ -57,7 +58,15 @@ class Judge(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What fixes the answers, for signatures: served model, prompts, way of reading grades."""
+        """What fixes the answers: served model, prompts, way of reading grades."""
+
+    def identity_for(self, operations: Collection[str]) -> str:
+        """What fixes the answers to some operations, for signatures of what asks only them.
+
+        Args:
+            operations: Their names; what only others depend on is left out.
+        """
+        return self.identity
 
     @property
     def presence_threshold(self) -> float:

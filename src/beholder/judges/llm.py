@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.dry import DryAsker, Tally
 from beholder.judges.operations.base import ModelOperation, Operation, Respondent
 from beholder.judges.templates import Scale, Templates
+from beholder.registry import versioned
 
 T = TypeVar("T")
 
@@ -61,7 +63,11 @@ class LLMJudge(Judge):
 
     @property
     def identity(self) -> str:
-        """Served model, how grades are read, temperature, and hash of the prompts.
+        """As ``identity_for`` all operations."""
+        return self.identity_for(self.templates.names())
+
+    def identity_for(self, operations: Collection[str]) -> str:
+        """Served model, how grades are read, temperature, and hash of the operations' prompts.
 
         Asks the server who it is, the first time.
         """
@@ -69,8 +75,9 @@ class LLMJudge(Judge):
         read = "logprobs" if able.top_logprobs else f"mean of {self._samples}"
         kind = self.backend.name.partition(":")[0]
         temperature = f",t={self._temperature:g}" if self._temperature else ""
-        how = f"{read}{temperature},prompts@{self.templates.digest}"
-        return f"{kind}:{able.model}{self.backend.variant}({how})"
+        digest = self.templates.digest(operations)
+        how = f"{read}{temperature}{f',prompts@{digest}' if digest else ''}"
+        return versioned(self.backend, f"{kind}:{able.model}{self.backend.variant}({how})")
 
     @property
     def presence_threshold(self) -> float:

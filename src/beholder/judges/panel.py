@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, is_dataclass
 from statistics import fmean
 from typing import Any, TypeVar
@@ -18,8 +18,13 @@ from beholder.judges.answers import AnswerStore
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations.base import Operation, PanelOperation
+from beholder.registry import versioned
 
 T = TypeVar("T")
+
+
+def _named(identities: Iterable[str]) -> str:
+    return f"panel({', '.join(identities)})"
 
 
 class Panel(Judge):
@@ -49,7 +54,11 @@ class Panel(Judge):
     @property
     def identity(self) -> str:
         """The identities of all members."""
-        return f"panel({', '.join(member.identity for member in self._members)})"
+        return _named(member.identity for member in self._members)
+
+    def identity_for(self, operations: Collection[str]) -> str:
+        """The identities of all members for these operations."""
+        return _named(versioned(one, one.identity_for(operations)) for one in self._members)
 
     @property
     def presence_threshold(self) -> float:

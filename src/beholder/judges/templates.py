@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 from beholder.backends import Image, Message
 from beholder.errors import ConfigError
 from beholder.judges.fences import RULE, fence
+from beholder.releases import Release, writing
 
 Untrusted: TypeAlias = str | Sequence[str] | Sequence[tuple[int, str]]
 
@@ -137,6 +138,7 @@ class Templates:
             listed = ", ".join(map(repr, _PRESENCE))
             raise ConfigError(f"scale={scale!r}: expected one of {listed}")
         found = dict(_shipped())
+        own: dict[str, Template] = {}
         if folder is not None:
             own = _load(folder)
             if not own:
@@ -151,6 +153,8 @@ class Templates:
         presence = found[_PRESENCE[scale]]
         others = {n: one for n, one in found.items() if n not in _PRESENCE.values()}
         self._templates = {**others, "presence": presence}
+        self._own = {"presence" if one is presence else name for name, one in own.items()}
+        self._files = {"presence": _PRESENCE[scale]}
 
     def __getitem__(self, name: str) -> Template:
         return self._templates[name]
@@ -159,11 +163,29 @@ class Templates:
         """Names of the operations that have a prompt."""
         return sorted(self._templates)
 
-    @property
-    def digest(self) -> str:
-        """One hash over all prompts, for signatures."""
-        whole = ",".join(f"{name}:{self._templates[name].digest}" for name in self.names())
-        return hashlib.sha256(whole.encode("ascii")).hexdigest()[:8]
+    def digest(self, operations: Collection[str]) -> str:
+        """One hash over the prompts of some operations, for signatures.
+
+        Empty where none of them has a prompt. Under ``releases.written_by`` it is the hash over all
+        prompts, as that release stated it, if it put these operations as we do.
+        """
+        digests = {n: self._templates[n].digest for n in operations if n in self._templates}
+        release = writing()
+        if release is not None:
+            before = self._of_release(release)
+            if all(before.get(name) == digest for name, digest in digests.items()):
+                digests = before
+        whole = ",".join(f"{name}:{digest}" for name, digest in sorted(digests.items()))
+        return hashlib.sha256(whole.encode("ascii")).hexdigest()[:8] if whole else ""
+
+    def _of_release(self, release: Release) -> dict[str, str]:
+        """Hash of every prompt as an earlier release had it, prompts of the folder included."""
+        names = (set(release.prompts) - set(_PRESENCE.values())) | {"presence"}
+        shipped = {name: release.prompts.get(self._files.get(name, name), "") for name in names}
+        return {
+            name: self._templates[name].digest if name in self._own else digest
+            for name, digest in shipped.items()
+        }
 
 
 @cache

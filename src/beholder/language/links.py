@@ -13,7 +13,7 @@ from beholder.language.mentions import find_mentions
 from beholder.language.phrases import Phrases
 from beholder.optional import require
 from beholder.records import Span
-from beholder.registry import Registry
+from beholder.registry import Registry, origin
 
 SpanClusters: TypeAlias = Sequence[Sequence[Span]]
 Coref: TypeAlias = "str | Callable[[str], SpanClusters]"
@@ -53,6 +53,18 @@ COREFERENCES: Registry[Coreference] = Registry(
     group="beholder.coreferences",
 )
 """Coreference models by name; those of outside packages are called ``package/name``."""
+
+
+def coreference_identity(name: str) -> str:
+    """A name of a coreference as signatures state it: with the distribution of an outside one.
+
+    Raises:
+        UnknownNameError: There is none of that name.
+    """
+    if name in ("builtin", "none"):
+        return name
+    found = origin(COREFERENCES.get(name))
+    return name if found is None else f"{name}[{found.distribution}:{found.version}]"
 
 
 @lru_cache(maxsize=4)

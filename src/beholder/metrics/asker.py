@@ -24,7 +24,7 @@ from beholder.errors import (
     TransientError,
 )
 from beholder.judges.noting import noted_questions, question_rows
-from beholder.metrics.params import params, settle, signature_of, to_spec
+from beholder.metrics.params import full_name, params, settle, signature_of, to_spec
 from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore
 
@@ -61,7 +61,7 @@ class Asker(ABC, Generic[S]):
         registered_name: Name in specs and in signatures.
         values: Its values; the first is the headline, shown first.
         corpus_values: Values of the whole data set that are no mean over subjects; usually none.
-        operations: What it asks of a judge by prompts that ``beholder show`` displays.
+        operations: Names of all operations that it may ask of a judge.
     """
 
     registered_name: ClassVar[str]
@@ -134,7 +134,7 @@ class Asker(ABC, Generic[S]):
     @property
     def name(self) -> str:
         """Canonical text of its spec; fields at their default are left out."""
-        return str(to_spec(self.registered_name, self))
+        return str(to_spec(full_name(self.registered_name, type(self)), self))
 
     def config(self) -> dict[str, Any]:
         """All fields with their resolved values, for the run log."""
@@ -157,10 +157,24 @@ class Asker(ABC, Generic[S]):
         """Whether a field of this asker names a judge."""
         return any(kind == "judge" for kind, _ in self.tool_specs())
 
+    @property
+    def looks(self) -> bool:
+        """Whether it opens the pictures of its subjects; a run then notices that one changed."""
+        return False
+
+    @property
+    def operations_asked(self) -> tuple[str, ...]:
+        """Names of the operations that it asks of a judge as it is configured.
+
+        The signature names the prompts of these alone. All of ``operations`` unless overridden.
+        """
+        return self.operations
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """Identity of each tool this asker's fields name, by field."""
+        asked = self.operations_asked
         return {
-            p.name: tools.identity(p.metadata["tool"], getattr(self, p.name))
+            p.name: tools.identity(p.metadata["tool"], getattr(self, p.name), asked)
             for p in self._tool_params()
         }
 

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from beholder.metrics.base import Metric, ValueInfo
-from beholder.metrics.params import REQUIRED, choices, params
+from beholder.metrics.params import REQUIRED, choices, full_name, params
 
 
 def first_line(cls: type[Metric[Any]]) -> str:
@@ -16,7 +16,7 @@ def first_line(cls: type[Metric[Any]]) -> str:
 
 def describe(cls: type[Metric[Any]]) -> str:
     """A metric in Markdown: what it is, its values, its parameters, its signature."""
-    lines = [f"# {cls.registered_name}", "", inspect.getdoc(cls) or "", ""]
+    lines = [f"# {full_name(cls.registered_name, cls)}", "", inspect.getdoc(cls) or "", ""]
     lines += [
         f"Needs of each item: {', '.join(['candidate', *sorted(cls.required_fields)])}.",
         "",

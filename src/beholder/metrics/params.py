@@ -11,10 +11,14 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from beholder import __version__
 from beholder.errors import ConfigError
 from beholder.judges.base import Judge
+from beholder.registry import origin
+from beholder.releases import version_of
 from beholder.spec import Spec, tool
+
+BUILTIN_JUDGE = "builtin"
+"""Spec of the judge that is no model."""
 
 REQUIRED = MISSING
 """Default of a field that the user must give."""
@@ -113,10 +117,10 @@ def installed(package: str) -> str:
 def signature_of(
     name: str, built: object, config: Mapping[str, object], identities: Mapping[str, str] | None
 ) -> str:
-    """Signature: every param that affects the score, tools by their identity, and our version.
+    """Signature: every param that affects the score, tools by their identity, and the versions.
 
     Args:
-        name: Registered name.
+        name: Registered name; what an outside distribution offers is called by its full one.
         built: What has the params.
         config: The values they stand for.
         identities: Identity per param that names a tool; others show their value.
@@ -127,4 +131,16 @@ def signature_of(
         for p in params(built)
         if p.metadata["affects_score"]
     ]
-    return "|".join([name, *parts, f"v:{__version__}"])
+    found = origin(type(built))
+    versions = [] if found is None else [f"{found.distribution}:{found.version}"]
+    by_model = any(
+        p.metadata["tool"] == "judge" and config[p.name] != BUILTIN_JUDGE for p in params(built)
+    )
+    versions.append(f"v:{version_of(name, by_model=by_model)}")
+    return "|".join([full_name(name, type(built)), *parts, *versions])
+
+
+def full_name(name: str, cls: type[Any]) -> str:
+    """The name of a class in specs: ``distribution/name`` if it comes from an outside one."""
+    found = origin(cls)
+    return name if found is None else found.name or name

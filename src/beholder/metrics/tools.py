@@ -5,7 +5,7 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -17,6 +17,7 @@ from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
 from beholder.records import Item
+from beholder.registry import versioned
 from beholder.text.languages import ENGLISH, language_named, not_english
 from beholder.text.split import Splitter
 
@@ -173,9 +174,18 @@ class Tools:
                         f"{kind} {spec} reads English, but {why}; name {_READERS[kind]}"
                     )
 
-    def identity(self, kind: str, spec: str) -> str:
-        """The identity of a tool, as signatures state it."""
-        return self.get(kind, spec).identity
+    def identity(self, kind: str, spec: str, operations: Collection[str] | None = None) -> str:
+        """The identity of a tool, as signatures state it.
+
+        Args:
+            kind: Kind of tool.
+            spec: Its spec.
+            operations: What a judge is asked; None for anything.
+        """
+        made = self.get(kind, spec)
+        if isinstance(made, Judge) and operations is not None:
+            return versioned(made, made.identity_for(operations))
+        return versioned(made, made.identity)
 
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
         """Whether all of these tools, (kind, spec), may be made anew in every worker process."""

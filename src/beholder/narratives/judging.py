@@ -134,6 +134,11 @@ class CaptionFrame(JudgeAsker[Frame]):
                 " no more at least than at most"
             )
 
+    @property
+    def looks(self) -> bool:
+        """Whether a picture may lack its caption."""
+        return not self.all_given
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """Of the judge; one that cannot do what is asked is refused here, before any work."""
         if not self.all_given:
@@ -202,6 +207,11 @@ class Rater(JudgeAsker[Storyline]):
         Voting(self.judges, self.temperature)  # refuses what cannot be
         if self.by == "captions" and self.captioner is None:
             raise ConfigError("by='captions' needs a captioner, which says how captions are made")
+
+    @property
+    def looks(self) -> bool:
+        """Whether judges see the pictures."""
+        return self.by == "sight"
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Of the judge, and of who wrote the captions it reads.

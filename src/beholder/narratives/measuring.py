@@ -19,6 +19,7 @@ from beholder.narratives.strength import Coherence, coherence_of
 from beholder.narratives.topics import topics_by
 from beholder.narratives.warping import WarpedAlignment, dtw
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
+from beholder.spec import tool
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,11 @@ class MeasureCoherence(Asker[Storyline]):
     pictures: EmbeddedPictures | None = field(default=None, compare=False, repr=False)
     people: tuple[Storyline, ...] = field(default=(), compare=False, repr=False)
     data: str = ""
+
+    @property
+    def looks(self) -> bool:
+        """Whether vectors are made of pictures, and not read from a file."""
+        return tool(self.embedder).name != "npz"
 
     def prepare(self, subjects: Iterable[Storyline]) -> Self:
         """Find the human storylines, and what all numbers depend on."""

@@ -19,6 +19,7 @@ class Asked:
         n: Of how many of them, from the first.
         signature: How its outcomes are made.
         jobs: Of how many of these it is asked; which ones may be known only later.
+        renew: Whether outcomes that were made in another way are forgotten and made anew.
     """
 
     asker: Asker[Any]
@@ -26,6 +27,7 @@ class Asked:
     n: int
     signature: str
     jobs: int
+    renew: bool = False
 
     @property
     def name(self) -> str:

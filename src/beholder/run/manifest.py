@@ -14,7 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from beholder import __version__, files
+from beholder import files
+from beholder._version import __version__
 from beholder.errors import RunError
 from beholder.records import Estimate, Interval, MetricResult
 from beholder.run.asked import Asked

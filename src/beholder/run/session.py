@@ -25,6 +25,7 @@ from beholder.metrics.asker import Asker, Outcome
 from beholder.metrics.tools import check_taken
 from beholder.options import JudgeOptions, WorkOptions
 from beholder.records import MetricResult
+from beholder.releases import EARLIER, written_by
 from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
 from beholder.run.asked import Asked
@@ -33,6 +34,7 @@ from beholder.run.codec import Encoded
 from beholder.run.execute import Work, execute
 from beholder.run.export import export, tables_stand
 from beholder.run.inputs import Input
+from beholder.run.pictures import check_pictures
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 from beholder.run.summary import summarise
@@ -292,9 +294,20 @@ class Session:
         asker.identities(self.tools)  # a tool that cannot be made stops here, before any reading
         prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
+        made = self.store.signature(prepared.name)
+        if made not in (None, signature) and made in self._earlier(prepared):
+            self.store.renew_signature(prepared.name, signature)
         self.store.add_asker(prepared.name, kind, prepared.config(), signature, renew=renew)
-        self.asked.append(Asked(prepared, kind, n, signature, n if jobs is None else jobs))
+        self.asked.append(Asked(prepared, kind, n, signature, n if jobs is None else jobs, renew))
         return self.asked[-1]
+
+    def _earlier(self, asker: Asker[Any]) -> set[str]:
+        """The asker's signature as earlier releases wrote it, if it means the same."""
+        found = set()
+        for release in EARLIER:
+            with written_by(release):
+                found.add(asker.signature(asker.identities(self.tools)))
+        return found
 
     def _prepared(self, asker: Asker[S], kind: SubjectKind[S], n: int) -> Asker[S]:
         """The asker, knowing what it must of the data: as it was found before, or found now."""
@@ -310,12 +323,17 @@ class Session:
             self.store.add_knowledge(own, data, knowledge)
         return prepared
 
-    def begin(self, log: manifest.Log) -> bool:
+    def begin(self, log: manifest.Log, shared: Mapping[str, Iterable[str]] | None = None) -> bool:
         """Say that all is added; False where this very run is closed already.
 
         Args:
             log: What the run log says of data and settings.
+            shared: By name of what is asked, pictures on which all of its outcomes depend.
+
+        Raises:
+            RunError: The run holds scores made of a picture that has changed since.
         """
+        check_pictures(self.store, self._means.folder, self.asked, shared or {})
         self._log = manifest.build(self._kind, log, self.asked)
         reused = sum(min(one.jobs, self.store.n_finished(one.name, one.n)) for one in self.asked)
         total = sum(one.jobs for one in self.asked)

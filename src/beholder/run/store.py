@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,6 +33,9 @@ from beholder.run.tables_sqlite import SqliteTables
 
 S = TypeVar("S")
 T = TypeVar("T")
+
+VERSION = "v"
+"""The part of a signature that states the version of beholder."""
 
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, zlib.error, RecursionError)
 
@@ -195,10 +199,15 @@ class Store:
         if name not in made:
             self.tables.add_asker(StoredAsker(name, kind.name, config, signature))
         elif made[name] != signature:
-            raise RunError(
-                f"{self.folder} holds scores of {name} made as {made[name]!r}, now it would be"
-                f" {signature!r}; choose another run directory with -o"
-            )
+            raise RunError(_made_otherwise(self.folder, name, made[name], signature))
+
+    def signature(self, name: str) -> str | None:
+        """How the outcomes of an asker were made; None where the run has none of that name."""
+        return next((one.signature for one in self.tables.askers() if one.name == name), None)
+
+    def renew_signature(self, name: str, signature: str) -> None:
+        """State how outcomes were made as it is stated now, where it means the same."""
+        self.tables.renew_signature(name, signature)
 
     def askers(self) -> list[StoredAsker]:
         """The askers of the run, in the order they were added."""
@@ -376,3 +385,35 @@ def _subject(kind: SubjectKind[S]) -> Callable[[str], S]:
 
 def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()
+
+
+def _made_otherwise(folder: Path, name: str, made: str, now: str) -> str:
+    """Why outcomes of an asker cannot be continued, and what can be done."""
+    was, will = _parts(made), _parts(now)
+    changes = [
+        f"{part} was {was.get(part, '(not stated)')}, now {will.get(part, '(not stated)')}"
+        for part in dict.fromkeys((*will, *was))
+        if was.get(part) != will.get(part)
+    ]
+    how, finish = f"in another way ({'; '.join(changes)})", ""
+    if was.get(VERSION) != will.get(VERSION):
+        how = (
+            f"by beholder {was.get(VERSION)}, and this is beholder {will.get(VERSION)}, whose"
+            f" numbers may differ ({'; '.join(changes)})"
+        )
+        finish = f" To finish this run, install beholder=={was.get(VERSION)}."
+    return (
+        f"{folder} holds scores of {name} made {how}; scores made in two ways are not mixed. To"
+        " score again, choose another run directory with -o: answers that are in the cache are not"
+        f" paid for again.{finish} 'beholder report {folder}' and 'beholder view {folder}' still"
+        " read it"
+    )
+
+
+def _parts(signature: str) -> dict[str, str]:
+    """The parts of a signature by name; brackets hold signatures of their own."""
+    found: dict[str, str] = {}
+    for part in re.split(r"\|(?![^\[]*\])", signature):
+        name, mark, value = part.partition(":")
+        found[name if mark else "name"] = value if mark else name
+    return found

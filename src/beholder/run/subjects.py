@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,7 @@ class SubjectKind(Generic[S]):
         to_row: Its row, as JSON values.
         from_row: The subject of a row.
         source: What it describes: equal for several texts about one picture.
+        pictures: Names of its pictures.
         group: Columns to break results down by.
         measure: The values of a subject's outcome, from the subject and the outcome's detail, where
             they depend on what may arrive later; None where the outcome holds them.
@@ -49,6 +50,7 @@ class SubjectKind(Generic[S]):
     to_row: Callable[[S], Mapping[str, Any]]
     from_row: Callable[[Mapping[str, Any]], S]
     source: Callable[[S], object]
+    pictures: Callable[[S], Iterable[str]]
     group: Callable[[S], Mapping[str, str]]
     measure: Callable[[S, Mapping[str, Any]], Mapping[str, float]] | None = None
     loose: frozenset[str] = frozenset()
@@ -90,6 +92,7 @@ ITEM: SubjectKind[Item] = SubjectKind(
     to_row=to_row,
     from_row=item_from_row,
     source=lambda item: item.source,
+    pictures=lambda item: item.images,
     group=lambda item: item.group,
 )
 REVIEWS: SubjectKind[Reviews] = SubjectKind(
@@ -98,6 +101,7 @@ REVIEWS: SubjectKind[Reviews] = SubjectKind(
     to_row=reviews_row,
     from_row=partial(reviews_from_row, media_root=_ANYWHERE),
     source=lambda reviews: reviews.source,
+    pictures=lambda reviews: filter(None, [reviews.image]),
     group=_reviews_group,
     measure=_correlation,
     loose=frozenset({"ranks", "prompt_ranks"}),
@@ -108,6 +112,7 @@ FRAME: SubjectKind[Frame] = SubjectKind(
     to_row=frame_row,
     from_row=partial(frame_from_row, media_root=_ANYWHERE),
     source=lambda frame: frame.image or frame.id,
+    pictures=lambda frame: filter(None, [frame.image]),
     group=lambda frame: frame.labels,
 )
 STORYLINE: SubjectKind[Storyline] = SubjectKind(
@@ -116,6 +121,7 @@ STORYLINE: SubjectKind[Storyline] = SubjectKind(
     to_row=storyline_row,
     from_row=partial(storyline_from_row, media_root=_ANYWHERE),
     source=lambda storyline: storyline.id,
+    pictures=lambda storyline: filter(None, [frame.image for frame in storyline.frames]),
     group=lambda storyline: {"source": storyline.source, **storyline.group},
 )
 KINDS: Mapping[str, SubjectKind[Any]] = {

@@ -73,6 +73,9 @@ class Tables(Protocol):
     def add_asker(self, asker: StoredAsker) -> None:
         """Note an asker."""
 
+    def renew_signature(self, asker: str, signature: str) -> None:
+        """State the signature of an asker and of its scores in another way."""
+
     def forget(self, asker: str) -> None:
         """Remove an asker with all that came of it."""
 

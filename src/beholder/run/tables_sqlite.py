@@ -110,6 +110,15 @@ class SqliteTables:
         row = (asker.name, asker.kind, config, asker.signature)
         self._db.execute("INSERT INTO askers VALUES (?, ?, ?, ?)", row)
 
+    def renew_signature(self, asker: str, signature: str) -> None:
+        """See ``Tables``."""
+        with self.transaction():
+            for table, column in (("scores", "asker"), ("askers", "name")):
+                self._db.execute(
+                    f"UPDATE {table} SET signature = ? WHERE {column} = ?",  # noqa: S608  # the names are ours
+                    (signature, asker),
+                )
+
     def forget(self, asker: str) -> None:
         """See ``Tables``."""
         with self.transaction():

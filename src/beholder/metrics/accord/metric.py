@@ -63,6 +63,7 @@ class Accord(Metric[AccordEvidence]):
     encoder: str = param("minilm", "encoder of words in context: minilm, hf:NAME", tool="encoder")
 
     registered_name: ClassVar[str] = "accord"
+    operations: ClassVar[tuple[str, ...]] = ("presence", "contradict")
     bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("accord", "mean of f1, words and sentence, times in_order"),

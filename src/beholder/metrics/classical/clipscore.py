@@ -63,6 +63,11 @@ class _ImageTextMetric(Metric[Seen]):
     )
     prefix: str = param("A photo depicts ", "words put before every text, as published")
 
+    @property
+    def looks(self) -> bool:
+        """It compares with the pictures."""
+        return True
+
     async def gather(self, item: Item, tools: Tools) -> Seen:
         """Embed pictures and texts.
 

@@ -101,6 +101,7 @@ class DCScore(Metric[DCScoreEvidence]):
     pictured: bool = field(default=False, repr=False, compare=False)
 
     registered_name: ClassVar[str] = "dcscore"
+    operations: ClassVar[tuple[str, ...]] = ("decompose", "match", "match_nearest", "verify")
     bounds: ClassVar[Bounds] = Bounds(characters=100_000)
     values: ClassVar[tuple[ValueInfo, ...]] = _VALUES
     score_units = staticmethod(score_units)
@@ -133,6 +134,12 @@ class DCScore(Metric[DCScoreEvidence]):
         """The directions to score, in order."""
         return ("har", "mar") if self.direction == "both" else (self.direction,)
 
+    @property
+    def operations_asked(self) -> tuple[str, ...]:
+        """One of the two ways to match."""
+        match = "match_nearest" if self.match == "nearest" else "match"
+        return ("decompose", match, "verify")
+
     def prepare(self, items: Iterable[Item]) -> Self:
         """Find out whether there is a picture to look at."""
         return replace(self, pictured=any(map(self._looks_at, items)))
@@ -144,6 +151,11 @@ class DCScore(Metric[DCScoreEvidence]):
     def knowing(self, knowledge: Mapping[str, Any]) -> Self:
         """This metric as it looks at the pictures of the run, or not."""
         return replace(self, pictured=knowledge["pictured"])
+
+    @property
+    def looks(self) -> bool:
+        """Whether there is a picture to look at."""
+        return self.pictured
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot see is refused here, before any work, if it will have to."""

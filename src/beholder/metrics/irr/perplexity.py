@@ -78,6 +78,11 @@ class Perplexity(Metric[Measured]):
         if not isinstance(self.max_side, int) or self.max_side < 0:
             raise ConfigError(f"max_side={self.max_side!r}: expected a whole number from 0")
 
+    @property
+    def looks(self) -> bool:
+        """Whether the judge sees the pictures."""
+        return self.image
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
         tools.judge(self.judge).check_can(MeasureSurprisal, images=self.image)

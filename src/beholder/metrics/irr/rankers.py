@@ -70,6 +70,16 @@ class ByMetric(Ranker):
         """Tools of the metric."""
         return self.metric.tool_specs()
 
+    @property
+    def looks(self) -> bool:
+        """Whether the metric does."""
+        return self.metric.looks
+
+    @property
+    def operations_asked(self) -> tuple[str, ...]:
+        """What the metric asks."""
+        return self.metric.operations_asked
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """Identities of the metric's tools."""
         return self.metric.identities(tools)

@@ -37,6 +37,7 @@ class Response(Ranker):
     """
 
     registered_name: ClassVar[str] = "response"
+    operations: ClassVar[tuple[str, ...]] = ("rank",)
 
     judge: str = param(help="model that ranks", tool="judge")
     orders: int = param(1, "requests per image, each with the texts in another order")
@@ -50,6 +51,11 @@ class Response(Ranker):
             raise ConfigError(f"orders={self.orders!r}: expected a whole number from 1")
         if not isinstance(self.max_side, int) or self.max_side < 0:
             raise ConfigError(f"max_side={self.max_side!r}: expected a whole number from 0")
+
+    @property
+    def looks(self) -> bool:
+        """Whether the judge sees the picture."""
+        return self.image
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""

@@ -75,6 +75,11 @@ class DirectAssessment(Metric[Assessed]):
         if not isinstance(self.scale, int) or not 2 <= self.scale <= 100:
             raise ConfigError(f"scale={self.scale!r}: expected a whole number from 2 to 100")
 
+    @property
+    def looks(self) -> bool:
+        """Whether the judge sees the pictures."""
+        return "images" in SETTINGS[self.setting]
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
         tools.judge(self.judge).check_can(Assess, images="images" in SETTINGS[self.setting])

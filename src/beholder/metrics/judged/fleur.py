@@ -58,6 +58,11 @@ class FLEUR(Metric[Graded]):
     required_fields: ClassVar[frozenset[str]] = frozenset({"images"})
     operations: ClassVar[tuple[str, ...]] = ("grade",)
 
+    @property
+    def looks(self) -> bool:
+        """The judge sees the pictures."""
+        return True
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
         tools.judge(self.judge).check_can(GradeDescription, images=True)

@@ -38,6 +38,11 @@ class SingleNumber(Metric[Assessed]):
     def shown(self) -> frozenset[str]:
         """Fields of the item that the judge sees beside the candidate."""
 
+    @property
+    def looks(self) -> bool:
+        """Whether the judge sees the pictures."""
+        return "images" in self.shown
+
     def identities(self, tools: Tools) -> dict[str, str]:
         """The judge's; one that cannot do what is asked is refused here, before any work."""
         tools.judge(self.judge).check_can(Assess, images="images" in self.shown)

@@ -13,6 +13,7 @@ import numpy as np
 from beholder.errors import ConfigError
 from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence, Rewrite
+from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
@@ -141,6 +142,7 @@ class PoSh(Metric[PoShEvidence]):
     )
 
     registered_name: ClassVar[str] = "posh"
+    operations: ClassVar[tuple[str, ...]] = ("presence", "rewrite", "contradict")
     bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
@@ -167,12 +169,22 @@ class PoSh(Metric[PoShEvidence]):
         given = self.presence_threshold
         return judge.presence_threshold if given is None else given
 
+    @property
+    def operations_asked(self) -> tuple[str, ...]:
+        """Phrases are rewritten under published rules alone, contradictions asked under ours."""
+        if self.rules == "reference":
+            return ("presence", "rewrite") if self.identifiers == "judge" else ("presence",)
+        return ("presence", "contradict") if self.contradictions else ("presence",)
+
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Those of the tools, and the threshold in use."""
+        """Those of the tools and of the coreference, and the threshold in use."""
         judge = tools.judge(self.judge)
         if self.rules == "reference" and self.identifiers == "judge":
             judge.check_can(Rewrite)
-        return super().identities(tools) | {"presence_threshold": f"{self.threshold(judge):g}"}
+        return super().identities(tools) | {
+            "presence_threshold": f"{self.threshold(judge):g}",
+            "coref": coreference_identity(self.coref),
+        }
 
     async def gather(self, item: Item, tools: Tools) -> PoShEvidence:
         """Make the graphs and ask the judge, wave by wave.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ from beholder.errors import ConfigError, DataError
 from beholder.metrics.asker import Asker
 from beholder.narratives.cost import spent_on
 from beholder.narratives.hybrid import choose
-from beholder.narratives.judging import CaptionFrame, JudgeAsker, Rater
+from beholder.narratives.judging import CaptionFrame, JudgeAsker, Rater, RateStoryline
 from beholder.narratives.measuring import EmbeddedPictures, MeasureCoherence
+from beholder.records import Frame
 from beholder.run import manifest
 from beholder.run.asked import Asked
 from beholder.run.narrate import results
@@ -55,7 +56,10 @@ def run_narratives(
         asked = {name: _add(session, name, one, config, inputs) for name, one in askers.items()}
         source, n_bad = Path(config.sequences).name, len(inputs.bad_rows)
         log = manifest.Log(source, digest, n, n_bad, _settings(config))
-        if session.begin(log) or not (config.out / results.STUDY).is_file():
+        if (
+            session.begin(log, _shared(asked.values(), inputs))
+            or not (config.out / results.STUDY).is_file()
+        ):
             found = _ask(session, asked, config, inputs)
             study = results.build(config, found)
             results.write(config, study, found)
@@ -140,6 +144,19 @@ def _add(
     return session.add(asker, STORYLINE, n, jobs=jobs, renew=name == "coherence")
 
 
+def _shared(asked: Iterable[Asked], inputs: Inputs) -> dict[str, list[str]]:
+    """Pictures on which all outcomes of a stage depend: the collection, the examples."""
+    found = {}
+    for one in asked:
+        frames: Sequence[Frame] = ()
+        if isinstance(one.asker, MeasureCoherence):
+            frames = inputs.frames
+        elif isinstance(one.asker, RateStoryline):
+            frames = [frame for example, _ in one.asker.examples for frame in example.frames]
+        found[one.name] = [frame.image for frame in frames if frame.image is not None]
+    return found
+
+
 def _ask(
     session: Session, asked: Mapping[str, Asked], config: NarrateConfig, inputs: Inputs
 ) -> StageFindings:
@@ -167,7 +184,7 @@ def _ask(
     for name in judged(config):
         asker = asked[name].asker if name in asked else None
         if isinstance(asker, JudgeAsker) and session.answers is not None:
-            found.judges[name] = session.tools.identity("judge", asker.judge)
+            found.judges[name] = asker.identities(session.tools)["judge"]
             found.spent[name] = spent_on(found.outcomes[name].values(), session.answers)
     return found
 

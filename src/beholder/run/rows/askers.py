@@ -93,6 +93,7 @@ class CaptionRow(RowAsker):
         ValueInfo("other_length", "1 where the second one was, too, else 0"),
     )
     operation: ClassVar[type[Operation[Any]]] = operations.Caption
+    operations: ClassVar[tuple[str, ...]] = ("caption", "caption_again")
 
     language: str = param("English", "language to write in")
     words: tuple[int, int] = param((20, 200), "fewest and most words")
@@ -171,6 +172,7 @@ class ClassifyRow(RowAsker):
         ValueInfo("categories", "categories that fit", high=2.0),
     )
     operation: ClassVar[type[Operation[Any]]] = operations.Classify
+    operations: ClassVar[tuple[str, ...]] = ("classify",)
 
     categories: Mapping[str, str] = param(help="meaning by name")
     by: Literal["picture", "candidate", "reference"] = param(
@@ -237,6 +239,7 @@ class TranslateRow(RowAsker):
         ValueInfo("clauses", "clauses, all texts together", high=1e9),
     )
     operation: ClassVar[type[Operation[Any]]] = operations.Translate
+    operations: ClassVar[tuple[str, ...]] = ("translate",)
 
     source: str = param(help="language of the texts")
     target: str = param(help="language to write in")
@@ -295,6 +298,7 @@ class VaryRow(RowAsker):
 
     registered_name: ClassVar[str] = "vary"
     operation: ClassVar[type[Operation[Any]]] = operations.Vary
+    operations: ClassVar[tuple[str, ...]] = ("vary",)
 
     manner: Literal["paraphrase", "style", "tense", "summary", "expansion"] = param(
         "paraphrase", "what changes, while all that is said stays"

@@ -159,8 +159,7 @@ def _draw(making: Making[S], session: Session, n: int) -> None:
 
 def _write(making: Making[S], session: Session, n: int) -> Written:
     identities = {
-        system: session.tools.identity("judge", maker.judge)
-        for system, maker in making.systems.items()
+        system: maker.identities(session.tools)["judge"] for system, maker in making.systems.items()
     }
     failures: list[tuple[str, str, ItemFailure]] = []
     n_written, outside = 0, False

@@ -43,7 +43,7 @@ class Maker(Asker[S]):
     """Base of what has a judge make texts; they are the outcome's detail.
 
     Class attributes beyond those of ``Asker``:
-        operation: What the judge is asked.
+        operation: What the judge is asked first.
 
     Attributes:
         judge: The judge's spec.

@@ -53,6 +53,7 @@ class WriteReviews(Maker[Frame]):
 
     registered_name: ClassVar[str] = "review"
     operation: ClassVar[type[Operation[Any]]] = operations.Review
+    operations: ClassVar[tuple[str, ...]] = ("review",)
 
     language: str = param("en", "code of the language to write in")
     words: int = param(80, "words per review, about")

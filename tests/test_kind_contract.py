@@ -1,0 +1,356 @@
+"""What every kind of run must keep; a new kind is a new row of TABLE.
+
+Each has a lock, goes on after an interruption to the same bytes, plans without asking, refuses changed
+data, changed pictures and the folder of another kind, is drawn, and is read.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from beholder._version import __version__
+from beholder.api import Run
+from beholder.backends import BACKENDS
+from beholder.errors import RunError
+from beholder.metrics import metric
+from beholder.metrics.irr.rankers import ByMetric
+from beholder.metrics.irr.response import Response
+from beholder.narratives.settings import Voting
+from beholder.options import WorkOptions
+from beholder.report import draw
+from beholder.report.draw import DRAWINGS
+from beholder.run import manifest
+from beholder.run.narrate.config import CoherenceOptions, CollectionOptions, NarrateConfig
+from beholder.run.narrate.engine import plan_narratives, run_narratives
+from beholder.run.plan import RunPlan
+from beholder.run.rank.config import RankConfig
+from beholder.run.rank.engine import plan_ranking, run_ranking
+from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, TranslateRow
+from beholder.run.rows.reviews import ReviewsConfig, plan_reviews, run_reviews
+from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
+from beholder.run.scores import ScoreConfig, plan_scores, run_scores
+from beholder.run.session import Quiet
+from beholder.run.store import Store
+from toy.bothways import Reader
+from toy.judge import Storyteller
+from toy.photos import make_collection, write_narratives
+from toy.recorded import items
+from toy.reviewer import Reviewer, write_reviews
+
+for _name, _backend in (("story", Storyteller), ("reader", Reader), ("reviewer", Reviewer)):
+    if _name not in BACKENDS.names():
+        BACKENDS.register(_name)(_backend)
+
+SRC = Path(__file__).parents[1] / "src" / "beholder"
+ONE = WorkOptions(workers=1, concurrency=1)
+STORY, REVIEWER, READER = (
+    f"{name}(model='m', log='log')" for name in ("story", "reviewer", "reader")
+)
+TABLES = ("run.json", "scores.parquet", "units.parquet", "report.html")
+
+
+class Watched(Quiet):
+    """Progress that counts, and interrupts the run after so many outcomes."""
+
+    def __init__(self, at: int = 0) -> None:
+        self.at = at
+        self.total = self.reused = self.n_done = 0
+
+    def start(self, total: int, reused: int) -> None:
+        self.total, self.reused = total, reused
+
+    def advance(self, n_scored: int, n_failed: int) -> None:
+        self.n_done += n_scored + n_failed
+        if self.at and self.n_done >= self.at:
+            raise KeyboardInterrupt
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run as the tests drive it; all paths are relative to the current folder.
+
+    Attributes:
+        name: As ``run.json`` says it.
+        prepare: Writes the data.
+        run: Carries the run out.
+        plan: Plans it.
+        folder: The run directory.
+        change: Changes the first of the data.
+        picture: A picture that is looked at; None where none is.
+        others: Files that it leaves beside the tables.
+    """
+
+    name: str
+    prepare: Callable[[], object]
+    run: Callable[[Quiet], object]
+    plan: Callable[[], RunPlan]
+    folder: Path
+    change: Callable[[], object]
+    picture: Path | None
+    others: tuple[str, ...] = ()
+
+
+def _replace(file: str, old: str, new: str) -> None:
+    text = Path(file).read_text("utf-8")
+    assert old in text
+    Path(file).write_text(text.replace(old, new, 1), "utf-8")
+
+
+def _scored() -> Kind:
+    specs = ("bleu", "vcs", "fleur(judge='oracle:model')", "dcscore(judge='oracle:model')")
+    config = ScoreConfig("d.jsonl", tuple(map(metric, specs)), Path("run"), work=ONE)
+
+    def prepare() -> None:
+        rows = [
+            {"id": i.id, "candidate": i.candidate, "references": i.references, "images": i.images}
+            for i in items(Path())
+        ]
+        Path("d.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    return Kind(
+        "scores",
+        prepare,
+        lambda progress: run_scores(config, progress),
+        lambda: plan_scores(config),
+        config.out,
+        lambda: _replace("d.jsonl", "lemons", "oranges"),
+        Path("market.png"),
+    )
+
+
+def _ranked() -> Kind:
+    rankers = (Response(REVIEWER, orders=2), ByMetric(metric("length")))
+    config = RankConfig("r.jsonl", Path("run"), rankers, resamples=50, work=ONE)
+    return Kind(
+        "ranking",
+        lambda: write_reviews(Path("r.jsonl"), 5),
+        lambda progress: run_ranking(config, progress),
+        lambda: plan_ranking(config),
+        config.out,
+        lambda: _replace("r.jsonl", "Text 0 of 0", "Text 9 of 0"),
+        Path("img/000.png"),
+        ("ranking.json", "ranks.csv"),
+    )
+
+
+def _narrated() -> Kind:
+    config = NarrateConfig(
+        "s.jsonl",
+        Path("run"),
+        ("captions", "sight", "transitions", "coherence"),
+        STORY,
+        collection=CollectionOptions("data/index.csv"),
+        voting=Voting(judges=2),
+        coherence=CoherenceOptions("handcrafted"),
+        work=ONE,
+    )
+
+    def prepare() -> None:
+        make_collection(Path("data"), 12)
+        write_narratives(Path("s.jsonl"), 2, 12)
+
+    return Kind(
+        "narratives",
+        prepare,
+        lambda progress: run_narratives(config, progress),
+        lambda: plan_narratives(config),
+        config.out,
+        lambda: _replace("s.jsonl", '"p000", ', ""),
+        Path("data/img/000.jpg"),
+        ("study.json", "theta.npz"),
+    )
+
+
+def _rows(asker: RowAsker, *, looks: bool = True) -> Kind:
+    config = RowsConfig("data/d.jsonl", Path("out.jsonl"), {"s": asker}, work=ONE)
+
+    def prepare() -> None:
+        make_collection(Path("data"), 5)
+        rows = [
+            {"id": str(n), "candidate": f"A thing_{n} is there.", "images": [f"img/{n:03d}.jpg"]}
+            for n in range(5)
+        ]
+        Path("data/d.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    return Kind(
+        "rows",
+        prepare,
+        lambda progress: run_rows(config, progress),
+        lambda: plan_rows(config),
+        config.run,
+        lambda: _replace("data/d.jsonl", "thing_0", "thing_9"),
+        Path("data/img/000.jpg") if looks else None,
+        ("../out.jsonl",),
+    )
+
+
+def _reviewed() -> Kind:
+    config = ReviewsConfig("data/index.csv", Path("run"), REVIEWER, ("en", "de"), work=ONE)
+    return Kind(
+        "reviews",
+        lambda: make_collection(Path("data"), 4),
+        lambda progress: run_reviews(config, progress),
+        lambda: plan_reviews(config),
+        config.out,
+        lambda: _replace("data/index.csv", "Arica", "Iquique"),
+        Path("data/img/000.jpg"),
+        ("reviews.jsonl",),
+    )
+
+
+TABLE: dict[str, Callable[[], Kind]] = {
+    "scores": _scored,
+    "ranking": _ranked,
+    "narratives": _narrated,
+    "rows of caption": lambda: _rows(CaptionRow(STORY)),
+    "rows of classify": lambda: _rows(ClassifyRow(READER, {"nature": "land", "trade": "shops"})),
+    "rows of translate": lambda: _rows(TranslateRow(READER, "English", "Hindi"), looks=False),
+    "reviews": _reviewed,
+}
+
+
+@pytest.fixture
+def kind(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kind:
+    monkeypatch.chdir(tmp_path)
+    found: Kind = TABLE[request.param]()
+    found.prepare()
+    return found
+
+
+every = pytest.mark.parametrize("kind", TABLE, indirect=True)
+
+
+def test_the_table_has_every_kind_of_run() -> None:
+    tested = {row().name for row in TABLE.values()}
+    assert tested == set(DRAWINGS) == _kinds_in_the_source()
+
+
+def _kinds_in_the_source() -> set[str]:
+    """Values of every ``KIND = "..."`` of the package."""
+    found = {manifest.SCORES}
+    for file in SRC.rglob("*.py"):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            named = [ast.unparse(one) for one in getattr(node, "targets", ())]
+            if named == ["KIND"] and isinstance(
+                value := getattr(node, "value", None), ast.Constant
+            ):
+                found.add(str(value.value))
+    return found
+
+
+def contents(kind: Kind) -> dict[str, bytes]:
+    """All that a run leaves for people and programs, its store aside."""
+    draw(kind.folder)
+    named = (*TABLES, *kind.others)
+    thumbs = (str(one.relative_to(kind.folder)) for one in kind.folder.rglob("thumbs/*"))
+    return {name: (kind.folder / name).read_bytes() for name in (*named, *sorted(thumbs))}
+
+
+@every
+def test_it_goes_on_after_an_interruption_to_the_same_bytes(kind: Kind, tmp_path: Path) -> None:
+    kind.run(calm := Watched())
+    once, asked = contents(kind), Path("log").read_text() if Path("log").is_file() else ""
+    for at in (1, calm.total // 2):
+        again = tmp_path / str(at)
+        again.mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(again)
+            kind.prepare()
+            with pytest.raises(KeyboardInterrupt):
+                kind.run(stopped := Watched(at))
+            assert manifest.read(kind.folder)["status"] == "interrupted"
+            kind.run(resumed := Watched())
+            assert stopped.n_done <= resumed.reused < resumed.total == calm.total
+            assert resumed.n_done == resumed.total - resumed.reused
+            assert contents(kind) == once
+            if asked:  # nothing is paid for twice
+                assert sorted(Path("log").read_text().split()) == sorted(asked.split())
+
+
+@every
+def test_a_second_start_does_nothing(kind: Kind) -> None:
+    kind.run(first := Watched())
+    before = contents(kind)
+    kind.run(second := Watched())
+    assert (first.reused, first.n_done) == (0, first.total)
+    assert (second.reused, second.n_done, second.total) == (first.total, 0, first.total)
+    assert contents(kind) == before
+
+
+@every
+def test_a_plan_asks_and_writes_nothing(kind: Kind) -> None:
+    before = sorted(Path().rglob("*"))
+    plan = kind.plan()
+    assert plan.n_items > 0
+    assert plan.askers
+    assert sorted(Path().rglob("*")) == before
+
+
+@every
+def test_a_busy_folder_is_refused(kind: Kind) -> None:
+    with (
+        Store.open(kind.folder),
+        pytest.raises(RunError, match="being written by another beholder process"),
+    ):
+        kind.run(Watched())
+
+
+@every
+def test_changed_data_are_refused(kind: Kind) -> None:
+    kind.run(Watched())
+    kind.change()
+    with pytest.raises(RunError, match="holds a run over other data"):
+        kind.run(Watched())
+
+
+@every
+def test_a_changed_picture_is_refused_where_it_is_looked_at(kind: Kind) -> None:
+    kind.run(Watched())
+    before = contents(kind)
+    if kind.picture is None:
+        for picture in Path("data").rglob("*.jpg"):
+            Image.new("RGB", (9, 9), "red").save(picture)
+        kind.run(second := Watched())
+        assert second.n_done == 0
+        return
+    Image.new("RGB", (9, 9), "red").save(kind.picture)
+    with pytest.raises(RunError, match=r"made of another picture.*the file has changed since"):
+        kind.run(Watched())
+    assert {name: before[name] for name in ("scores.parquet", "units.parquet")} == {
+        name: (kind.folder / name).read_bytes() for name in ("scores.parquet", "units.parquet")
+    }
+
+
+@every
+def test_the_folder_of_another_kind_is_refused(kind: Kind) -> None:
+    kind.run(Watched())
+    log = manifest.read(kind.folder)
+    manifest.write(kind.folder, {**log, "kind": "weather"})
+    with pytest.raises(RunError, match="weather"):
+        kind.run(Watched())
+
+
+@every
+def test_it_is_drawn(kind: Kind) -> None:
+    kind.run(Watched())
+    page = draw(kind.folder).read_text("utf-8")
+    assert f"beholder {__version__}" in page
+    assert Path(manifest.read(kind.folder)["data"]["source"]).name in page
+
+
+@every
+def test_it_is_read(kind: Kind) -> None:
+    kind.run(watched := Watched())
+    run = Run(kind.folder)
+    assert run.kind == kind.name
+    found: list[Any] = [one for name in run.summary for one in run.outcomes(name)]
+    assert len(found) == watched.total
+    assert {row["metric"] for row in run.to_arrow().to_pylist()} <= set(run.summary)

@@ -1,0 +1,196 @@
+"""What other distributions offer: signatures name the distribution and its version."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from beholder import registry
+from beholder._version import __version__
+from beholder.api import score
+from beholder.cli.main import app
+from beholder.errors import RunError
+from beholder.judges import JUDGES
+from beholder.language.links import COREFERENCES
+from beholder.metrics import METRICS, Tools, metric
+from beholder.records import Item
+from beholder.report.draw import draw
+
+COLOURS = '''
+from dataclasses import dataclass
+from beholder.metrics import Metric, ValueInfo, param
+from beholder.records import ItemScore
+
+@dataclass(frozen=True)
+class Colours(Metric[float]):
+    """Colours of the candidate."""
+
+    registered_name = "colours"
+    values = (ValueInfo("recall", "colours", high=9.0),)
+    required_fields = frozenset()
+    names: str = param("red", "names")
+
+    async def gather(self, item, tools):
+        return FACTOR * item.candidate.split().count("red")
+
+    def score_item(self, item, evidence):
+        return ItemScore({"recall": evidence}, signature=self.signature())
+'''
+TOOLS = """
+import numpy as np
+from beholder.embed import Embedder
+from beholder.judges import Judge
+from beholder.language.links import Coreference
+from beholder.text import Segment, Splitter
+
+class Lengths(Embedder):
+    identity = "lengths"
+    async def embed(self, texts):
+        return np.array([[1.0, 0.0] for _ in texts], dtype=np.float32)
+
+class Whole(Splitter):
+    identity = "whole"
+    def split(self, text):
+        return [Segment(0, len(text))]
+
+class Nobody(Judge):
+    identity = "nobody"
+    def can(self, kind):
+        return True
+    async def ask(self, operation, draw=None):
+        return None
+
+class Apart(Coreference):
+    def clusters(self, text):
+        return []
+"""
+ENTRIES = """
+[beholder.metrics]
+colours = {module}.colours:Colours
+[beholder.embedders]
+lengths = {module}.tools:Lengths
+[beholder.splitters]
+whole = {module}.tools:Whole
+[beholder.judges]
+nobody = {module}:Nobody
+[beholder.coreferences]
+apart = {module}.tools:Apart
+"""
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Installs a distribution in a version; a second call replaces the first."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+
+    def put(name: str, version: str, factor: float = 1.0) -> None:
+        module = name.replace("-", "_")
+        for info in site.glob(f"{module}-*.dist-info"):
+            for file in info.iterdir():
+                file.unlink()
+            info.rmdir()
+        info = site / f"{module}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        (info / "entry_points.txt").write_text(ENTRIES.format(module=module))
+        (info / "top_level.txt").write_text(f"{module}\n")
+        (site / module).mkdir(exist_ok=True)
+        (site / module / "__init__.py").write_text("from .tools import Nobody\n")
+        (site / module / "colours.py").write_text(f"FACTOR = {factor}\n{COLOURS}")
+        (site / module / "tools.py").write_text(TOOLS)
+        _forget(module)
+
+    yield put
+    for module in ("mypkg", "other_pkg"):
+        _forget(module)
+
+
+def _forget(module: str) -> None:
+    """As in a new process."""
+    importlib.invalidate_caches()
+    for name in [one for one in sys.modules if one.partition(".")[0] == module]:
+        del sys.modules[name]
+    for known in (METRICS, JUDGES, COREFERENCES):
+        for name in [one for one in known._classes if "/" in one]:
+            del known._classes[name]
+    registry._ORIGINS.clear()
+    registry._distributions.cache_clear()
+
+
+ITEMS = [Item("a", "a red car"), Item("b", "a dog")]
+
+
+def test_a_metric_names_its_package_and_version(install: Install) -> None:
+    install("mypkg", "0.2")
+    built = metric("mypkg/colours(names='red')")
+    assert built.name == "mypkg/colours"
+    assert metric("mypkg/colours(names='blue')").name == "mypkg/colours(names='blue')"
+    assert built.signature() == f"mypkg/colours|names:red|mypkg:0.2|v:{__version__}"
+    assert type(built)().signature() == built.signature()  # by the class, without a spec
+
+
+def test_a_version_that_changed_is_refused_and_not_reused(install: Install, tmp_path: Path) -> None:
+    install("mypkg", "0.1", factor=0.0)
+    run = score(ITEMS, ["mypkg/colours"], out=tmp_path / "run")
+    assert run.summary["mypkg/colours"].values["recall"].mean == 0.0
+    install("mypkg", "0.2", factor=1.0)
+    with pytest.raises(RunError, match=r"mypkg was 0\.1, now 0\.2"):
+        score(ITEMS, ["mypkg/colours"], out=tmp_path / "run")
+    again = score(ITEMS, ["mypkg/colours"], out=tmp_path / "new")
+    assert again.summary["mypkg/colours"].values["recall"].mean == 0.5  # one red in two texts
+
+
+def test_two_packages_with_one_short_name_stand_side_by_side(
+    install: Install, tmp_path: Path
+) -> None:
+    install("mypkg", "1.0")
+    install("other-pkg", "3.1", factor=2.0)
+    both = ["mypkg/colours", "other-pkg/colours"]
+    run = score(ITEMS, both, out=tmp_path / "run")
+    means = {name: found.values["recall"].mean for name, found in run.summary.items()}
+    assert means == {"mypkg/colours": 0.5, "other-pkg/colours": 1.0}
+    assert metric(both[1]).signature() == (
+        f"other-pkg/colours|names:red|other-pkg:3.1|v:{__version__}"
+    )
+
+
+def test_pages_and_help_show_the_full_name(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("mypkg", "1.0")
+    score(ITEMS, ["mypkg/colours"], out=tmp_path / "run")
+    assert "mypkg/colours" in draw(tmp_path / "run").read_text("utf-8")
+    app(["show", "mypkg/colours"], result_action="return_value")
+    shown = capsys.readouterr().out
+    assert shown.split()[0] == "mypkg/colours"
+    assert "mypkg/colours|names:red|mypkg:1.0|v:" in shown
+
+
+@pytest.mark.parametrize(
+    ("spec", "part"),
+    [
+        ("cosine(embedder='mypkg/lengths')", "embedder:lengths[mypkg:1.0]"),
+        ("vcs(splitter='mypkg/whole')", "splitter:whole[mypkg:1.0]"),
+        ("posh(judge='mypkg/nobody')", "judge:nobody[mypkg:1.0]"),
+        ("posh(coref='mypkg/apart')", "coref:mypkg/apart[mypkg:1.0]"),
+    ],
+)
+def test_a_tool_names_its_package_and_version(install: Install, spec: str, part: str) -> None:
+    install("mypkg", "1.0")
+    built = metric(spec)
+    assert f"|{part}|" in built.signature(built.identities(Tools()))
+
+
+def test_ours_and_code_of_no_distribution_name_none() -> None:
+    from toy.metric import WordCount
+
+    assert registry.origin(type(metric("bleu"))) is None
+    assert WordCount().signature() == f"word_count|factor:1.0|v:{__version__}"

@@ -1,0 +1,191 @@
+"""The table of values that each version records: every metric, every choice of its settings.
+
+    PYTHONPATH=tests python -m tools.record_values
+
+The texts were written for this table. Answers of a model are played: they follow from the question
+alone, so that a prompt that changes shows, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from beholder.backends import BACKENDS, Answer, Backend, Capabilities, Request, Sample, Surprisal
+from beholder.backends import Image as SentImage
+from beholder.errors import ConfigError, MissingExtraError
+from beholder.metrics import METRICS, Metric, Tools, metric, params
+from beholder.metrics.params import REQUIRED, choices
+from beholder.records import Item, ItemFailure
+
+FOLDER = Path(__file__).parents[1] / "values"
+
+DIGITS = 6
+"""Decimals of a recorded value."""
+
+NOT_RECORDED = {
+    "bertscore": "its weights are no part of the package",
+    "clipscore": "its weights are no part of the package",
+    "refclipscore": "its weights are no part of the package",
+}
+
+_MODEL = "oracle:model"
+
+
+class Oracle(Backend):
+    """``oracle:MODEL``: an answer of the right form, drawn by a hash of the question."""
+
+    def __init__(self, model: str) -> None:
+        self.name = f"oracle:{model}"
+
+    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+        return Capabilities("oracle", 0, "schema", images=True)
+
+    async def chat(self, request: Request) -> Answer:
+        seed = f"{request.digest}/{request.replicate}"
+        if request.schema is None:
+            said = str(1 + _draw(seed, 5))
+        else:
+            said = json.dumps(
+                _fill(request.schema, seed, "\n".join(m.text for m in request.messages))
+            )
+        return Answer((Sample(said, "stop"),) * request.sampling.n, "oracle")
+
+    async def surprisal(
+        self, texts: Sequence[str], *, prompt: str, images: tuple[SentImage, ...] = ()
+    ) -> list[Surprisal]:
+        return [
+            Surprisal(0.5 + _draw(f"{prompt}{text}", 1000) / 100, len(text.split()), len(text))
+            for text in texts
+        ]
+
+
+def _draw(seed: str, n: int) -> int:
+    return int(hashlib.sha256(seed.encode("utf-8")).hexdigest(), 16) % n
+
+
+def _fill(schema: Mapping[str, Any], seed: str, text: str) -> Any:
+    kind = schema["type"]
+    if isinstance(kind, list):
+        return None if _draw(seed, 2) else _fill({**schema, "type": kind[0]}, seed, text)
+    if "enum" in schema:
+        return schema["enum"][_draw(seed, len(schema["enum"]))]
+    if kind == "object":
+        fields = schema["properties"].items()
+        return {name: _fill(one, f"{seed}/{name}", text) for name, one in fields}
+    if kind == "array":
+        return _rows(schema, seed, text)
+    if kind == "string":
+        words = text.split()
+        return words[_draw(seed, len(words))]
+    return bool(_draw(seed, 2)) if kind == "boolean" else 1 + _draw(seed, 3)
+
+
+def _rows(schema: Mapping[str, Any], seed: str, text: str) -> list[Any]:
+    """Two items, or one for each number that their first field may have."""
+    one = schema["items"]
+    name, first = next(iter(one.get("properties", {}).items()), ("", {"type": "string"}))
+    n = len(first.get("enum", ())) or schema.get("minItems") or 2
+    rows = [_fill(one, f"{seed}/{at}", text) for at in range(n)]
+    if "enum" in first:
+        rows = [{**row, name: value} for row, value in zip(rows, first["enum"], strict=True)]
+    return rows
+
+
+def items(folder: Path) -> list[Item]:
+    """The texts, with pictures of one colour each in a folder.
+
+    Args:
+        folder: Where the pictures are written.
+    """
+    rows = [json.loads(line) for line in (FOLDER / "texts.jsonl").read_text("utf-8").splitlines()]
+    found = []
+    for number, row in enumerate(rows):
+        name = f"{row['id']}.png"
+        Image.new("RGB", (32, 32), (40 * number, 90, 160)).save(folder / name)
+        found.append(Item(row["id"], row["candidate"], tuple(row["references"]), (name,)))
+    return found
+
+
+def settings() -> Iterator[str]:
+    """Specs to record: each metric as it is, with each choice of each of its fields, by a model."""
+    for name in METRICS.builtin():
+        if name in NOT_RECORDED:
+            continue
+        fields = {p.name: p for p in params(METRICS.get(name))}
+        judged = "judge" in fields
+        by_model: dict[str, object] = {"judge": _MODEL}
+        plain = by_model if judged and fields["judge"].default is REQUIRED else {}
+        asked = [plain, *({**plain, field: value} for field, value in _choices(name))]
+        if judged and not plain:
+            asked.append(by_model)
+        for options in asked:
+            try:
+                yield metric(name, **options).name
+            except ConfigError:  # a choice that goes with another one only
+                continue
+
+
+def _choices(name: str) -> Iterator[tuple[str, object]]:
+    for field, listed in choices(METRICS.get(name)).items():
+        default = next(p.default for p in params(METRICS.get(name)) if p.name == field)
+        yield from ((field, value) for value in listed if value != default)
+
+
+def values(spec: str, folder: Path) -> dict[str, Any] | None:
+    """What a metric gives for each text and for all together, rounded.
+
+    None where it needs a package that is not installed.
+
+    Args:
+        spec: The metric.
+        folder: Where the pictures are.
+    """
+    built: Metric[Any] = metric(spec)
+    texts = items(folder)
+    if "judge" in built.config() and _MODEL not in built.name:  # the built-in judge sees nothing
+        texts = [replace(item, images=()) for item in texts]
+    built = built.prepare(texts)
+    try:
+        outcomes = built.score(texts, tools=Tools(folder=folder))
+    except MissingExtraError:
+        return None
+    found: dict[str, Any] = {}
+    statistics = []
+    for item, outcome in zip(texts, outcomes, strict=True):
+        if isinstance(outcome, ItemFailure):
+            found[item.id] = outcome.error
+            continue
+        found[item.id] = {n: round(float(v), DIGITS) for n, v in outcome.values.items()}
+        if "statistics" in outcome.detail:
+            statistics.append(np.asarray(outcome.detail["statistics"], dtype=np.float64))
+    if built.corpus_values and statistics:
+        whole = built.corpus(np.sum(statistics, axis=0))
+        found["(all)"] = {name: round(float(value), DIGITS) for name, value in whole.items()}
+    return found
+
+
+def table(folder: Path) -> dict[str, Any]:
+    """All values of this version.
+
+    Args:
+        folder: Where pictures are written.
+    """
+    found = {spec: values(spec, folder) for spec in dict.fromkeys(settings())}
+    return {spec: given for spec, given in found.items() if given is not None}
+
+
+def file(version: str) -> Path:
+    """The recorded table of a version."""
+    return FOLDER / f"{version}.json"
+
+
+if "oracle" not in BACKENDS.names():
+    BACKENDS.register("oracle")(Oracle)
