@@ -1,8 +1,8 @@
 """The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight, in numpy.
 
-The arithmetic is that of BERT. Two things differ from the usual: texts are not padded to a common
-length but laid end to end, and matrix products take ``_TILE`` rows at a time, so that each product
-has the same shape and a text the same vectors, to the bit, whatever it is encoded with.
+The arithmetic is that of BERT. Texts are not batched: each goes through the layers alone, so that
+the shape of every matrix product depends on that text only. In a BLAS the result of a row may depend
+on its place in the matrix, so no other layout gives a text the same bits beside any others.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ WINDOW = 254
 _OVERLAP = 64
 _HEADS = 12
 _TILE = 64
-_AT_ONCE = 1024
-"""Tokens in memory at a time; a window more at most."""
+"""Rows of an activation that fit the processor's cache."""
 _EPSILON = 1e-12
 _LOADING = threading.Lock()
 
@@ -44,10 +43,10 @@ class _Linear:
     bias: FloatArray  # (out,)
 
     def __call__(self, rows: FloatArray) -> FloatArray:
-        """(n, in) to (n, out), n a multiple of the tile."""
-        tiles = rows.reshape(-1, _TILE, rows.shape[1]) @ self.weight
-        tiles += self.bias
-        return tiles.reshape(len(rows), -1)
+        """(n, in) to (n, out)."""
+        found = rows @ self.weight
+        found += self.bias
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,22 +89,9 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
     Returns:
         For each text an array (tokens, D), float32.
     """
-    windows = [window for ids in texts for window in _windows(ids)]
-    states: list[FloatArray] = []
-    first = 0
-    while first < len(windows):
-        last, n = first + 1, len(windows[first])
-        while last < len(windows) and n + len(windows[last]) <= _AT_ONCE:
-            n += len(windows[last])
-            last += 1
-        states += _encode(windows[first:last], layer)
-        first = last
-    found, taken = [], 0
-    for ids in texts:
-        n_windows = len(_starts(len(ids) - 2))
-        found.append(_joined(states[taken : taken + n_windows], len(ids)))
-        taken += n_windows
-    return found
+    return [
+        _joined([_encode(window, layer) for window in _windows(ids)], len(ids)) for ids in texts
+    ]
 
 
 def is_known(ids: Sequence[int]) -> bool:
@@ -174,25 +160,14 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _encode(texts: Sequence[Sequence[int]], layer: int) -> list[FloatArray]:
+def _encode(ids: Sequence[int], layer: int) -> FloatArray:
+    """The states of the tokens of one window, (T, D)."""
     model = _load()
-    bounds = np.cumsum([0, *map(len, texts)])
-    n = int(bounds[-1])
-    x = np.zeros((-(-n // _TILE) * _TILE, model.places.shape[1]), dtype=np.float32)
-    flat = np.fromiter((token for ids in texts for token in ids), dtype=np.int64, count=n)
-    distinct, where = np.unique(flat, return_inverse=True)
-    x[:n] = model.tokens.rows(distinct)[where]
-    x[:n] += np.concatenate([model.places[: len(ids)] for ids in texts])
-    x = model.norm(x)
-    spans = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    x = model.norm(model.tokens.rows(np.array(ids, dtype=np.int64)) + model.places[: len(ids)])
     for step in model.layers[:layer]:
-        qkv = step.qkv(x)
-        mixed = np.zeros_like(x)
-        for low, high in spans:
-            mixed[low:high] = _attend(qkv[low:high])
-        x = step.attended_norm(x + step.attended(mixed))
+        x = step.attended_norm(x + step.attended(_attend(step.qkv(x))))
         x = step.norm(x + step.down(_gelu(step.up(x))))
-    return [x[low:high] for low, high in spans]
+    return x
 
 
 def _attend(qkv: FloatArray) -> FloatArray:

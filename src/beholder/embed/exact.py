@@ -1,0 +1,68 @@
+"""Matrix products that are the same to the bit on every processor.
+
+A BLAS adds up in an order of its own, which differs with the processor, the number of threads and a
+row's place in the matrix; with it differ the last bits of a sum. Numbers on a coarse enough grid
+have no last bits to lose: each product and each partial sum is a multiple of one step and fits into
+the 53 bits of a float64, so that every order gives the same, exact sum.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from beholder.embed.base import FloatArray
+
+_FINE = 24
+"""Binary places of vectors of length one: a product of two takes 48, which leaves 5 for the sum."""
+_SHOWN = 20
+"""Binary places of a cosine: a vector on the fine grid has length one up to half such a step."""
+
+
+def on_grid(numbers: FloatArray, places: int) -> npt.NDArray[np.float64]:
+    """Numbers rounded to multiples of 2 to the power of minus ``places``, float64."""
+    step = 2.0**-places
+    found: npt.NDArray[np.float64] = np.asarray(numbers, dtype=np.float64) / step
+    np.rint(found, out=found)
+    found *= step
+    return found
+
+
+def exp(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """e to the power of numbers that are not positive, within 1e-8.
+
+    The exponential of numpy and of C libraries differs in its last bits from processor to processor;
+    this is made of additions and multiplications, which do not: a power of 2 times the polynomial of
+    Taylor up to degree 7, at half of log(2) at most from 0. Below -60 it stays what it is there.
+    """
+    numbers = np.maximum(numbers, -60.0)
+    powers = np.rint(numbers * (1.0 / math.log(2.0)))
+    rest = numbers - powers * math.log(2.0)
+    found = rest / 7.0
+    for degree in range(6, 0, -1):
+        found += 1.0
+        found *= rest
+        found /= degree
+    found += 1.0
+    return np.ldexp(found, powers.astype(np.int32))
+
+
+def products(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
+    """(n, m), the inner product of each row of one matrix (n, D) with each of another (m, D).
+
+    Exact for rows on a grid of 2**-24, to which they are rounded, as long as the lengths of two rows
+    multiply to less than 32. Longer rows get the usual product of float64.
+    """
+    found: npt.NDArray[np.float64] = on_grid(a, _FINE) @ on_grid(b, _FINE).T
+    return found
+
+
+def cosines(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
+    """(n, m), 0..1: the cosine of each two rows of length one, or zero; negative ones count as 0.
+
+    Rounded to a grid of 2**-20 (about 1e-6), so that a vector has the cosine 1 with itself.
+    """
+    found = on_grid(products(a, b), _SHOWN)
+    return np.clip(found, 0.0, 1.0, out=found)
