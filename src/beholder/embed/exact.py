@@ -17,8 +17,8 @@ from beholder.embed.base import FloatArray
 
 _FINE = 24
 """Binary places of vectors of length one: a product of two takes 48, which leaves 5 for the sum."""
-_SHOWN = 20
-"""Binary places of a cosine: a vector on the fine grid has length one up to half such a step."""
+_STEPS = 1e6
+"""Steps of a cosine from 0 to 1: a vector on the fine grid has length one up to half a step."""
 
 
 def on_grid(numbers: FloatArray, places: int) -> npt.NDArray[np.float64]:
@@ -62,7 +62,7 @@ def products(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
 def cosines(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
     """(n, m), 0..1: the cosine of each two rows of length one, or zero; negative ones count as 0.
 
-    Rounded to a grid of 2**-20 (about 1e-6), so that a vector has the cosine 1 with itself.
+    Rounded to six decimals, so that a vector has the cosine 1 with itself.
     """
-    found = on_grid(products(a, b), _SHOWN)
+    found = np.rint(products(a, b) * _STEPS) / _STEPS
     return np.clip(found, 0.0, 1.0, out=found)

@@ -388,7 +388,7 @@ def _named(entity: int, among: Sequence[str], text: AnalysedText) -> bool:
     """Whether words name an entity of the text."""
     mentions = text.graph.entities[entity].mentions
     names = [name for mention in mentions for name in _words(mention.text)]
-    return bool(names) and cosines(vectors(among), vectors(names)).max() >= _NAMESAKE
+    return bool(names) and bool(cosines(vectors(among), vectors(names)).max() >= _NAMESAKE)
 
 
 def _telling(words: Sequence[str]) -> list[str]:

@@ -180,5 +180,5 @@ def _called_alike(source: AnalysedText, a: int, b: int) -> bool:
     if first.plural or second.plural:
         return False
     known = tie(first.head.lower(), second.head.lower())
-    near = cosines(source.heads[[a]], source.heads[[b]])[0, 0] >= _LIKE
+    near = bool(cosines(source.heads[[a]], source.heads[[b]])[0, 0] >= _LIKE)
     return known == "same" or (near and known != "other")

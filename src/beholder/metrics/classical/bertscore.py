@@ -268,7 +268,11 @@ class BERTScore(Metric[EncodedTexts]):
         ours = evidence.candidate
         weights = self._weights(ours)
         f1, precision, recall = max(
-            self._f1(*greedy_match(products(ours.vectors, theirs.vectors), weights, self._weights(theirs)))
+            self._f1(
+                *greedy_match(
+                    products(ours.vectors, theirs.vectors), weights, self._weights(theirs)
+                )
+            )
             for theirs in evidence.references
         )
         values = {"f1": f1, "precision": precision, "recall": recall}
