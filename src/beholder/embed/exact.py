@@ -31,11 +31,11 @@ def on_grid(numbers: FloatArray, places: int) -> npt.NDArray[np.float64]:
 
 
 def exp(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """e to the power of numbers that are not positive, within 1e-8.
+    """Exponential of numbers that are not positive, within 1e-8 of its value.
 
-    The exponential of numpy and of C libraries differs in its last bits from processor to processor;
-    this is made of additions and multiplications, which do not: a power of 2 times the polynomial of
-    Taylor up to degree 7, at half of log(2) at most from 0. Below -60 it stays what it is there.
+    That of numpy and of C libraries differs in its last bits from processor to processor. This one
+    consists of additions and multiplications, which do not: a power of 2 times the polynomial of
+    Taylor of degree 7, at most log(2) / 2 from 0. Numbers below -60 count as -60.
     """
     numbers = np.maximum(numbers, -60.0)
     powers = np.rint(numbers * (1.0 / math.log(2.0)))
@@ -52,10 +52,12 @@ def exp(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def products(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
     """(n, m), the inner product of each row of one matrix (n, D) with each of another (m, D).
 
-    Exact for rows on a grid of 2**-24, to which they are rounded, as long as the lengths of two rows
-    multiply to less than 32. Longer rows get the usual product of float64.
+    Exact for float32 rows on a grid of 2**-24, to which they are rounded, if the lengths of two
+    rows multiply to less than 32. Rows of float64 keep all their digits and get the usual product.
     """
-    found: npt.NDArray[np.float64] = on_grid(a, _FINE) @ on_grid(b, _FINE).T
+    if np.result_type(a, b) == np.float32:
+        a, b = on_grid(a, _FINE), on_grid(b, _FINE)
+    found: npt.NDArray[np.float64] = a @ b.T
     return found
 
 

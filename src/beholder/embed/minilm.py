@@ -1,8 +1,8 @@
 """The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight, in numpy.
 
 The arithmetic is that of BERT. Texts are not batched: each goes through the layers alone, so that
-the shape of every matrix product depends on that text only. In a BLAS the result of a row may depend
-on its place in the matrix, so no other layout gives a text the same bits beside any others.
+the shape of every matrix product depends on that text only. In a BLAS the result of a row may
+depend on its place in the matrix; alone, a text has the same vectors whatever it is encoded with.
 """
 
 from __future__ import annotations

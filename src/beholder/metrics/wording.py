@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from beholder.embed.base import FloatArray
-from beholder.embed.exact import products
 from beholder.embed.contextual import TokenService, TokenVectors
+from beholder.embed.exact import products
 from beholder.embed.images import unit_rows
 from beholder.errors import ConfigError
 from beholder.text import frequency, words

@@ -254,7 +254,9 @@ class VCS(Metric[VCSEvidence]):
                 f"{reference_chunks.shape[1]} and {candidate_chunks.shape[1]}"
             )
         with np.errstate(invalid="ignore", over="ignore"):  # align says where it is not finite
-            similarity = products(reference_chunks, candidate_chunks)
+            similarity = products(reference_chunks, candidate_chunks).astype(
+                np.result_type(reference_chunks, candidate_chunks)
+            )
         alignment = align(similarity, self.setting)
         gas = cosine(reference_text, candidate_text)
         return vcs_values(alignment, gas, self.setting), alignment
