@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import replace
 
 import pytest
@@ -33,7 +34,7 @@ def test_each_difference_is_a_line(changes: dict[str, dict[str, object]], expect
 def test_a_difference_and_too_few_kernels_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = {name: replace(ONE, kernel=name) for name in "abc"}
     monkeypatch.setattr(kernels, "kernel", lambda: "a")
-    monkeypatch.setattr(kernels.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(kernels, "run", lambda _: (outcomes, {"d": "does not run"}))
     assert kernels.main([]) == 0
     outcomes["c"] = replace(outcomes["c"], verdicts={"a dog": False})
@@ -59,9 +60,9 @@ def test_the_golden_verdicts_are_read() -> None:
 
 @pytest.mark.slow
 def test_two_kernels_give_the_same_bits_to_the_judge_and_the_parser() -> None:
-    if kernels.kernel() is None or kernels.platform.machine() not in KERNELS:
+    if kernels.kernel() is None or platform.machine() not in KERNELS:
         pytest.skip("numpy has no OpenBLAS here")
-    oldest, *_ = KERNELS[kernels.platform.machine()]
+    oldest, *_ = KERNELS[platform.machine()]
     found, left = kernels.run([oldest, ""])  # an empty name: the processor's own
     assert not left or len(found) == 1
     first, *others = found.values()

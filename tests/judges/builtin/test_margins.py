@@ -91,7 +91,7 @@ def moved(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def _moved(evidence: Evidence, by: float) -> Evidence:
-    numbers = {
+    numbers: dict[str, Any] = {
         field.name: float(np.clip(getattr(evidence, field.name) + by, 0.0, 1.0))
         for field in fields(evidence)
         # An order of 0 says that the words do not stand together: no measure of how near they do.
