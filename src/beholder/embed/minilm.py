@@ -1,8 +1,9 @@
 """The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight, in numpy.
 
-The arithmetic is that of BERT. Texts are not batched: each goes through the layers alone, so that
-the shape of every matrix product depends on that text only. In a BLAS the result of a row may
-depend on its place in the matrix; alone, a text has the same vectors whatever it is encoded with.
+The arithmetic is that of BERT. Texts are laid end to end and not padded, and each has matrix
+products of its own: in a BLAS, the result of a row may depend on the shape of the matrix and on its
+place in it. All else goes row by row. So a text has the same vectors, to the bit, whatever it is
+encoded with.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _OVERLAP = 64
 _HEADS = 12
 _TILE = 64
 """Rows of an activation that fit the processor's cache."""
+_AT_ONCE = 1024
+"""Tokens in memory at a time; a window more at most."""
 _EPSILON = 1e-12
 _LOADING = threading.Lock()
 
@@ -42,9 +45,11 @@ class _Linear:
     weight: FloatArray  # (in, out), contiguous
     bias: FloatArray  # (out,)
 
-    def __call__(self, rows: FloatArray) -> FloatArray:
-        """(n, in) to (n, out)."""
-        found = rows @ self.weight
+    def __call__(self, rows: FloatArray, texts: Sequence[slice]) -> FloatArray:
+        """(n, in) to (n, out), each text's rows by themselves."""
+        found = np.empty((len(rows), self.weight.shape[1]), dtype=np.float32)
+        for text in texts:
+            np.matmul(rows[text], self.weight, out=found[text])
         found += self.bias
         return found
 
@@ -89,9 +94,22 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
     Returns:
         For each text an array (tokens, D), float32.
     """
-    return [
-        _joined([_encode(window, layer) for window in _windows(ids)], len(ids)) for ids in texts
-    ]
+    windows = [window for ids in texts for window in _windows(ids)]
+    states: list[FloatArray] = []
+    first = 0
+    while first < len(windows):
+        last, n = first + 1, len(windows[first])
+        while last < len(windows) and n + len(windows[last]) <= _AT_ONCE:
+            n += len(windows[last])
+            last += 1
+        states += _encode(windows[first:last], layer)
+        first = last
+    found, taken = [], 0
+    for ids in texts:
+        n_windows = len(_starts(len(ids) - 2))
+        found.append(_joined(states[taken : taken + n_windows], len(ids)))
+        taken += n_windows
+    return found
 
 
 def is_known(ids: Sequence[int]) -> bool:
@@ -160,14 +178,19 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _encode(ids: Sequence[int], layer: int) -> FloatArray:
-    """The states of the tokens of one window, (T, D)."""
+def _encode(texts: Sequence[Sequence[int]], layer: int) -> list[FloatArray]:
     model = _load()
-    x = model.norm(model.tokens.rows(np.array(ids, dtype=np.int64)) + model.places[: len(ids)])
+    spans = [slice(a, b) for a, b in pairwise(np.cumsum([0, *map(len, texts)]).tolist())]
+    distinct, where = np.unique(np.concatenate(texts), return_inverse=True)
+    x = model.tokens.rows(distinct)[where]
+    x += np.concatenate([model.places[: len(ids)] for ids in texts])
+    x = model.norm(x)
     for step in model.layers[:layer]:
-        x = step.attended_norm(x + step.attended(_attend(step.qkv(x))))
-        x = step.norm(x + step.down(_gelu(step.up(x))))
-    return x
+        qkv = step.qkv(x, spans)
+        mixed = np.concatenate([_attend(qkv[span]) for span in spans])
+        x = step.attended_norm(x + step.attended(mixed, spans))
+        x = step.norm(x + step.down(_gelu(step.up(x, spans)), spans))
+    return [x[span] for span in spans]
 
 
 def _attend(qkv: FloatArray) -> FloatArray:
