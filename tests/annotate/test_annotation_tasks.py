@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from annotating import finish, study_of
-from beholder.annotate.agreement import of_kinds, of_numbers
+from beholder.annotate.agreement import of_kinds, of_numbers, of_rankings
+from beholder.annotate.records import Judgments
 from beholder.annotate.standing import agreement_of
 from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks import TASKS
+from beholder.annotate.tasks.ranking import RankTask
 from beholder.data.row import from_row
 from beholder.errors import ConfigError, ItemError
+from beholder.records import Interval, Reviews
 
 MARK = {"kind": "object", "severity": "minor"}
 UNITS = {
@@ -230,6 +233,29 @@ def test_agreement_on_rankings(tmp_path: Path) -> None:
     assert found["ranks", "Kendall W, mean over sets"] == (pytest.approx(0.875), 2)
     assert found["ranks", "Spearman of two, mean over sets"] == (pytest.approx(0.75), 2)
     study.close()
+
+
+def test_intervals_of_rankings_resample_pictures() -> None:
+    same, turned = [[1.0, 2.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]  # W 1 and 0; rho 1 and -1
+    alike = [
+        ((f"{n // 2}",), turned if n < 4 else same) for n in range(8)
+    ]  # 4 pictures, 2 sets of each
+    concordance, rho = of_rankings("ranks", alike, ["anna", "ben"]).coefficients
+    assert (concordance.value, rho.value) == (0.5, 0.0)
+    # Means of 4 pictures drawn from {-1, -1, 1, 1}: P(all alike) = 1/16 > 0.025 at either end.
+    assert rho.interval == Interval(-1.0, 1.0, 0.95)
+
+
+def test_rankings_in_two_languages_are_of_one_picture(tmp_path: Path) -> None:
+    rows = [
+        Reviews(id="p", texts=("a", "b"), image="p.png", language=language)
+        for language in ("en", "ja")
+    ]
+    units = RankTask().units(rows)
+    orders = {"anna": {"order": [0, 1]}, "ben": {"order": [1, 0]}}
+    judged = [Judgments(unit, orders) for unit in units]
+    (found,) = RankTask().agreement(judged, ["anna", "ben"])
+    assert [one.interval for one in found.coefficients] == [None, None]
 
 
 def test_agreement_on_marks(tmp_path: Path) -> None:

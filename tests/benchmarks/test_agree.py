@@ -89,6 +89,31 @@ class TestMeasures:
         (measure,) = protocol("wiki_imagereview")
         assert found(measure, items, scores) == pytest.approx((1 + 1 - 1) / 3)
 
+    def test_a_picture_without_a_ranking_is_left_out_and_counted(self) -> None:
+        # a: rho 1; b: constant scores; c: one scored text; d: rho -1; e: rho 1. (1 - 1 + 1) / 3;
+        # with b and c as 0 it would be 2 / 9.
+        items = [
+            item(f"{picture}{n}", 1, image=picture, ranks=[-n])
+            for picture in "abcde"
+            for n in (1, 2)
+        ]
+        scores = {"a1": 2.0, "a2": 1.0, "b1": 3.0, "b2": 3.0, "c1": 1.0}
+        scores |= {"d1": 1.0, "d2": 2.0, "e1": 2.0, "e2": 1.0}
+        (measure,) = protocol("wiki_imagereview")
+        data = collect(measure, items)
+        result = agreement(data, data.scores(scores), n_resamples=20, seed=1)
+        assert result.value == pytest.approx(1 / 3)
+        assert (result.n, result.n_missing, result.n_undefined, result.n_sources) == (6, 1, 3, 3)
+
+    def test_no_picture_with_a_ranking_has_a_reason(self) -> None:
+        items = [item(f"a{n}", 1, image="a", ranks=[-n]) for n in (1, 2)]
+        (measure,) = protocol("wiki_imagereview")
+        data = collect(measure, items)
+        result = agreement(data, data.scores({"a1": 1.0, "a2": 1.0}), n_resamples=20, seed=1)
+        assert result.value is None
+        assert result.reason == "no correlation within a source is defined"
+        assert (result.n, result.n_missing, result.n_undefined) == (0, 0, 2)
+
     def test_partialling_out_length_by_the_textbook_formula(self) -> None:
         items = [
             item(f"{i}", n, total=t) for i, (n, t) in enumerate([(1, 1), (2, 3), (4, 2), (5, 5)])

@@ -27,6 +27,7 @@ AGREEMENT = (
     Column("cluster", "cluster", "count"),
     Column("n", "n", "count"),
     Column("n_missing", "no score", "count"),
+    Column("n_undefined", "undefined", "count"),
     Column("reason", "note", "text"),
 )
 """Columns of a metric's agreement under one measure."""
@@ -53,6 +54,7 @@ def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
                 "cluster": row.get("cluster"),
                 "n": row["n"],
                 "n_missing": row["n_missing"],
+                "n_undefined": row.get("n_undefined") or None,
                 "reason": row["reason"] or "",
             }
             for row in section["metrics"]

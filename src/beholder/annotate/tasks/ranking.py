@@ -57,8 +57,10 @@ class RankTask(Task):
     def agreement(
         self, judged: Sequence[Judgments], annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Kendall's W and Spearman within sets, means over sets."""
-        rankings = [[ranks_of(state) for state in one.by.values()] for one in judged]
+        """Kendall's W and Spearman within sets, means over sets; intervals resample pictures."""
+        rankings = [
+            (one.unit.source, [ranks_of(state) for state in one.by.values()]) for one in judged
+        ]
         return [of_rankings("ranks", rankings, annotators)]
 
     def results(self, judged: Sequence[Judgments]) -> Iterator[dict[str, Any]]:
