@@ -310,16 +310,30 @@ def test_results_of_pairs_are_labels_from_2_to_minus_2(tmp_path: Path) -> None:
     study.close()
 
 
-def test_ratings_of_both_texts_are_by_the_same_people(tmp_path: Path) -> None:
+def test_all_ratings_of_both_texts_are_exported_with_their_raters(tmp_path: Path) -> None:
     study = study_of(tmp_path, "ratings", ("anna", "ben", "cleo"))
     for name, rating in (("anna", 7), ("ben", 4), ("cleo", 9)):
         finish(study, name, "harbour-north/candidate", {"rating": rating})
+    assert study.task.next_command(study.judged()) == (
+        "beholder agree {file} --label rating -m accord"
+    )
     for name, rating in (("cleo", 8), ("anna", 10)):
         finish(study, name, "harbour-north/reference", {"rating": rating})
     (row,) = study.task.results(study.judged())  # the other system's text has no rating yet
     assert row["id"] == "harbour-north"
-    assert row["judgments"] == {"rating": [7, 9], "human_rating": [10, 8]}
-    assert row["annotators"] == ["anna", "cleo"]
+    assert row["judgments"] == {"rating": [7, 4, 9], "human_rating": [10, 8]}
+    assert row["annotators"] == ["anna", "ben", "cleo"]
+    assert row["human_annotators"] == ["anna", "cleo"]
+    assert study.task.n_left_out(study.judged()) == 0
+    assert "dcscore(direction='both')" in study.task.next_command(study.judged())
+    study.close()
+
+
+def test_ratings_of_references_without_a_rated_text_are_counted(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings")
+    finish(study, "anna", "harbour-north/reference", {"rating": 3})
+    assert list(study.task.results(study.judged())) == []
+    assert study.task.n_left_out(study.judged()) == 1
     study.close()
 
 

@@ -11,6 +11,7 @@ from beholder import metrics
 from beholder.errors import ConfigError
 from beholder.metrics import Metric
 from beholder.records import MetricResult
+from beholder.rounding import fixed
 from beholder.spec import with_value
 from beholder.tables import Column, Table
 
@@ -104,7 +105,7 @@ def missed(checked: Iterable[PassedGate]) -> list[str]:
     return [
         f"{one.gate.metric}.{one.gate.value}: no item has a value, so the gate is missed"
         if one.mean is None
-        else f"{one.gate.metric}.{one.gate.value} is {one.mean:.4f}, under the gate of"
+        else f"{one.gate.metric}.{one.gate.value} is {fixed(one.mean, 4)}, under the gate of"
         f" {one.gate.threshold:g}"
         for one in checked
         if not one.passed

@@ -15,6 +15,7 @@ from beholder.errors import ItemError
 from beholder.records import Reviews
 
 ORDER = "order"
+NOT_RANKED = "not ranked: move a text, or say that the order is right as it is"
 
 
 class RankTask(Task):
@@ -52,7 +53,7 @@ class RankTask(Task):
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """The order, where nobody has said that it is one."""
-        return None if ORDER in state else "not ranked"
+        return None if ORDER in state else NOT_RANKED
 
     def agreement(
         self, judged: Sequence[Judgments], annotators: Sequence[str]
