@@ -41,14 +41,14 @@ def test_the_sign_turns_only_what_is_better_when_lower(direction: bool | None, s
 
 def test_a_report_of_a_count_speaks_of_no_better_and_no_worst(tmp_path: Path) -> None:
     items = [Item(str(n), "w " * n, images=(f"{n}",)) for n in range(1, 5)]
-    run = score(items, ["length"], out=tmp_path / "run", workers=1)
-    page = write_report(run.folder).read_text("utf-8")
+    score(items, ["length"], out=tmp_path / "run", workers=1)
+    page = write_report(tmp_path / "run").read_text("utf-8")
     drawn = page.partition('<section class="metric"')[2].partition("</section>")[0]
     for words in ("is better", "Worst", "Best"):
         assert words not in drawn
     assert "<p>mean words</p>" in page
     assert "Lowest items" in page
-    assert [table.name for table in run_tables(run.folder)] == ["summary"]
+    assert [table.name for table in run_tables(tmp_path / "run")] == ["summary"]
 
 
 def test_a_count_is_no_reward() -> None:

@@ -15,7 +15,6 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +89,8 @@ def _timed(lines: Iterable[str], name: str) -> list[tuple[re.Match[str], list[st
                 found[-1][1].pop()
             found[-1][1].extend(block[: max(timed[0][0] - 1, 0)] if timed else block)
             alone = len(block) == 1 and _is_number(block[0])
-        for (place, times), (end, _) in pairwise([*timed, (len(block), None)]):
+        ends = [*(place for place, _ in timed[1:]), len(block)]
+        for (place, times), end in zip(timed, ends, strict=False):
             texts = block[place + 1 : end]
             if not webvtt and end < len(block) and texts and _is_number(texts[-1]):
                 texts.pop()

@@ -172,8 +172,9 @@ def _raters(item: Item, label: str, field: str) -> tuple[str, ...]:
     if isinstance(value, Mapping):
         return tuple(sorted(value))
     names = item.meta.get(field)
-    named = isinstance(names, list) and isinstance(value, list) and len(names) == len(value)
-    return tuple(map(str, names)) if named else ()
+    if isinstance(names, list) and isinstance(value, list) and len(names) == len(value):
+        return tuple(map(str, names))
+    return ()
 
 
 def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[TextPair]:
