@@ -88,7 +88,9 @@ def click_ranking(page: Any) -> None:
         wrong = [at for at in range(len(lengths) - 1) if lengths[at] < lengths[at + 1]]
         if wrong:
             page.locator("#ranking li").nth(wrong[0]).locator('[data-move="1"]').click()
-    page.get_by_role("button", name="This order is right").click()
+    right = page.get_by_role("button", name="This order is right")
+    if right.get_attribute("aria-pressed") == "false":
+        right.click()
 
 
 def click_facts(page: Any) -> None:
