@@ -16,7 +16,7 @@ LEVELS = [
     level.split()
     for level in (
         "_version releases errors visible dates optional postgres aio threads files remote spec registry"
-        " options records",
+        " options records rounding",
         "stats tables text media data plots",
         "backends embed language",
         "judges",
