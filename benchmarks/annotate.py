@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.annotate.dealing import AnnotationDesign
-from beholder.annotate.study import AnnotationStudy
-from beholder.annotate.tasks import TASKS
+from beholder.kinds.annotation.dealing import AnnotationDesign
+from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.tasks import TASKS
 from beholder.records import Item
 from beholder.web.guard import HEADER
 from servers.postgres import programs, running

@@ -32,7 +32,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from beholder.api.scoring import configure
+from beholder.kinds.scores.door import configure
 from beholder.data import read_items
 from beholder.metrics import Metric, Tools, metric
 from beholder.metrics.asker import Asker

@@ -12,17 +12,8 @@ from beholder._version import __version__
 
 if TYPE_CHECKING:
     from beholder import stats
-    from beholder.api import (
-        NarrativesRun,
-        RankingRun,
-        Run,
-        agree,
-        bidirectional,
-        judge,
-        narrate,
-        rank,
-        score,
-    )
+    from beholder.api import NarrativesRun, RankingRun, Run, agree, bidirectional, judge, rank, score
+    from beholder.kinds.narratives import door as narrate
     from beholder.errors import (
         BeholderError,
         BudgetError,
@@ -90,7 +81,7 @@ _HOME = {
     ),
     "beholder.report": ("show",),
 }
-_MODULES = {"narrate": "beholder.api.narrate", "stats": "beholder.stats"}
+_MODULES = {"narrate": "beholder.kinds.narratives.door", "stats": "beholder.stats"}
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 

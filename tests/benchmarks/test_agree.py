@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from beholder.api import score
-from beholder.benchmarks.agree import MetricValue, agree, asked
-from beholder.benchmarks.load import JudgedSet, load
-from beholder.benchmarks.measure import agreement, by_category, collect, scored_items
-from beholder.benchmarks.protocols import Measure, each, generic, n_words, one, protocol
-from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
+from beholder.kinds.agreement.agree import MetricValue, agree, asked
+from beholder.kinds.agreement.load import JudgedSet, load
+from beholder.kinds.agreement.measure import agreement, by_category, collect, scored_items
+from beholder.kinds.agreement.protocols import Measure, each, generic, n_words, one, protocol
+from beholder.run.reliability import of_panels, of_ratings, reliability
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
 from beholder.options import WorkOptions

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from beholder.backends import Request, Scripted
-from beholder.benchmarks.annotated import (
+from beholder.kinds.agreement.annotated import (
     compare_graphs,
     read_answers,
     read_graphs,

@@ -13,9 +13,9 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
-from beholder.benchmarks.bidirectional.observe import observe
-from beholder.benchmarks.bidirectional.settings import Columns, StudySettings
-from beholder.benchmarks.bidirectional.study import Study, study
+from beholder.kinds.bidirectional.observe import observe
+from beholder.kinds.bidirectional.settings import Columns, StudySettings
+from beholder.kinds.bidirectional.study import Study, study
 from beholder.cli import main
 from beholder.errors import ConfigError
 from beholder.report.bidirectional import write_bidirectional

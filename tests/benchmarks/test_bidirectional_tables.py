@@ -10,25 +10,25 @@ from typing import Any
 import pytest
 from scipy import stats as sps
 
-from beholder.benchmarks.bidirectional.categories import category_table
-from beholder.benchmarks.bidirectional.changes import dataset_table
-from beholder.benchmarks.bidirectional.contents import Content, contents, stem
-from beholder.benchmarks.bidirectional.difficulty import difficulty_table, tertiles
-from beholder.benchmarks.bidirectional.languages import language_table
-from beholder.benchmarks.bidirectional.observe import _raters, facts
-from beholder.benchmarks.bidirectional.pairs import Fact, TextPair
-from beholder.benchmarks.bidirectional.rates import length_table, rate_table
-from beholder.benchmarks.bidirectional.ratings import correlation_table, gap_table, rating_table
-from beholder.benchmarks.bidirectional.scores import best_table, direction_table, score_table
-from beholder.benchmarks.bidirectional.selectivity import (
+from beholder.kinds.bidirectional.categories import category_table
+from beholder.kinds.bidirectional.changes import dataset_table
+from beholder.kinds.bidirectional.contents import Content, contents, stem
+from beholder.kinds.bidirectional.difficulty import difficulty_table, tertiles
+from beholder.kinds.bidirectional.languages import language_table
+from beholder.kinds.bidirectional.observe import _raters, facts
+from beholder.kinds.bidirectional.pairs import Fact, TextPair
+from beholder.kinds.bidirectional.rates import length_table, rate_table
+from beholder.kinds.bidirectional.ratings import correlation_table, gap_table, rating_table
+from beholder.kinds.bidirectional.scores import best_table, direction_table, score_table
+from beholder.kinds.bidirectional.selectivity import (
     consensus_table,
     content_table,
     image_table,
     selectivity_table,
     subject_table,
 )
-from beholder.benchmarks.bidirectional.settings import StudySettings
-from beholder.benchmarks.bidirectional.study import study
+from beholder.kinds.bidirectional.settings import StudySettings
+from beholder.kinds.bidirectional.study import study
 from beholder.errors import ConfigError
 from beholder.records import Item, Side, Unit
 from beholder.tables import Column, Table, write_csv

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from beholder.benchmarks.load import load
-from beholder.benchmarks.marks import MARKED
-from beholder.benchmarks.protocols import PROTOCOLS
-from beholder.benchmarks.sets import SETS
+from beholder.kinds.agreement.load import load
+from beholder.data.marks import MARKED
+from beholder.kinds.agreement.protocols import PROTOCOLS
+from beholder.kinds.agreement.sets import SETS
 from beholder.errors import ConfigError, DataError
 
 

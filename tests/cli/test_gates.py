@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from beholder import metrics
-from beholder.cli.gates import Gate, PassedGate, check, gates_table, missed, parse_gate
+from beholder.kinds.scores.gates import Gate, PassedGate, check, gates_table, missed, parse_gate
 from beholder.errors import ConfigError
 from beholder.metrics import Metric
 from beholder.records import Estimate, MetricResult

@@ -19,7 +19,7 @@ from beholder.embed.images import image_embedder
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Tools
 from beholder.metrics.asker import Outcome, attempt
-from beholder.narratives.measuring import MeasureCoherence, coherence_in, nearest_in
+from beholder.kinds.narratives.measuring import MeasureCoherence, coherence_in, nearest_in
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 VECTORS = {

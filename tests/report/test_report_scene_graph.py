@@ -11,7 +11,7 @@ import pytest
 import beholder
 from beholder.records import Unit
 from beholder.report import write_report
-from beholder.report.frequent import frequent
+from beholder.kinds.scores.frequent import frequent
 from toy.browser import EXECUTABLE, Page, browser
 
 ROWS = [

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from beholder.api import Run, score
-from beholder.benchmarks.leaderboard import leaderboard
+from beholder.run.leaderboard import leaderboard
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import draw

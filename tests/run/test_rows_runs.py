@@ -22,7 +22,7 @@ from beholder.run import manifest
 from beholder.run.compare import compare
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, RowColumns, TranslateRow
 from beholder.run.rows.making import MadePart
-from beholder.run.rows.reviews import ReviewsConfig, WriteReviews, plan_reviews, run_reviews
+from beholder.kinds.generation.reviews import ReviewsConfig, WriteReviews, plan_reviews, run_reviews
 from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store

@@ -12,9 +12,9 @@ import pytest
 from beholder.dates import PartialDate
 from beholder.metrics import Tools
 from beholder.records import Frame, Storyline
-from beholder.run.narrate import results
-from beholder.run.narrate.config import CaptionOptions, NarrateConfig
-from beholder.run.narrate.inputs import Inputs
+from beholder.kinds.narratives import results
+from beholder.kinds.narratives.config import CaptionOptions, NarrateConfig
+from beholder.kinds.narratives.inputs import Inputs
 from beholder.run.rows.askers import TranslateRow
 
 FRAMES = [

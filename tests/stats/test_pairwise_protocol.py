@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from beholder.benchmarks import caparena, docent
+from beholder.kinds.agreement import caparena
+from beholder.kinds.agreement import docent
 from beholder.errors import ConfigError
 from toy.vectors import load_vectors
 

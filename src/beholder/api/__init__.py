@@ -4,12 +4,12 @@ All take the same keyword options (``beholder.options.Options``), write a run di
 gone on with, and give it back as a ``Run``.
 """
 
-from beholder.api.agreement import agree
-from beholder.api.directions import bidirectional
+from beholder.kinds.agreement.door import agree
+from beholder.kinds.bidirectional.door import bidirectional
 from beholder.api.judging import judge
-from beholder.api.ranking import rank
+from beholder.kinds.ranking.door import rank
 from beholder.api.run import NarrativesRun, RankingRun, Run
-from beholder.api.scoring import configure, score
+from beholder.kinds.scores.door import configure, score
 
 __all__ = [
     "NarrativesRun",

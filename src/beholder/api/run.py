@@ -138,7 +138,7 @@ class RankingRun(Run):
     @property
     def ranking(self) -> Mapping[str, Any]:
         """Tables, and every image with all rankings: the content of ``ranking.json``."""
-        from beholder.run.rank import results
+        from beholder.kinds.ranking import results
 
         return results.read(self.path)
 
@@ -150,6 +150,6 @@ class NarrativesRun(Run):
     @property
     def study(self) -> Mapping[str, Any]:
         """Tables, and every storyline with its votes: the content of ``study.json``."""
-        from beholder.run.narrate import results
+        from beholder.kinds.narratives import results
 
         return results.read(self.path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from cyclopts import App, Parameter
 
-from beholder.cli.printing import tell, tell_tables
+from beholder.terminal.printing import tell, tell_tables
 from beholder.errors import ConfigError
 
 if TYPE_CHECKING:

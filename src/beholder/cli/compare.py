@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beholder.cli.groups import AsJson, Markdown, TablesGroup
-from beholder.cli.printing import say, tell_summary
+from beholder.terminal.groups import AsJson, Markdown, TablesGroup
+from beholder.terminal.printing import say, tell_summary
 
 if TYPE_CHECKING:
     from beholder.tables import Table
@@ -62,8 +62,8 @@ def compare(
         elif html is not None:
             raise ConfigError("--html: the runs share no question, so there is no page to draw")
     if narratives:
-        from beholder.report.narrate import side_by_side_tables
-        from beholder.run.narrate.side_by_side import side_by_side
+        from beholder.kinds.narratives.report import side_by_side_tables
+        from beholder.kinds.narratives.side_by_side import side_by_side
 
         beside = side_by_side(run_a, run_b)
         plain |= beside

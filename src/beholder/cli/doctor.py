@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from beholder._version import __version__
-from beholder.cli.judge_check import print_diagnosis
-from beholder.cli.printing import tell, tell_tables
+from beholder.kinds.agreement.judge_check import print_diagnosis
+from beholder.terminal.printing import tell, tell_tables
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement

@@ -14,7 +14,7 @@ import sys
 from cyclopts import App, CycloptsError, Parameter
 
 from beholder._version import __version__
-from beholder.cli.printing import say
+from beholder.terminal.printing import say
 from beholder.errors import BeholderError
 
 

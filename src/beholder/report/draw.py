@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 from beholder.errors import ConfigError, RunError
 from beholder.report.figures import write_figures
-from beholder.report.html import write_report
-from beholder.report.made import write_made
-from beholder.report.narrate import write_study, write_study_figures
+from beholder.kinds.scores.page import write_report
+from beholder.kinds.generation.page import write_made
+from beholder.kinds.narratives.report import write_study, write_study_figures
 from beholder.report.rank import write_ranking, write_ranking_figures
 from beholder.run import manifest
-from beholder.run.narrate.engine import KIND as NARRATIVES
-from beholder.run.rank.engine import KIND as RANKING
-from beholder.run.rows.reviews import KIND as REVIEWS
+from beholder.kinds.narratives.engine import KIND as NARRATIVES
+from beholder.kinds.ranking.engine import KIND as RANKING
+from beholder.kinds.generation.reviews import KIND as REVIEWS
 from beholder.run.rows.rows import KIND as ROWS
 
 Page: TypeAlias = Callable[[Path, Path | None], Path]

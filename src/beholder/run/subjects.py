@@ -81,8 +81,8 @@ def _reviews_group(reviews: Reviews) -> dict[str, str]:
 
 def _correlation(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float]:
     """How well a ranking follows people's, where they ranked the texts."""
-    from beholder.metrics.irr.scored import Scored  # scipy: not for runs without rankings
-    from beholder.metrics.irr.tables import RankedImage
+    from beholder.kinds.ranking.scored import Scored  # scipy: not for runs without rankings
+    from beholder.kinds.ranking.study import RankedImage
 
     found = RankedImage.of(reviews, {"": Scored.of(detail)}).correlation("")
     return {} if found is None else {"correlation": found}

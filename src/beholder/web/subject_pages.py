@@ -9,17 +9,17 @@ from markupsafe import Markup
 
 from beholder.errors import RunError
 from beholder.records import Frame, Item, ItemFailure, ItemScore, Reviews, Storyline
-from beholder.report.made import subject_of
-from beholder.report.narrate.strips import strips
+from beholder.kinds.generation.page import subject_of
+from beholder.kinds.narratives.report.strips import strips
 from beholder.report.payload import encode_item, page_json
-from beholder.report.rank.page import matrices
-from beholder.report.rank.tables import label_of
+from beholder.kinds.ranking.page import matrices
+from beholder.kinds.ranking.tables import label_of
 from beholder.run import manifest
-from beholder.run.narrate import results as narratives
-from beholder.run.narrate.engine import KIND as NARRATIVES
-from beholder.run.rank import results as ranking
-from beholder.run.rank.engine import KIND as RANKING
-from beholder.run.rows.reviews import KIND as REVIEWS
+from beholder.kinds.narratives import results as narratives
+from beholder.kinds.narratives.engine import KIND as NARRATIVES
+from beholder.kinds.ranking import results as ranking
+from beholder.kinds.ranking.engine import KIND as RANKING
+from beholder.kinds.generation.reviews import KIND as REVIEWS
 from beholder.run.rows.rows import KIND as ROWS
 from beholder.run.store import Store
 from beholder.run.thumbs import thumb

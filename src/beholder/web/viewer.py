@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from beholder.report.html import item_script
+from beholder.kinds.scores.page import item_script
 from beholder.run.subjects import ITEM
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers

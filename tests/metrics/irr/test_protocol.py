@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from beholder.metrics.irr.protocol import (
+from beholder.stats.annotator_pairs import (
     AnnotatorPair,
     best_pair,
     complete,
@@ -19,8 +19,8 @@ from beholder.metrics.irr.protocol import (
     rank_correlation,
     ranks_of,
 )
-from beholder.metrics.irr.scored import Scored
-from beholder.metrics.irr.tables import RankedImage, position_bias, study_tables
+from beholder.kinds.ranking.scored import Scored
+from beholder.kinds.ranking.study import RankedImage, position_bias, study_tables
 from beholder.records import Reviews
 
 TEXTS = ("a", "b", "c", "d", "e")
