@@ -12,8 +12,7 @@ from beholder._version import __version__
 
 if TYPE_CHECKING:
     from beholder import stats
-    from beholder.api import NarrativesRun, RankingRun, Run, agree, bidirectional, judge, rank, score
-    from beholder.kinds.narratives import door as narrate
+    from beholder.api import Run, judge
     from beholder.errors import (
         BeholderError,
         BudgetError,
@@ -26,6 +25,12 @@ if TYPE_CHECKING:
         TransientError,
         UnknownNameError,
     )
+    from beholder.kinds.agreement.door import agree
+    from beholder.kinds.bidirectional.door import bidirectional
+    from beholder.kinds.narratives import door as narrate
+    from beholder.kinds.narratives.door import NarrativesRun
+    from beholder.kinds.ranking.door import RankingRun, rank
+    from beholder.kinds.scores.door import score
     from beholder.metrics import Metric, Tools, metric
     from beholder.metrics.dcscore import DCScore
     from beholder.metrics.posh import PoSh
@@ -43,16 +48,12 @@ if TYPE_CHECKING:
     from beholder.report import show
 
 _HOME = {
-    "beholder.api": (
-        "NarrativesRun",
-        "RankingRun",
-        "Run",
-        "agree",
-        "bidirectional",
-        "judge",
-        "rank",
-        "score",
-    ),
+    "beholder.api": ("Run", "judge"),
+    "beholder.kinds.agreement.door": ("agree",),
+    "beholder.kinds.bidirectional.door": ("bidirectional",),
+    "beholder.kinds.narratives.door": ("NarrativesRun",),
+    "beholder.kinds.ranking.door": ("RankingRun", "rank"),
+    "beholder.kinds.scores.door": ("score",),
     "beholder.errors": (
         "BeholderError",
         "BudgetError",

@@ -1,4 +1,9 @@
-"""One small typed registry, used for metrics, embedders, splitters and judges."""
+"""Registries of what can be extended: ``Named`` holds values, ``Registry`` classes made from specs.
+
+Built-in entries stand in a table of ``module:name`` strings, so that listing the names imports
+nothing. Outside packages offer theirs through an entry-point group and are called ``package/name``;
+they are imported when asked for.
+"""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from annotating import finish, study_of
+from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.dealing import AnnotationDesign, order_of
 from beholder.kinds.annotation.records import Act, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import TASKS
 from beholder.kinds.annotation.turns import SharedCommits
-from beholder.errors import ConfigError, ItemError, RunError
 from beholder.postgres import Address
 from servers.postgres import Server
 
@@ -237,8 +237,8 @@ def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(tmp_path: Path) -> No
         for p in "xyz"
         for s in "ABC"
     ]
-    from beholder.kinds.annotation.dealing import deal
     from beholder.data.row import from_row
+    from beholder.kinds.annotation.dealing import deal
 
     task = TASKS["pairs"]
     units = task.units([from_row(row) for row in rows])

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beholder.api import score
+from beholder.errors import ConfigError
+from beholder.judges import AnswerFile
 from beholder.kinds.agreement.agree import MetricValue, agree, asked
 from beholder.kinds.agreement.load import JudgedSet, load
 from beholder.kinds.agreement.measure import agreement, by_category, collect, scored_items
 from beholder.kinds.agreement.protocols import Measure, each, generic, n_words, one, protocol
-from beholder.run.reliability import of_panels, of_ratings, reliability
-from beholder.errors import ConfigError
-from beholder.judges import AnswerFile
+from beholder.kinds.scores.door import score
 from beholder.options import WorkOptions
 from beholder.records import Item
+from beholder.run.reliability import of_panels, of_ratings, reliability
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet
 from beholder.run.store import Store

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from beholder.backends import Request, Scripted
+from beholder.errors import DataError
+from beholder.judges import LLMJudge
 from beholder.kinds.agreement.annotated import (
     compare_graphs,
     read_answers,
@@ -16,8 +18,6 @@ from beholder.kinds.agreement.annotated import (
     score_annotated,
     verification,
 )
-from beholder.errors import DataError
-from beholder.judges import LLMJudge
 from beholder.language.reading import GraphReader
 from beholder.metrics.posh.published_graph import PublishedGraph
 

@@ -13,12 +13,12 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
-from beholder.kinds.bidirectional.observe import observe
-from beholder.kinds.bidirectional.settings import Columns, StudySettings
-from beholder.kinds.bidirectional.study import Study, study
 from beholder.cli import main
 from beholder.errors import ConfigError
-from beholder.report.bidirectional import write_bidirectional
+from beholder.kinds.bidirectional.observe import observe
+from beholder.kinds.bidirectional.page import write_bidirectional
+from beholder.kinds.bidirectional.settings import Columns, StudySettings
+from beholder.kinds.bidirectional.study import Study, study
 from toy.bothways import LANGUAGES, SYSTEMS, Reader, World, make_world
 from toy.without import without
 

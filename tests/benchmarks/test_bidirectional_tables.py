@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from scipy import stats as sps
 
+from beholder.errors import ConfigError
 from beholder.kinds.bidirectional.categories import category_table
 from beholder.kinds.bidirectional.changes import dataset_table
 from beholder.kinds.bidirectional.contents import Content, contents, stem
@@ -29,7 +30,6 @@ from beholder.kinds.bidirectional.selectivity import (
 )
 from beholder.kinds.bidirectional.settings import StudySettings
 from beholder.kinds.bidirectional.study import study
-from beholder.errors import ConfigError
 from beholder.records import Item, Side, Unit
 from beholder.tables import Column, Table, write_csv
 

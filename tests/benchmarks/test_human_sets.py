@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from beholder.kinds.agreement.load import load
 from beholder.data.marks import MARKED
+from beholder.errors import ConfigError, DataError
+from beholder.kinds.agreement.load import load
 from beholder.kinds.agreement.protocols import PROTOCOLS
 from beholder.kinds.agreement.sets import SETS
-from beholder.errors import ConfigError, DataError
 
 
 def write(path: Path, content: Any) -> None:

@@ -14,6 +14,7 @@ import pytest
 from sklearn.metrics import jaccard_score, precision_recall_fscore_support, roc_auc_score
 
 from beholder import stats
+from beholder.errors import DataError
 from beholder.kinds.agreement.agree import MetricValue, agree, asked
 from beholder.kinds.agreement.agreement_suite import AgreementSuiteConfig, held_against
 from beholder.kinds.agreement.caparena import agreement, net_wins
@@ -22,7 +23,6 @@ from beholder.kinds.agreement.load import JudgedSet, load
 from beholder.kinds.agreement.measure import agreement as measured
 from beholder.kinds.agreement.measure import collect
 from beholder.kinds.agreement.protocols import protocol
-from beholder.errors import DataError
 from beholder.metrics import Tools
 from beholder.options import DataOptions
 from beholder.records import Item

@@ -13,7 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.storylines import Space, maxmin, narrative_map, random_storyline, trail
+from beholder.kinds.narratives.storylines import (
+    Space,
+    maxmin,
+    narrative_map,
+    random_storyline,
+    trail,
+)
 
 
 def _space(n: int, seed: int = 0, **options: Any) -> Space:

@@ -11,17 +11,22 @@ import pytest
 
 from beholder.backends import BACKENDS, Answer, Request
 from beholder.errors import RunError
-from beholder.kinds.narratives.settings import Voting
-from beholder.report import write_study, write_study_figures
-from beholder.report.cells import show_cell
+from beholder.kinds.narratives import results
+from beholder.kinds.narratives.config import (
+    CoherenceOptions,
+    CollectionOptions,
+    NarrateConfig,
+    Part,
+)
+from beholder.kinds.narratives.engine import run_narratives
 from beholder.kinds.narratives.report import side_by_side_tables, study_tables, terminal_tables
 from beholder.kinds.narratives.report.cost_tables import captions_or_sight_table
 from beholder.kinds.narratives.report.judge_tables import model_tables
+from beholder.kinds.narratives.report.page import write_study, write_study_figures
+from beholder.kinds.narratives.settings import Voting
+from beholder.report.cells import show_cell
 from beholder.report.plain import as_text
 from beholder.report.study_tables import html
-from beholder.kinds.narratives import results
-from beholder.kinds.narratives.config import CoherenceOptions, CollectionOptions, NarrateConfig, Part
-from beholder.kinds.narratives.engine import run_narratives
 from beholder.run.session import Quiet
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives

@@ -15,16 +15,17 @@ from matplotlib.patches import Rectangle
 
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, MissingExtraError, RunError
-from beholder.kinds.ranking.scorers import ranker
-from beholder.kinds.ranking.plots import threshold_figure
-from beholder.report.cells import show_cell
-from beholder.report.draw import draw_figures
-from beholder.report.plain import as_text
-from beholder.report.rank import annotation_instructions, ranking_tables, write_ranking
-from beholder.kinds.ranking.page import matrices
+from beholder.kinds.generation.instructions import annotation_instructions
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.page import matrices, write_ranking
+from beholder.kinds.ranking.plots import threshold_figure
+from beholder.kinds.ranking.scorers import ranker
+from beholder.kinds.ranking.tables import ranking_tables
+from beholder.report.cells import show_cell
+from beholder.report.draw import draw_figures
+from beholder.report.plain import as_text
 from beholder.run.session import Quiet
 from toy.browser import EXECUTABLE, browser
 from toy.reviewer import Reviewer, write_reviews

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from beholder.api import Run, score
+from beholder.api import Run
 from beholder.errors import BeholderError, RunError
+from beholder.kinds.scores.door import score
 from beholder.records import Item
 from beholder.report import draw
 from beholder.run.compare import compare

@@ -18,11 +18,7 @@ import pytest
 from beholder.backends import BACKENDS
 from beholder.errors import RunError
 from beholder.judges.templates import Templates
-from beholder.metrics import metric
-from beholder.kinds.ranking.rankers import ByMetric
-from beholder.kinds.ranking.response import Response
-from beholder.kinds.narratives.settings import Voting
-from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
 from beholder.kinds.narratives.config import (
     CoherenceOptions,
     CollectionOptions,
@@ -30,10 +26,14 @@ from beholder.kinds.narratives.config import (
     NarrateConfig,
 )
 from beholder.kinds.narratives.engine import run_narratives
+from beholder.kinds.narratives.settings import Voting
 from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.rankers import ByMetric
+from beholder.kinds.ranking.response import Response
+from beholder.metrics import metric
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.rows.askers import CaptionRow, RowColumns
-from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
 from beholder.run.rows.rows import RowsConfig, run_rows
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Quiet

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from beholder.dates import PartialDate
-from beholder.metrics import Tools
-from beholder.records import Frame, Storyline
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.config import CaptionOptions, NarrateConfig
 from beholder.kinds.narratives.inputs import Inputs
+from beholder.metrics import Tools
+from beholder.records import Frame, Storyline
 from beholder.run.rows.askers import TranslateRow
 
 FRAMES = [

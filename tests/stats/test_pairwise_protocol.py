@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from beholder.kinds.agreement import caparena
-from beholder.kinds.agreement import docent
 from beholder.errors import ConfigError
+from beholder.kinds.agreement import caparena, docent
 from toy.vectors import load_vectors
 
 

@@ -20,12 +20,12 @@ from annotated_data import DATA_OF, picture, write_rows
 from annotating import study_of
 from beholder.kinds.annotation.dealing import AnnotationDesign
 from beholder.kinds.annotation.load import rows_of
+from beholder.kinds.annotation.pages import study_routes, study_settings
 from beholder.kinds.annotation.standing import agreement_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import TASKS
 from beholder.options import DataOptions
 from beholder.web import make_app
-from beholder.kinds.annotation.pages import study_routes, study_settings
 
 pytest.importorskip("playwright", reason="needs Playwright: make test-web")
 

@@ -13,9 +13,9 @@ from starlette.types import ASGIApp
 
 from annotated_data import DATA_OF, DESCRIPTIONS
 from annotating import finish, study_of
+from beholder.kinds.annotation.pages import study_routes, study_settings
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.web import make_app
-from beholder.kinds.annotation.pages import study_routes, study_settings
 from beholder.web.guard import HEADER
 
 Client = Callable[[ASGIApp], TestClient]

@@ -22,8 +22,8 @@ def leaderboard(
     Args:
         runs: Run directories of `beholder score`: a system each, or items with group.system.
     """
+    from beholder.report.leaderboard import leaderboard_tables
     from beholder.run.leaderboard import leaderboard as rank
-    from beholder.kinds.agreement.page_tables import leaderboard_tables
     from beholder.run.store import Store
 
     with ExitStack() as stack:

@@ -7,10 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.terminal.groups import Data, ItemDataGroup
-from beholder.terminal.printing import say, say_left_out
-from beholder.kinds.generation.commands.shared import OutFile
 from beholder.options import SampleDesign
+from beholder.terminal.groups import Data, ItemDataGroup, OutFile
+from beholder.terminal.printing import say, say_left_out
 
 
 @Parameter(name="*")

@@ -1,4 +1,4 @@
-"""Texts in which people marked what is wrong or missing: how each set cuts and reads them."""
+"""What people are asked about texts and how their marks are cut and read, by data set."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from beholder.text.tokenize import words
 
 Label: TypeAlias = Literal["mistakes", "omissions"]
 SIDES: tuple[tuple[Label, Side], ...] = (("mistakes", "candidate"), ("omissions", "reference"))
+
+SCORE_OF: Mapping[str, str] = {
+    "mistakes": "precision",
+    "omissions": "recall",
+    "overall_quality": "f1",
+}
+"""Which score of a metric answers which question put to people."""
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from beholder.cli.cache import cache_at
 from beholder.errors import ConfigError
+from beholder.optional import load
 from beholder.options import DataOptions, Frames, JudgeOptions, WorkOptions
+from beholder.terminal.cache_place import cache_at
 
 if TYPE_CHECKING:
     from beholder.run.session import Engine
@@ -34,6 +35,8 @@ Data: TypeAlias = Annotated[str, Parameter(allow_leading_hyphen=True, validator=
 """A file, a folder or a name; - is standard input."""
 
 Out: TypeAlias = Annotated[Path | None, Parameter(alias="-o")]
+
+OutFile: TypeAlias = Annotated[Path, Parameter(alias="-o")]
 
 
 def _for_a_run(kind: Any, value: Path | None) -> None:
@@ -175,9 +178,8 @@ class EngineGroup:
             ConfigError: An option is given that this machine does not take.
         """
         if self.engine == "ray":
-            from beholder.ray import RayEngine
-
-            return RayEngine(self.address, self.parts)
+            engine: Engine = load("beholder.ray:RayEngine")(self.address, self.parts)
+            return engine
         for name in ("address", "parts"):
             if getattr(self, name) is not None:
                 raise ConfigError(f"--{name} is for --engine ray; name that, or leave it out")
@@ -318,7 +320,7 @@ class TablesGroup:
     def write(self, found: Iterable[Table]) -> None:
         """Write the tables, if a folder was named."""
         if self.tables is not None:
-            from beholder.terminal.printing import say
             from beholder.report.study_tables import write_tables
+            from beholder.terminal.printing import say
 
             say(f"tables: {self.tables} ({len(write_tables(found, self.tables))} files)")

@@ -13,11 +13,11 @@ from beholder.visible import for_terminal, visible
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from beholder.terminal.progress import TerminalProgress
     from beholder.judges import Tally
     from beholder.records import MetricResult
     from beholder.run.plan import RunPlan
     from beholder.tables import Table
+    from beholder.terminal.progress import TerminalProgress
 
 _SHOWN = 5
 

@@ -15,8 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from beholder.errors import BeholderError
 from beholder.report.comparison import differences
-from beholder.kinds.narratives.report.page import two, whole
-from beholder.report.numbers import show_number
+from beholder.report.numbers import show_number, two, whole
 from beholder.report.pages import TEMPLATES, environment
 from beholder.report.study_tables import html
 from beholder.report.tables import show_interval, show_signed

@@ -9,6 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from beholder.kinds.ranking.scored import Scored
+from beholder.kinds.ranking.study import RankedImage, position_bias, study_tables
+from beholder.records import Reviews
 from beholder.stats.annotator_pairs import (
     AnnotatorPair,
     best_pair,
@@ -19,9 +22,6 @@ from beholder.stats.annotator_pairs import (
     rank_correlation,
     ranks_of,
 )
-from beholder.kinds.ranking.scored import Scored
-from beholder.kinds.ranking.study import RankedImage, position_bias, study_tables
-from beholder.records import Reviews
 
 TEXTS = ("a", "b", "c", "d", "e")
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from beholder import files
+from beholder.errors import ConfigError
 from beholder.kinds.agreement import caparena
 from beholder.kinds.agreement.differences import AgreementDifference, compare
 from beholder.kinds.agreement.load import JudgedSet
@@ -26,7 +27,6 @@ from beholder.kinds.agreement.measure import (
     used,
 )
 from beholder.kinds.agreement.protocols import Measure
-from beholder.errors import ConfigError
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Progress

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from beholder.data.marks import MARKED
+from beholder.errors import ConfigError
 from beholder.kinds.agreement.agree import MetricValue, Report, Row, agree, scoring, with_length
 from beholder.kinds.agreement.differences import compare
 from beholder.kinds.agreement.granular import MarkedSide, MarkedText, marked_sides
 from beholder.kinds.agreement.load import JudgedSet, load
-from beholder.data.marks import MARKED
 from beholder.kinds.agreement.measure import AgreementFound, scored_items
 from beholder.kinds.agreement.protocols import Measure, generic, protocol
 from beholder.kinds.agreement.sets import SETS
-from beholder.errors import ConfigError
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.plan import RunPlan
 from beholder.run.scores import ScoreConfig, plan_scores

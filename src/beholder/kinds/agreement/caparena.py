@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from beholder.kinds.agreement.docent import COEFFICIENTS, field, score_of
 from beholder.errors import ConfigError
+from beholder.kinds.agreement.docent import COEFFICIENTS, field, score_of
 from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import correlate
 from beholder.stats.ratings import elo

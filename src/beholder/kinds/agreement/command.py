@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from beholder.errors import ConfigError
 from beholder.terminal.groups import (
     ItemDataGroup,
     JudgeGroup,
@@ -28,7 +29,6 @@ from beholder.terminal.printing import (
     tell_result,
     tell_summary,
 )
-from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
     from beholder.kinds.agreement.load import JudgedSet
@@ -134,18 +134,18 @@ def agree(
     if judgments.judges:
         return _tell_reliability(source, metric, judgments.label, tell.as_json)
     from beholder.api import Run
-    from beholder.kinds.agreement import agree as benchmark
-    from beholder.kinds.agreement.load import load
     from beholder.data.marks import MARKED
-    from beholder.kinds.agreement.measure import scored_items
-    from beholder.kinds.agreement.protocols import generic, protocol
-    from beholder.terminal.progress import TerminalProgress
-    from beholder.kinds.agreement.page_tables import agreement_tables
+    from beholder.kinds.agreement import agree as benchmark
     from beholder.kinds.agreement.figures import write_agreement_figures
-    from beholder.kinds.scores.page import write_report
+    from beholder.kinds.agreement.load import load
+    from beholder.kinds.agreement.measure import scored_items
+    from beholder.kinds.agreement.page_tables import agreement_tables
+    from beholder.kinds.agreement.protocols import generic, protocol
+    from beholder.report.draw import draw
     from beholder.report.markdown import summed_up
     from beholder.report.pages import no_figures
     from beholder.run.scores import ScoreConfig, plan_scores
+    from beholder.terminal.progress import TerminalProgress
 
     judged = load(source, judgments.data, rows)
     say_left_out(judged.bad_rows)
@@ -190,7 +190,7 @@ def agree(
     elif not drawing.no_figures:
         paths = write_agreement_figures(report, config.out / "agreement")
         say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
-    page = None if drawing.no_report else write_report(config.out, media_root=pictures)
+    page = None if drawing.no_report else draw(config.out, media_root=pictures)
     return close(config.out, progress, page)
 
 
@@ -213,11 +213,11 @@ def _agree_on_spans(
     from beholder.api import Run
     from beholder.kinds.agreement.granular import granular
     from beholder.kinds.agreement.measure import scored_items
-    from beholder.terminal.progress import TerminalProgress
-    from beholder.metrics import metric
     from beholder.kinds.agreement.page_tables import granular_table
+    from beholder.metrics import metric
     from beholder.report.markdown import summed_up
     from beholder.run.scores import plan_scores
+    from beholder.terminal.progress import TerminalProgress
 
     if not names:
         raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
@@ -241,8 +241,8 @@ def _tell_reliability(
     source: str, metrics: Sequence[str], labels: Sequence[str], as_json: bool
 ) -> int:
     from beholder.kinds.agreement.load import load
+    from beholder.report.reliability import reliability_table
     from beholder.run.reliability import of_panels, of_ratings, reliability
-    from beholder.kinds.agreement.page_tables import reliability_table
     from beholder.run.store import Store
 
     if Path(source).is_dir():

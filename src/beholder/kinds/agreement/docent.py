@@ -7,16 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from beholder.data.marks import SCORE_OF
 from beholder.errors import ConfigError
 from beholder.stats.correlation import CorrelationKind, correlate
 from beholder.stats.threeway import decide, tie_threshold
-
-SCORE_OF: Mapping[str, str] = {
-    "mistakes": "precision",
-    "omissions": "recall",
-    "overall_quality": "f1",
-}
-"""Which score of a metric answers which question put to people."""
 
 COEFFICIENTS: tuple[tuple[str, CorrelationKind], ...] = (
     ("spearman", "spearman"),

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from beholder.api.printed import Printed
+from beholder.judges import Judge
 from beholder.kinds.agreement.agree import MetricValue, Report, asked, default_out
 from beholder.kinds.agreement.agree import agree as hold_against
 from beholder.kinds.agreement.load import load
 from beholder.kinds.agreement.protocols import generic, protocol
-from beholder.judges import Judge
 from beholder.metrics import Metric
 from beholder.options import Options, asked_tools, grouped
 from beholder.run.scores import ScoreConfig

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from beholder.kinds.agreement.agree import Report
 from beholder.files import make_folder
+from beholder.kinds.agreement.agree import Report
 from beholder.report.figures import safe_name, save
 
 

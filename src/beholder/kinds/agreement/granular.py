@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from beholder.kinds.agreement.load import JudgedSet
 from beholder.data.marks import MARKED, SIDES, Label, MarkProtocol
-from beholder.kinds.agreement.measure import scored_items
 from beholder.errors import ConfigError
+from beholder.kinds.agreement.load import JudgedSet
+from beholder.kinds.agreement.measure import scored_items
 from beholder.metrics import Metric
 from beholder.records import Interval, Item, ItemScore, Side, Span, Unit
 from beholder.run.scores import ScoreConfig, run_scores

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from beholder.rounding import fixed
 from beholder.terminal.groups import AsJson, Data
 from beholder.terminal.printing import tell, tell_json, tell_tables
-from beholder.rounding import fixed
 
 
 def graph_check(

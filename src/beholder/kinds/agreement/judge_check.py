@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter, validators
 from rich.markup import escape
 
-from beholder.terminal.printing import say, tell, tell_tables
 from beholder.options import JudgeOptions
 from beholder.rounding import fixed
+from beholder.terminal.printing import say, tell, tell_tables
 
 if TYPE_CHECKING:
     from beholder.judges import AnswerStore, Judge

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from beholder.kinds.agreement.published_files import parquet_rows
-from beholder.kinds.agreement.sets import SETS, HumanSet
 from beholder.data import read_items
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
+from beholder.kinds.agreement.published_files import parquet_rows
+from beholder.kinds.agreement.sets import SETS, HumanSet
 from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item

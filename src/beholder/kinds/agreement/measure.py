@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.kinds.agreement.protocols import CORRELATIONS, Measure, n_words
 from beholder.errors import ConfigError
+from beholder.kinds.agreement.protocols import CORRELATIONS, Measure, n_words
 from beholder.records import Interval, Item
 from beholder.stats.bootstrap import cluster_bootstrap
 from beholder.stats.checks import Floats, Ints, cluster_codes

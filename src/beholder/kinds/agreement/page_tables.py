@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
 from typing import Any
 
 from beholder.kinds.agreement.agree import Report
 from beholder.kinds.agreement.granular import GranularFinding, GranularReport, Share
-from beholder.run.leaderboard import Board
-from beholder.run.reliability import Reliability
 from beholder.report.figures import safe_name
 from beholder.report.tables import show_p, show_signed
-from beholder.tables import FAILED, Column, Table, interval_cells
+from beholder.tables import Column, Table, interval_cells
 
 DASH = "\N{EN DASH}"
 CLUSTERS = (
@@ -198,68 +195,3 @@ def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
 
 
 _PER_TEXT = tuple(f"{name}, mean of texts" for name in ("precision", "recall", "F1", "IoU"))
-
-
-def reliability_table(reliability: Reliability) -> Table:
-    """Coefficients of agreement between raters."""
-    counts = f"{len(reliability.raters)} raters, {reliability.n_items:,} items"
-    if reliability.n_left_out:
-        counts += f", {reliability.n_left_out:,} left out for a missing score"
-    return Table(
-        name=f"reliability-{safe_name(reliability.what)}",
-        title=f"{reliability.what}: {counts}",
-        columns=(
-            Column("coefficient", "coefficient", "text"),
-            Column("found", "value", interval=True),
-            Column("reason", "note", "text"),
-        ),
-        rows=tuple(
-            {
-                "coefficient": found.name,
-                "found": found.value,
-                **interval_cells("found", found.interval),
-                "reason": found.reason or "",
-            }
-            for found in reliability.coefficients
-        ),
-        notes=tuple(reliability.raters),
-    )
-
-
-def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
-    """A table of systems per metric."""
-    return [_board(board) for board in boards]
-
-
-def _board(board: Board) -> Table:
-    better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
-    notes = ["best and worst rank: within 95 % of resamples of the sources."]
-    if board.higher_is_better is None:
-        notes = ["not ranked: the value has no better end."]
-    sources = f"{board.n_sources:,}"
-    if board.n_sources < board.n_all_sources:
-        sources += f" of {board.n_all_sources:,}"
-    notes.append(f"means over the {sources} sources (pictures, videos) that all systems scored.")
-    if any(standing.mean is None for standing in board.standings):
-        notes.append("systems without any score stand last and restrict no other.")
-    return Table(
-        name=f"leaderboard-{safe_name(board.metric)}",
-        title=f"{board.metric}.{board.value}, {better[board.higher_is_better]}",
-        columns=(
-            Column("system", "system", "text"),
-            Column("mean", "mean", interval=True),
-            Column("rank", "rank", "count"),
-            Column("best_rank", "best rank", "count"),
-            Column("worst_rank", "worst rank", "count"),
-            Column("n", "scored", "count"),
-            FAILED,
-        ),
-        rows=tuple(
-            {
-                **asdict(standing),
-                **interval_cells("mean", standing.interval),
-            }
-            for standing in board.standings
-        ),
-        notes=tuple(notes),
-    )

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from beholder.kinds.agreement import agree
 from beholder.kinds.agreement.page_tables import agreement_of, matrix_of
 from beholder.report.numbers import show_tick, ticks
+from beholder.report.sections import PageSection
 from beholder.run.store import Store
 from beholder.tables import Table
 
@@ -123,8 +125,23 @@ class People:
         return list(dict.fromkeys(place for place in found if place is not None))
 
 
+def section(store: Store) -> PageSection | None:
+    """The section of the page of a run that was compared with people; None for other runs."""
+    found = agree.read(store.folder)
+    if found is None:
+        return None
+    drawn = people(store, found)
+    return PageSection(
+        id="people",
+        title="Agreement with people",
+        template="people.html.j2",
+        values={"people": drawn},
+        positions=drawn.positions,
+    )
+
+
 def people(store: Store, found: Mapping[str, Any]) -> People:
-    """What the page draws of ``benchmarks.agree.read``.
+    """What the page draws of ``agree.read``.
 
     Args:
         store: The run's store.

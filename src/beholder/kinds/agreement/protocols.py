@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from beholder.kinds.agreement.docent import SCORE_OF
+from beholder.data.marks import SCORE_OF
 from beholder.errors import ConfigError
 from beholder.records import Item
 from beholder.text.tokenize import words

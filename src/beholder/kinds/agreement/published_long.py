@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from beholder.kinds.agreement.published_files import parquet_rows, read_json, read_lines
 from beholder.data.sources import read_rows
 from beholder.errors import DataError
+from beholder.kinds.agreement.published_files import parquet_rows, read_json, read_lines
 from beholder.records import Item, Span
 
 LONGCAP_QUESTIONS = {"desc": "descriptiveness", "rel": "relevance", "flu": "fluency"}

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beholder.kinds.agreement import published
-from beholder.kinds.agreement import published_long
-from beholder.kinds.agreement import tables
+from beholder.kinds.agreement import published, published_long, tables
 from beholder.records import Item
 
 

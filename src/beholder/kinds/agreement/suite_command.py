@@ -62,10 +62,10 @@ def hold_against_suite(
     """Score set after set, then print, write and draw one table; gives the exit code."""
     from beholder.api import Run
     from beholder.kinds.agreement.agreement_suite import held_against, load_sets, plan_set, together
-    from beholder.terminal.progress import TerminalProgress
     from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
     from beholder.report.markdown import summed_up
     from beholder.report.study_tables import write_tables
+    from beholder.terminal.progress import TerminalProgress
 
     sets = load_sets(config.folder, config.rows)
     for judged in sets:

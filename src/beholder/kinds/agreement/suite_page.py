@@ -10,8 +10,8 @@ from markupsafe import Markup
 from beholder import files
 from beholder.kinds.agreement.agree import Row
 from beholder.kinds.agreement.agreement_suite import SuiteMeasure, SuiteReport
-from beholder.kinds.agreement.sets import SETS
 from beholder.kinds.agreement.page_tables import AGREEMENT, CLUSTERS
+from beholder.kinds.agreement.sets import SETS
 from beholder.report.pages import TEMPLATES, content_hash, environment
 from beholder.report.study_tables import html
 from beholder.tables import Column, Table, interval_cells

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from beholder.data.reviews import reviews_from_row
-from beholder.stats.annotator_pairs import best_pair, complete
 from beholder.records import Item
+from beholder.stats.annotator_pairs import best_pair, complete
 
 DOCENT_LABELS = (
     "1_much_better",

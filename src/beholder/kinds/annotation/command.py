@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import App, Parameter
 
+from beholder.errors import ConfigError
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, ServerGroup
 from beholder.terminal.printing import say, say_left_out, tell, tell_result
-from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
     from beholder.kinds.annotation.study import AnnotationStudy
@@ -202,7 +202,7 @@ def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = Fa
     """
     from beholder.kinds.annotation.standing import agreement_of
     from beholder.kinds.annotation.study import AnnotationStudy
-    from beholder.kinds.agreement.page_tables import reliability_table
+    from beholder.report.reliability import reliability_table
 
     opened = AnnotationStudy.open(study, database)
     progress = opened.progress()
@@ -219,8 +219,8 @@ def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = Fa
 
 def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
     """Print the links and serve until interrupted."""
-    from beholder.web import make_app
     from beholder.kinds.annotation.pages import study_routes, study_settings
+    from beholder.web import make_app
     from beholder.web.app import serve as listen
 
     if study.n_seen_twice:

@@ -7,10 +7,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from beholder.kinds.annotation.records import AnnotationUnit
-from beholder.kinds.annotation.tasks import Task
 from beholder.data.sample import assign
 from beholder.errors import ConfigError
+from beholder.kinds.annotation.records import AnnotationUnit
+from beholder.kinds.annotation.tasks import Task
 from beholder.options import check_count, check_distinct
 
 MAX_NAME = 100

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from beholder.kinds.annotation.tasks import Task
 from beholder.data import read_frames, read_items, read_reviews, read_storylines
 from beholder.data.read import good_rows
 from beholder.errors import DataError
+from beholder.kinds.annotation.tasks import Task
 from beholder.options import DataOptions
 
 

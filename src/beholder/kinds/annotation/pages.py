@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from beholder.errors import ItemError
+from beholder.judges.operations.rating import BREAK_KINDS
 from beholder.kinds.annotation.dealing import order_of
 from beholder.kinds.annotation.exchange import EXPORTS, exported
 from beholder.kinds.annotation.records import DONE, Act, AnnotationUnit
@@ -23,8 +25,6 @@ from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks.marks import MARK_KINDS, SEVERITIES
 from beholder.kinds.annotation.tasks.pairs import LEVELS, QUESTIONS
 from beholder.kinds.annotation.tasks.ratings import HIGHEST, LOWEST
-from beholder.errors import ItemError
-from beholder.judges.operations.rating import BREAK_KINDS
 from beholder.text.tokenize import words
 from beholder.web.pages import page
 from beholder.web.pictures import SmallPictures

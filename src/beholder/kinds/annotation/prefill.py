@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from beholder.errors import ConfigError, ItemError
 from beholder.kinds.annotation.records import AnnotationUnit
 from beholder.kinds.annotation.tasks import Task
 from beholder.kinds.annotation.tasks.base import statements_of
-from beholder.errors import ConfigError, ItemError
 from beholder.records import Item, ItemScore
 from beholder.run import manifest
 from beholder.run.store import Store

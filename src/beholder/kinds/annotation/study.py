@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from beholder import files
+from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.database import engine_of, sql, tables
 from beholder.kinds.annotation.dealing import AnnotationDesign, deal
 from beholder.kinds.annotation.records import DONE, Act, AnnotationUnit, Judgments, state_of
 from beholder.kinds.annotation.tasks import TASKS, Task
 from beholder.kinds.annotation.turns import SharedCommits
-from beholder.errors import ConfigError, ItemError, RunError
 from beholder.postgres import Address
 
 ABOUT = "study.json"

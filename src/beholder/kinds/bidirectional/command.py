@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
+from beholder.errors import ConfigError
 from beholder.kinds.bidirectional.settings import Columns, StudySettings
 from beholder.terminal.groups import AsJson, Out
 from beholder.terminal.printing import say, tell_result
-from beholder.errors import ConfigError
 
 
 def _pair(kind: Any, tokens: Sequence[Token]) -> tuple[float, float]:
@@ -56,8 +56,8 @@ def bidirectional(
         metric: The metric, where a run has several.
     """
     from beholder.kinds.bidirectional.observe import observe
+    from beholder.kinds.bidirectional.page import write_bidirectional
     from beholder.kinds.bidirectional.study import study
-    from beholder.report.bidirectional import write_bidirectional
     from beholder.kinds.bidirectional.terminal import terminal_tables
 
     found = study(observe(run, columns, metric_name=metric), settings)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from beholder.errors import ConfigError
 from beholder.kinds.bidirectional.pairs import Direction, Fact, TextPair
 from beholder.kinds.bidirectional.settings import Columns
-from beholder.errors import ConfigError
 from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit
 from beholder.run import manifest

@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from beholder import files
 from beholder.kinds.bidirectional.changes import CHANGING
-from beholder.kinds.bidirectional.study import Study
 from beholder.kinds.bidirectional.figures import figures, n_texts
+from beholder.kinds.bidirectional.study import Study
 from beholder.report.figures import save
 from beholder.report.pages import TEMPLATES, content_hash, environment, no_figures, svg_uri
 from beholder.report.study_tables import html, write_tables

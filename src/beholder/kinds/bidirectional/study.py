@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from beholder.errors import ConfigError
 from beholder.kinds.bidirectional.categories import REST, category_rate_table, category_table
 from beholder.kinds.bidirectional.changes import dataset_table
 from beholder.kinds.bidirectional.difficulty import difficulty_table
@@ -22,7 +23,6 @@ from beholder.kinds.bidirectional.selectivity import (
     subject_table,
 )
 from beholder.kinds.bidirectional.settings import StudySettings
-from beholder.errors import ConfigError
 from beholder.tables import Omitted, Table
 
 

@@ -1,1 +1,1 @@
-""""""
+"""Texts written by judges: captions, categories, translations, reviews."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beholder.errors import ConfigError
-from beholder.kinds.ranking.page import render_page
+from beholder.report.plain_page import render_page
 
 
 @dataclass(frozen=True)

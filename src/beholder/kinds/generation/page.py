@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from beholder import files
+from beholder.kinds.generation import reviews
 from beholder.records import Item, ItemFailure
 from beholder.report.pages import jpeg_uri
-from beholder.kinds.ranking.page import render_page
+from beholder.report.plain_page import render_page
 from beholder.report.study_tables import html
 from beholder.run import manifest
 from beholder.run.rows import rows
-from beholder.kinds.generation import reviews
 from beholder.run.rows.askers import category_of
 from beholder.run.rows.engine import MAX_SHOWN
 from beholder.run.rows.making import MadePart, parts_of

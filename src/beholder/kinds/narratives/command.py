@@ -9,7 +9,17 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from beholder.terminal.groups import Data, RunOut, StorylineDataGroup, StorylineRunGroup
+from beholder.errors import ConfigError
+from beholder.kinds.narratives.config import (
+    CaptionOptions,
+    CoherenceOptions,
+    CollectionOptions,
+    HybridOptions,
+    NarrateConfig,
+    Part,
+)
+from beholder.kinds.narratives.settings import Extraction, Method, Voting
+from beholder.terminal.groups import Data, OutFile, RunOut, StorylineDataGroup, StorylineRunGroup
 from beholder.terminal.printing import (
     close,
     say,
@@ -18,17 +28,6 @@ from beholder.terminal.printing import (
     tell_result,
     tell_tables,
     too_many,
-)
-from beholder.kinds.generation.commands.shared import OutFile
-from beholder.errors import ConfigError
-from beholder.kinds.narratives.settings import Extraction, Method, Voting
-from beholder.kinds.narratives.config import (
-    CaptionOptions,
-    CoherenceOptions,
-    CollectionOptions,
-    HybridOptions,
-    NarrateConfig,
-    Part,
 )
 
 app = App(
@@ -180,8 +179,8 @@ def extract(
         embedder: npz:FILE, clip:NAME or handcrafted.
     """
     from beholder.data import write_storylines
-    from beholder.kinds.narratives.report import extraction_table
     from beholder.kinds.narratives.extraction import ExtractConfig, extract_storylines
+    from beholder.kinds.narratives.report import extraction_table
 
     made = extract_storylines(
         ExtractConfig(
@@ -352,11 +351,11 @@ def _config(
 
 def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
     """Carry a run out, print and draw it; gives the exit code."""
-    from beholder.terminal.progress import TerminalProgress
-    from beholder.kinds.narratives.report import terminal_tables, write_study
     from beholder.kinds.narratives.engine import plan_narratives, run_narratives
     from beholder.kinds.narratives.inputs import read_inputs
+    from beholder.kinds.narratives.report import terminal_tables, write_study
     from beholder.kinds.narratives.results import cost_table
+    from beholder.terminal.progress import TerminalProgress
 
     inputs = read_inputs(config)
     _say_costs(config, cost_table(config, inputs))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
-from beholder.api.run import NarrativesRun
+from beholder.api.run import Run
 from beholder.errors import DataError
 from beholder.judges import Judge
-from beholder.kinds.narratives.settings import Extraction, Method, Voting
-from beholder.options import DataOptions, Options, grouped
-from beholder.records import Storyline
+from beholder.kinds.narratives import results
 from beholder.kinds.narratives.config import (
     CaptionOptions,
     CoherenceOptions,
@@ -23,6 +22,9 @@ from beholder.kinds.narratives.config import (
 from beholder.kinds.narratives.engine import run_narratives
 from beholder.kinds.narratives.extraction import ExtractConfig, Extractions, extract_storylines
 from beholder.kinds.narratives.inputs import read_inputs
+from beholder.kinds.narratives.settings import Extraction, Method, Voting
+from beholder.options import DataOptions, Options, grouped
+from beholder.records import Storyline
 from beholder.run.session import Progress, Quiet, default_out
 
 __all__ = [
@@ -35,6 +37,16 @@ __all__ = [
     "compare",
     "extract",
 ]
+
+
+@dataclass(frozen=True)
+class NarrativesRun(Run):
+    """A run that judged and measured storylines."""
+
+    @property
+    def study(self) -> Mapping[str, Any]:
+        """Tables, and every storyline with its votes: the content of ``study.json``."""
+        return results.read(self.path)
 
 
 def extract(

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from beholder.errors import ConfigError, DataError
-from beholder.metrics.asker import Asker
+from beholder.kinds.narratives import results
+from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.cost import spent_on
 from beholder.kinds.narratives.hybrid import choose
+from beholder.kinds.narratives.inputs import Inputs, read_inputs
 from beholder.kinds.narratives.judging import CaptionFrame, JudgeAsker, Rater, RateStoryline
 from beholder.kinds.narratives.measuring import EmbeddedPictures, MeasureCoherence
+from beholder.kinds.narratives.stages import StageFindings, judged, n_seen, stages
+from beholder.metrics.asker import Asker
 from beholder.records import Frame
 from beholder.run import manifest
 from beholder.run.asked import Asked
-from beholder.kinds.narratives import results
-from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.inputs import Inputs, read_inputs
-from beholder.kinds.narratives.stages import StageFindings, judged, n_seen, stages
 from beholder.run.plan import PlannedAsker, RunPlan, plan
 from beholder.run.session import Progress, Session
 from beholder.run.subjects import FRAME, STORYLINE

@@ -10,11 +10,11 @@ from beholder.data import read_frames, read_storylines, with_exif_dates
 from beholder.data.read import good_rows
 from beholder.embed.images import image_embedder, usable_frames
 from beholder.errors import ConfigError, DataError
-from beholder.kinds.narratives.storylines.extract import Extracted, ExtractionTask, extract
+from beholder.kinds.narratives.config import CollectionOptions
 from beholder.kinds.narratives.settings import Extraction
+from beholder.kinds.narratives.storylines.extract import Extracted, ExtractionTask, extract
 from beholder.options import DataOptions
 from beholder.records import Frame
-from beholder.kinds.narratives.config import CollectionOptions
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from beholder.data import read_frames, read_storylines, with_exif_dates
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
-from beholder.records import Frame, Storyline
 from beholder.kinds.narratives.config import NarrateConfig
+from beholder.records import Frame, Storyline
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,12 @@ from beholder.judges.operations import (
     RateTransition,
     Rating,
 )
-from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
-from beholder.metrics.params import REQUIRED, param
-from beholder.metrics.tools import Tools
 from beholder.kinds.narratives.measuring import digest
 from beholder.kinds.narratives.settings import LEAST_SIDE, Voting
 from beholder.kinds.narratives.views import Captions, by_caption, by_sight, known_data, picture
+from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
+from beholder.metrics.params import REQUIRED, param
+from beholder.metrics.tools import Tools
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 S = TypeVar("S")

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Literal, Self
 
 from beholder.embed.images import ImageEmbedder, usable_frames
 from beholder.errors import ItemError
-from beholder.metrics.asker import Asker, Outcome, ValueInfo
-from beholder.metrics.params import REQUIRED, param
-from beholder.metrics.tools import Tools
 from beholder.kinds.narratives.storylines.space import Floats, Space
 from beholder.kinds.narratives.storylines.strength import Coherence, coherence_of
 from beholder.kinds.narratives.storylines.topics import topics_by
 from beholder.kinds.narratives.storylines.warping import WarpedAlignment, dtw
+from beholder.metrics.asker import Asker, Outcome, ValueInfo
+from beholder.metrics.params import REQUIRED, param
+from beholder.metrics.tools import Tools
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from beholder.spec import tool
 

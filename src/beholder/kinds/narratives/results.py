@@ -13,6 +13,7 @@ import numpy as np
 from beholder import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
+from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.cost import (
     PUBLISHED_SECONDS,
     Rates,
@@ -22,17 +23,16 @@ from beholder.kinds.narratives.cost import (
     pooled,
 )
 from beholder.kinds.narratives.hybrid import Hybrid, combine
+from beholder.kinds.narratives.inputs import Inputs
 from beholder.kinds.narratives.judging import Vote, values
 from beholder.kinds.narratives.measuring import EmbeddedPictures
 from beholder.kinds.narratives.models import between_models, with_and_without
+from beholder.kinds.narratives.stages import StageFindings
 from beholder.kinds.narratives.steps import breaks_table, steps_table, told_by
 from beholder.kinds.narratives.storylines.strength import Coherence
-from beholder.kinds.narratives.study import JudgedStoryline, mean_vote, tables
 from beholder.kinds.narratives.storylines.timeline import steps_back
+from beholder.kinds.narratives.study import JudgedStoryline, mean_vote, tables
 from beholder.records import Frame, ItemFailure, Storyline
-from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.inputs import Inputs
-from beholder.kinds.narratives.stages import StageFindings
 from beholder.run.thumbs import write_thumbs
 
 STUDY = "study.json"

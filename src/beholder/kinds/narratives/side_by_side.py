@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from beholder.errors import ConfigError
-from beholder.kinds.narratives.models import between_models
-from beholder.kinds.narratives.study import mean_vote
 from beholder.kinds.narratives import results
+from beholder.kinds.narratives.models import between_models
+from beholder.kinds.narratives.report.tables import side_by_side_tables
+from beholder.kinds.narratives.study import mean_vote
+from beholder.run.kind import Beside
 
 STEPS = "steps"
 """What the ratings of a narrative's steps are called beside the ways of rating it whole."""
@@ -99,3 +101,10 @@ def _check_same(names: list[str], studies: list[dict[str, Any]]) -> None:
                 f"sequence {name!r} shows other pictures in {names[1]} than in {names[0]}; runs"
                 " can be compared over the same sequences"
             )
+
+
+def beside(run_a: Path, run_b: Path) -> Beside:
+    """What ``compare`` shows of two runs: how their judges agree, rank sources, and cost."""
+    found = side_by_side(run_a, run_b)
+    notes = () if found["models"] else ("the runs share no way of rating",)
+    return Beside(found, side_by_side_tables(found), notes)

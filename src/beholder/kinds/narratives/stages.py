@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from beholder.data.frames import frame_row
-from beholder.metrics.asker import Asker, Outcome
+from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.cost import Stage
 from beholder.kinds.narratives.hybrid import choose
+from beholder.kinds.narratives.inputs import Inputs
 from beholder.kinds.narratives.judging import (
     CaptionFrame,
     RateSteps,
@@ -31,9 +32,8 @@ from beholder.kinds.narratives.people import PeopleVotes, What
 from beholder.kinds.narratives.settings import PEOPLE, Method
 from beholder.kinds.narratives.storylines.strength import Coherence
 from beholder.kinds.narratives.storylines.warping import WarpedAlignment
+from beholder.metrics.asker import Asker, Outcome
 from beholder.records import ItemFailure
-from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.inputs import Inputs
 
 
 def judged(config: NarrateConfig) -> tuple[str, ...]:

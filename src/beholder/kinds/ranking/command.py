@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from beholder.errors import ConfigError
 from beholder.terminal.groups import Data, RunGroup, RunOut, ToolGroup
 from beholder.terminal.printing import (
     close,
@@ -20,7 +21,6 @@ from beholder.terminal.printing import (
     tell_result,
     too_many,
 )
-from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
     from beholder.kinds.ranking.rankers import Ranker
@@ -66,11 +66,12 @@ def rank(
         ablate: Also rank without the image, and tell its gain.
         out: Run directory; runs/rank-NAME if none is named.
     """
-    from beholder.terminal.progress import TerminalProgress
-    from beholder.report.rank import ranking_tables, write_ranking
     from beholder.kinds.ranking.config import RankConfig
     from beholder.kinds.ranking.engine import plan_ranking, run_ranking
+    from beholder.kinds.ranking.page import write_ranking
+    from beholder.kinds.ranking.tables import ranking_tables
     from beholder.run.session import default_out
+    from beholder.terminal.progress import TerminalProgress
 
     config = RankConfig(
         data,

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Unpack
 
-from beholder.api.run import RankingRun
+from beholder.api.run import Run
 from beholder.data import records, reviews_from_row
 from beholder.errors import DataError
 from beholder.judges import Judge
-from beholder.metrics import Metric
-from beholder.kinds.ranking.rankers import ByMetric, Ranker
-from beholder.kinds.ranking.scorers import ranker
-from beholder.options import Options, asked_tools, grouped
-from beholder.records import Reviews
+from beholder.kinds.ranking import results
 from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.rankers import ByMetric, Ranker
+from beholder.kinds.ranking.scorers import ranker
+from beholder.metrics import Metric
+from beholder.options import Options, asked_tools, grouped
+from beholder.records import Reviews
 from beholder.run.session import Progress, Quiet, default_out
+
+
+@dataclass(frozen=True)
+class RankingRun(Run):
+    """A run that ranked texts about images."""
+
+    @property
+    def ranking(self) -> Mapping[str, Any]:
+        """Tables, and every image with all rankings: the content of ``ranking.json``."""
+        return results.read(self.path)
 
 
 def rank(

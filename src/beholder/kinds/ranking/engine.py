@@ -10,17 +10,17 @@ from typing import Any
 from beholder.data import read_reviews
 from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
-from beholder.metrics import metric
+from beholder.kinds.ranking import results
+from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.rankers import ByMetric, Ranker
 from beholder.kinds.ranking.scored import Scored
 from beholder.kinds.ranking.scorers import twins
+from beholder.metrics import metric
 from beholder.options import check_distinct
 from beholder.records import ItemFailure, Reviews
 from beholder.run import manifest
 from beholder.run.asked import Asked
 from beholder.run.plan import RunPlan, plan
-from beholder.kinds.ranking import results
-from beholder.kinds.ranking.config import RankConfig
 from beholder.run.session import Progress, Session
 from beholder.run.subjects import REVIEWS
 

@@ -9,21 +9,15 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from beholder import files
-from beholder.report.figures import save
-from beholder.report.numbers import show_number
-from beholder.report.pages import (
-    TEMPLATES,
-    content_hash,
-    data_uri,
-    environment,
-    jpeg_uri,
-    no_figures,
-)
-from beholder.kinds.ranking.tables import label_of, ranking_tables
-from beholder.report.study_tables import html, write_tables
-from beholder.run import manifest
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.engine import KIND
+from beholder.kinds.ranking.tables import label_of, ranking_tables
+from beholder.report.figures import save
+from beholder.report.numbers import show_number
+from beholder.report.pages import data_uri, jpeg_uri, no_figures
+from beholder.report.plain_page import render_page
+from beholder.report.study_tables import html, write_tables
+from beholder.run import manifest
 from beholder.run.thumbs import thumb
 
 if TYPE_CHECKING:
@@ -129,17 +123,6 @@ def _thresholds(ranking: Mapping[str, Any]) -> Figure:
     return threshold_figure(ranking["tables"]["thresholds"], list(label_of(ranking).values()))
 
 
-def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **values: Any) -> str:
-    """A page of this folder's kind: no script, styles by their hash, texts escaped."""
-    style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in style_sheets)
-    style += extra
-    templates = environment()
-    templates.filters.update(number=_number, interval=_interval)
-    return templates.get_template(template).render(
-        style=style, style_hash=content_hash(style), **values
-    )
-
-
 def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
     """All images, those on which scorers and people differ most first."""
     names = label_of(ranking)
@@ -233,13 +216,3 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
 
 def _uri(folder: Path, position: int) -> str:
     return jpeg_uri(thumb(folder, position).read_bytes())
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else show_number(value)
-
-
-def _interval(interval: Sequence[float] | None) -> str:
-    if interval is None:
-        return "–"
-    return f"{show_number(interval[0])} to {show_number(interval[1])}"

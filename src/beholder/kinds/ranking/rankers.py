@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from beholder.errors import ItemError
+from beholder.kinds.ranking.scored import Scored
 from beholder.metrics.asker import Asker, ValueInfo
 from beholder.metrics.base import Metric
-from beholder.kinds.ranking.scored import Scored
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore, Reviews
 

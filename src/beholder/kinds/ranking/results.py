@@ -9,12 +9,12 @@ from typing import Any
 
 from beholder import files
 from beholder.data import reviews_row
-from beholder.stats.annotator_pairs import MODEL
+from beholder.kinds.ranking.config import RankConfig
 from beholder.kinds.ranking.scored import Scored
 from beholder.kinds.ranking.study import RankedImage, study_tables
 from beholder.records import ItemFailure, Reviews
-from beholder.kinds.ranking.config import RankConfig
 from beholder.run.thumbs import write_thumbs
+from beholder.stats.annotator_pairs import MODEL
 
 RANKING = "ranking.json"
 FORMAT = 2

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from beholder.errors import ConfigError
+from beholder.kinds.ranking.rankers import ByMetric, Ranker
+from beholder.kinds.ranking.response import Response
 from beholder.metrics import from_spec, metric, params
 from beholder.metrics.asker import Asker
 from beholder.metrics.judged.perplexity import Perplexity
-from beholder.kinds.ranking.rankers import ByMetric, Ranker
-from beholder.kinds.ranking.response import Response
 from beholder.spec import Spec, parse
 
 

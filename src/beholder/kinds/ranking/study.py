@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from beholder.kinds.ranking.scored import Scored
 from beholder.metrics.judged.perplexity import TOKENS
+from beholder.records import Interval, Reviews
 from beholder.stats.annotator_pairs import (
     MODEL,
     THRESHOLDS,
@@ -24,8 +26,6 @@ from beholder.stats.annotator_pairs import (
     joined_pair,
     kept,
 )
-from beholder.kinds.ranking.scored import Scored
-from beholder.records import Interval, Reviews
 from beholder.stats.bootstrap import mean_interval
 from beholder.stats.checks import cluster_codes
 from beholder.stats.correlation import correlate
@@ -357,3 +357,14 @@ def _counts(words: Any) -> dict[str, int]:
         if word is not None:
             found[word] = found.get(word, 0) + 1
     return found
+
+
+def measured(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float]:
+    """How well a ranking follows people's; empty where they did not rank the texts.
+
+    Args:
+        reviews: The texts about one image.
+        detail: What a ranker found, as its outcome keeps it.
+    """
+    found = RankedImage.of(reviews, {"": Scored.of(detail)}).correlation("")
+    return {} if found is None else {"correlation": found}

@@ -38,13 +38,15 @@ def score(
             the metrics before anything is scored.
         no_report: Do not draw report.html.
     """
-    from beholder import api, metrics
+    from beholder import metrics
+    from beholder.api import Run
     from beholder.kinds.scores.gates import check, gates_table, missed, parse_gate
-    from beholder.terminal.progress import TerminalProgress
-    from beholder.report import summary_table, write_report
+    from beholder.kinds.scores.page import write_report
+    from beholder.report import summary_table
     from beholder.report.markdown import run_tables, together
     from beholder.run.scores import ScoreConfig, fitting_metric, plan_scores, run_scores
     from beholder.run.session import default_out
+    from beholder.terminal.progress import TerminalProgress
 
     if not metric:
         chosen, why = fitting_metric(data, run.rows, judge=tools.judge is not None)
@@ -66,7 +68,7 @@ def score(
     # What a cluster says is no result: it goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         say_left_out(run_scores(config, progress, engine=engine))
-    made = api.Run(config.out)
+    made = Run(config.out)
     report = None if no_report else write_report(config.out, media_root=config.folder)
     checked = check(gates, made.summary)
     problems = missed(checked)

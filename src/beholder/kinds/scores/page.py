@@ -14,24 +14,21 @@ from pathlib import Path
 import numpy as np
 
 from beholder import files
-from beholder.kinds.agreement import agree
-from beholder.records import Estimate, ItemScore
-from beholder.report import charts
 from beholder.kinds.scores.frequent import Frequent, frequent
 from beholder.kinds.scores.groups import Breakdown, breakdowns
+from beholder.records import Estimate, ItemScore
+from beholder.report import charts
+from beholder.report.item_script import SCRIPTS, item_script
 from beholder.report.load import MetricColumns, RunData, ValueColumn, load
 from beholder.report.numbers import show_number
 from beholder.report.pages import TEMPLATES, content_hash, environment
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
-from beholder.kinds.agreement.people import people
+from beholder.report.sections import extra_sections
 from beholder.report.study_tables import html
 from beholder.report.tables import show_interval
-from beholder.report.views import VIEWS
 from beholder.run import manifest
 from beholder.run.store import Store
 
-_HERE = Path(__file__).parent
-_ITEM = ("base.js", "texts.js", *(f"view_{name}.js" for name in VIEWS), "units.js", "item.js")
 _N_EXTREME = 8
 _SNIPPET = 180
 
@@ -113,8 +110,7 @@ def render(
         media_root: Folder that paths of pictures are relative to; None shows none.
     """
     run = load(store)
-    agreement = agree.read(store.folder)
-    told = None if agreement is None else people(store, agreement)
+    extra = extra_sections(store)
     sources = store.sources(run.n_items)
     source = run.log["data"]["source"]
     items = item_data(
@@ -123,15 +119,15 @@ def render(
         max_items=max_items,
         max_bytes=max_bytes,
         media_root=media_root,
-        first=told.positions if told else (),
+        first=[position for one in extra for position in one.positions],
     )
     style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
-    script = item_script((_HERE / "scripts" / "items.js").read_text(encoding="utf-8"))
+    script = item_script((SCRIPTS / "items.js").read_text(encoding="utf-8"))
     templates = environment()
     templates.filters.update(number=show_number, interval=show_interval)
     return templates.get_template("page.html.j2").render(
         run=run,
-        people=told,
+        extra=extra,
         study_table=html,
         source=source,
         title=re.split(r"[\\/]", source)[-1] or source,
@@ -142,16 +138,6 @@ def render(
         style_hash=content_hash(style),
         script_hash=content_hash(script),
     )
-
-
-def item_script(rest: str) -> str:
-    """The script that draws an item, and what goes on with it; nothing of it is global.
-
-    Args:
-        rest: Runs after the parts of an item; calls ``itemView``.
-    """
-    parts = [(_HERE / "scripts" / name).read_text(encoding="utf-8") for name in _ITEM]
-    return '(() => {\n"use strict";\n' + "\n".join([*parts, rest]) + "})();\n"
 
 
 def _section(

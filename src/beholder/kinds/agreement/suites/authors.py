@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+from beholder.errors import ConfigError
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites.comparison import SignedScores, mean_over_sources, scored
-from beholder.errors import ConfigError
 from beholder.records import Estimate, Item
 from beholder.run.store import Store
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from cyclopts import App, Parameter
 
+from beholder.errors import ConfigError
 from beholder.terminal.groups import (
     AsJson,
     Data,
@@ -22,7 +23,6 @@ from beholder.terminal.groups import (
     WorkGroup,
 )
 from beholder.terminal.printing import close, say_left_out, tell_result
-from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
     from beholder.kinds.agreement.suites.files import SuiteConfig
@@ -84,9 +84,9 @@ def comparison(
         out: Run directory; runs/comparison-NAME if none is named.
     """
     from beholder.kinds.agreement.suites.files import run_comparison
-    from beholder.terminal.progress import TerminalProgress
-    from beholder.report.study_tables import write_tables
     from beholder.kinds.agreement.suites.tables import comparison_tables
+    from beholder.report.study_tables import write_tables
+    from beholder.terminal.progress import TerminalProgress
 
     config = _config(data, metric, out, "comparison-", suite)
     with TerminalProgress() as progress:
@@ -122,9 +122,9 @@ def authors(
         out: Run directory; runs/authors-NAME if none is named.
     """
     from beholder.kinds.agreement.suites.files import run_authors
-    from beholder.terminal.progress import TerminalProgress
-    from beholder.report.study_tables import write_tables
     from beholder.kinds.agreement.suites.tables import authors_tables
+    from beholder.report.study_tables import write_tables
+    from beholder.terminal.progress import TerminalProgress
 
     if others < 1:
         raise ConfigError(f"others={others}: expected a number from 1")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from beholder.kinds.agreement.suites import authors
-from beholder.kinds.agreement.suites import comparison
-from beholder.kinds.agreement.agree import MetricValue
 from beholder.data import read_items, to_row
 from beholder.data.read import good_rows
 from beholder.errors import DataError
 from beholder.files import make_folder, write_jsonl
 from beholder.judges.operations import MANNERS
+from beholder.kinds.agreement.agree import MetricValue
+from beholder.kinds.agreement.suites import authors, comparison
 from beholder.records import Item
 from beholder.run.rows.askers import VaryRow
 from beholder.run.rows.rows import RowsConfig, run_rows

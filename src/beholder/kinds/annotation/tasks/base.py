@@ -6,11 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from beholder.kinds.annotation.records import DONE, REMARK, AnnotationUnit, Judgments, ShownPicture, State
-from beholder.run.reliability import Reliability
 from beholder.data.row import RowError, plain_text, shorten
 from beholder.errors import ItemError
+from beholder.kinds.annotation.records import (
+    DONE,
+    REMARK,
+    AnnotationUnit,
+    Judgments,
+    ShownPicture,
+    State,
+)
 from beholder.records import Item, ItemScore, Unit
+from beholder.run.reliability import Reliability
 
 MAX_REMARK = 2_000
 """Characters of a remark."""

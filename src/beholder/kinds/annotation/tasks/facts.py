@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
+from beholder.data.row import shorten, to_row
+from beholder.errors import ConfigError, ItemError
 from beholder.kinds.annotation.agreement import of_kinds
 from beholder.kinds.annotation.records import AnnotationUnit, Judgments, State
 from beholder.kinds.annotation.tasks.base import (
@@ -18,10 +20,8 @@ from beholder.kinds.annotation.tasks.base import (
     region,
     statements_of,
 )
-from beholder.run.reliability import Reliability
-from beholder.data.row import shorten, to_row
-from beholder.errors import ConfigError, ItemError
 from beholder.records import Item, ItemScore
+from beholder.run.reliability import Reliability
 
 VERDICTS = ("true", "false", "unsure")
 

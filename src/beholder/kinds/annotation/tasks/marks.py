@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from beholder.data.marks import SIDES, Label
+from beholder.data.row import shorten, to_row
+from beholder.errors import ItemError
 from beholder.kinds.annotation.agreement import of_spans
 from beholder.kinds.annotation.records import AnnotationUnit, Judgments, State
 from beholder.kinds.annotation.tasks.base import (
@@ -17,11 +20,8 @@ from beholder.kinds.annotation.tasks.base import (
     pictures_of,
     region,
 )
-from beholder.data.marks import SIDES, Label
-from beholder.run.reliability import Reliability
-from beholder.data.row import shorten, to_row
-from beholder.errors import ItemError
 from beholder.records import Item, ItemScore, Span
+from beholder.run.reliability import Reliability
 from beholder.stats.spans import TokenSpan
 from beholder.text.tokenize import words
 

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, ClassVar
 
+from beholder.data.marks import SCORE_OF
+from beholder.data.row import to_row
+from beholder.errors import ConfigError, ItemError
 from beholder.kinds.annotation.agreement import of_order, rows_of
 from beholder.kinds.annotation.records import AnnotationUnit, Judgments, State
 from beholder.kinds.annotation.tasks.base import (
@@ -17,11 +20,8 @@ from beholder.kinds.annotation.tasks.base import (
     region,
     whole_number,
 )
-from beholder.kinds.agreement.docent import SCORE_OF
-from beholder.run.reliability import Reliability
-from beholder.data.row import to_row
-from beholder.errors import ConfigError, ItemError
 from beholder.records import Item
+from beholder.run.reliability import Reliability
 
 QUESTIONS: dict[str, str] = {
     "mistakes": "Which makes fewer mistakes?",

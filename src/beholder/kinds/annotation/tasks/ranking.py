@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from beholder.kinds.annotation.agreement import of_rankings
-from beholder.kinds.annotation.records import AnnotationUnit, Judgments, ShownPicture, State
-from beholder.kinds.annotation.tasks.base import DataKind, Region, Task, one_value, region
-from beholder.run.reliability import Reliability
 from beholder.data.reviews import reviews_row
 from beholder.data.row import shorten
 from beholder.errors import ItemError
+from beholder.kinds.annotation.agreement import of_rankings
+from beholder.kinds.annotation.records import AnnotationUnit, Judgments, ShownPicture, State
+from beholder.kinds.annotation.tasks.base import DataKind, Region, Task, one_value, region
 from beholder.records import Reviews
+from beholder.run.reliability import Reliability
 
 ORDER = "order"
 NOT_RANKED = "not ranked: move a text, or say that the order is right as it is"

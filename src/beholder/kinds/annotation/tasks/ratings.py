@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from beholder.data import storyline_row
+from beholder.data.row import to_row
+from beholder.errors import ItemError
 from beholder.kinds.annotation.agreement import of_numbers, rows_of
 from beholder.kinds.annotation.records import AnnotationUnit, Judgments, ShownPicture, State
 from beholder.kinds.annotation.tasks.base import (
@@ -16,11 +19,8 @@ from beholder.kinds.annotation.tasks.base import (
     region,
     whole_number,
 )
-from beholder.run.reliability import Reliability
-from beholder.data import storyline_row
-from beholder.data.row import to_row
-from beholder.errors import ItemError
 from beholder.records import Frame, Item, Storyline
+from beholder.run.reliability import Reliability
 
 LOWEST, HIGHEST = 1, 10
 RATING = "rating"

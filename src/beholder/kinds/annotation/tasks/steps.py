@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from beholder.data.row import shorten
+from beholder.errors import ConfigError, ItemError
+from beholder.judges.operations.rating import BREAK_KINDS
 from beholder.kinds.annotation.agreement import of_kinds, of_numbers
 from beholder.kinds.annotation.records import AnnotationUnit, Judgments, State
 from beholder.kinds.annotation.tasks.base import (
@@ -18,11 +21,8 @@ from beholder.kinds.annotation.tasks.base import (
     whole_number,
 )
 from beholder.kinds.annotation.tasks.ratings import HIGHEST, LOWEST, RATING, sequence_unit
-from beholder.run.reliability import Reliability
-from beholder.data.row import shorten
-from beholder.errors import ConfigError, ItemError
-from beholder.judges.operations.rating import BREAK_KINDS
 from beholder.records import Storyline
+from beholder.run.reliability import Reliability
 
 
 class StepTask(Task):

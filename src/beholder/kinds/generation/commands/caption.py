@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from cyclopts import Parameter
 
-from beholder.terminal.groups import Data, ItemRunGroup
-from beholder.terminal.printing import say
-from beholder.kinds.generation.commands.shared import OutFile, by_system, make_rows
 from beholder.errors import ConfigError
+from beholder.kinds.generation.commands.shared import by_system, make_rows
+from beholder.terminal.groups import Data, ItemRunGroup, OutFile
+from beholder.terminal.printing import say
 
 
 @Parameter(name="*")

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from beholder.terminal.groups import Data, ItemRunGroup
-from beholder.kinds.generation.commands.shared import OutFile, by_system, make_rows
 from beholder.errors import DataError
+from beholder.kinds.generation.commands.shared import by_system, make_rows
+from beholder.terminal.groups import Data, ItemRunGroup, OutFile
 
 
 def classify(

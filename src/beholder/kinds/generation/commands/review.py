@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from beholder.kinds.generation.commands.shared import close_made
 from beholder.terminal.groups import Data, RunGroup, RunOut
 from beholder.terminal.printing import say, tell, tell_plan
-from beholder.kinds.generation.commands.shared import close_made
 
 
 def review(
@@ -32,12 +32,11 @@ def review(
         words: Words per review, about.
         images: Folder that image paths are relative to, where it is another than that of the data.
     """
-    from beholder.terminal.progress import TerminalProgress
     from beholder.files import write_text
-    from beholder.report.rank import annotation_instructions
-    from beholder.kinds.generation.instructions import INSTRUCTIONS
+    from beholder.kinds.generation.instructions import INSTRUCTIONS, annotation_instructions
     from beholder.kinds.generation.reviews import KINDS, ReviewsConfig, plan_reviews, run_reviews
     from beholder.run.session import default_out
+    from beholder.terminal.progress import TerminalProgress
 
     config = ReviewsConfig(
         pictures,

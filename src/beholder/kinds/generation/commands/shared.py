@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
+from beholder.errors import ConfigError
 from beholder.terminal.printing import (
     close,
     say,
@@ -16,21 +15,18 @@ from beholder.terminal.printing import (
     tell_plan,
     too_many,
 )
-from beholder.errors import ConfigError
 
 if TYPE_CHECKING:
-    from beholder.terminal.groups import FinishGroup
-    from beholder.terminal.progress import TerminalProgress
     from beholder.run.rows.engine import Written
     from beholder.run.rows.rows import RowsConfig
-
-OutFile: TypeAlias = Annotated[Path, Parameter(alias="-o")]
+    from beholder.terminal.groups import FinishGroup
+    from beholder.terminal.progress import TerminalProgress
 
 
 def make_rows(config: RowsConfig, finish: FinishGroup) -> int:
     """Make rows as a command says, and tell what came out; gives the exit code."""
-    from beholder.terminal.progress import TerminalProgress
     from beholder.run.rows.rows import plan_rows, run_rows
+    from beholder.terminal.progress import TerminalProgress
 
     if finish.dry_run:
         return tell_plan(plan_rows(config), config.run)

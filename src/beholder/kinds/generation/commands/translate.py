@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.terminal.groups import Data, ItemRunGroup
-from beholder.kinds.generation.commands.shared import OutFile, by_system, make_rows
+from beholder.kinds.generation.commands.shared import by_system, make_rows
+from beholder.terminal.groups import Data, ItemRunGroup, OutFile
 
 
 def translate(

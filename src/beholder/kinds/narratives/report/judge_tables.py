@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from beholder.report.figures import safe_name
 from beholder.kinds.narratives.report.columns import MEAN, METHOD, SD, SOURCE
+from beholder.report.figures import safe_name
 from beholder.tables import Column, Table, interval_cells
 
 _COEFFICIENT = (

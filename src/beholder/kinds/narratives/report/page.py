@@ -10,16 +10,16 @@ import numpy as np
 
 from beholder import files
 from beholder.dates import PartialDate
-from beholder.kinds.narratives.study import mean_vote
-from beholder.report.figures import save
+from beholder.kinds.narratives import results
 from beholder.kinds.narratives.report.alignment import SIDE, alignments
 from beholder.kinds.narratives.report.strips import Strip, strips, thumbnails
 from beholder.kinds.narratives.report.tables import study_tables
-from beholder.report.numbers import show_fixed, show_number
+from beholder.kinds.narratives.study import mean_vote
+from beholder.report.figures import save
+from beholder.report.numbers import show_number, two, whole
 from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, no_figures
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
-from beholder.kinds.narratives import results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -176,13 +176,3 @@ def _span(frame: Mapping[str, Any]) -> tuple[float, float] | None:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else show_number(value)
-
-
-def two(value: float | None) -> str:
-    """A number with two decimals, or a dash."""
-    return "–" if value is None else show_fixed(value, 2)
-
-
-def whole(value: float | None) -> str:
-    """A number without decimals, or a dash."""
-    return "–" if value is None else show_fixed(value, 0)

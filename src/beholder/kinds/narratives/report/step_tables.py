@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from beholder.kinds.narratives.study import mean_vote
 from beholder.kinds.narratives.report.columns import EFFECT, FEW, PAIR, SD, SOURCE, effects
+from beholder.kinds.narratives.study import mean_vote
 from beholder.report.numbers import show_number
 from beholder.rounding import fixed
 from beholder.tables import Column, Table

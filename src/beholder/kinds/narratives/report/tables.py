@@ -8,11 +8,19 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from beholder.kinds.narratives.storylines.extract import Extracted
 from beholder.kinds.narratives.report.columns import EFFECT, FEW, METHOD, PAIR, SD, SOURCE, effects
-from beholder.kinds.narratives.report.cost_tables import captions_or_sight_table, cost_table, hybrid_table
-from beholder.kinds.narratives.report.judge_tables import examples_table, model_tables, reliability_table
+from beholder.kinds.narratives.report.cost_tables import (
+    captions_or_sight_table,
+    cost_table,
+    hybrid_table,
+)
+from beholder.kinds.narratives.report.judge_tables import (
+    examples_table,
+    model_tables,
+    reliability_table,
+)
 from beholder.kinds.narratives.report.step_tables import step_tables, weakest_table
+from beholder.kinds.narratives.storylines.extract import Extracted
 from beholder.tables import FAILED, Column, Table, interval_cells
 
 _PAGE_ONLY = ("correlations", "break-differences", "costs", "captions-or-sight")

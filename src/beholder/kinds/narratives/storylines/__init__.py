@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from beholder.kinds.narratives.storylines.space import Space
     from beholder.kinds.narratives.storylines.strength import Coherence, coherence
     from beholder.kinds.narratives.storylines.timeline import Chronology, chronology
-    from beholder.kinds.narratives.storylines.topics import Topics, spread_dates, spread_labels, topic_clusters
+    from beholder.kinds.narratives.storylines.topics import (
+        Topics,
+        spread_dates,
+        spread_labels,
+        topic_clusters,
+    )
     from beholder.kinds.narratives.storylines.trails import trail
     from beholder.kinds.narratives.storylines.warping import WarpedAlignment, dtw
     from beholder.kinds.narratives.storylines.widest import maxmin
@@ -56,8 +61,12 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
-        raise AttributeError(f"module 'beholder.kinds.narratives.storylines' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"beholder.kinds.narratives.storylines.{_MODULE_OF[name]}"), name)
+        raise AttributeError(
+            f"module 'beholder.kinds.narratives.storylines' has no attribute {name!r}"
+        )
+    value = getattr(
+        importlib.import_module(f"beholder.kinds.narratives.storylines.{_MODULE_OF[name]}"), name
+    )
     globals()[name] = value
     return value
 
