@@ -6,7 +6,7 @@ from pathlib import Path
 
 from beholder.report.views import VIEWS
 
-SCRIPTS = Path(__file__).parent / "scripts"
+_SCRIPTS = Path(__file__).parent / "scripts"
 _ITEM = ("base.js", "texts.js", *(f"view_{name}.js" for name in VIEWS), "units.js", "item.js")
 
 
@@ -16,5 +16,5 @@ def item_script(rest: str) -> str:
     Args:
         rest: Runs after the parts of an item; calls ``itemView``.
     """
-    parts = [(SCRIPTS / name).read_text(encoding="utf-8") for name in _ITEM]
+    parts = [(_SCRIPTS / name).read_text(encoding="utf-8") for name in _ITEM]
     return '(() => {\n"use strict";\n' + "\n".join([*parts, rest]) + "})();\n"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from beholder.report.numbers import show_number
-from beholder.report.pages import TEMPLATES, content_hash, environment
+from beholder.report.pages import content_hash, environment, styles
 
 
 def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **values: Any) -> str:
@@ -18,7 +18,7 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
         extra: Further styles.
         values: What the template is told.
     """
-    style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in style_sheets)
+    style = styles(*style_sheets)
     style += extra
     templates = environment()
     templates.filters.update(number=_number, interval=_interval)

@@ -80,7 +80,8 @@ class RunKind:
         handle: Class of the Python object of a run; empty for ``beholder.Run``.
         commands: Its commands.
         functions: Its Python functions, as names of ``beholder``.
-        templates: A package with a folder ``templates``, which pages may use.
+        templates: A package with a folder ``templates`` of templates and style sheets.
+        styles: Style sheets that its subjects need in the viewer.
     """
 
     name: str
@@ -95,6 +96,7 @@ class RunKind:
     commands: tuple[Command, ...] = ()
     functions: Mapping[str, Part] = field(default_factory=lambda: _NONE)
     templates: str = ""
+    styles: tuple[str, ...] = ()
 
 
 _BUILTIN: tuple[Part, ...] = (

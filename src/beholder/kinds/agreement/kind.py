@@ -12,4 +12,5 @@ KIND = RunKind(
         Command("suite", "beholder.kinds.agreement.suites.command:app", is_group=True),
     ),
     functions={"agree": "beholder.kinds.agreement.door:agree"},
+    templates="beholder.kinds.agreement",
 )

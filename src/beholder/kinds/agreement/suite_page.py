@@ -12,7 +12,7 @@ from beholder.kinds.agreement.agree import Row
 from beholder.kinds.agreement.agreement_suite import SuiteMeasure, SuiteReport
 from beholder.kinds.agreement.page_tables import AGREEMENT, CLUSTERS
 from beholder.kinds.agreement.sets import SETS
-from beholder.report.pages import TEMPLATES, content_hash, environment
+from beholder.report.pages import content_hash, environment, styles
 from beholder.report.study_tables import html
 from beholder.tables import Column, Table, interval_cells
 
@@ -117,7 +117,7 @@ def write_suite(report: SuiteReport, output: Path) -> Path:
     Raises:
         RunError: The file cannot be written.
     """
-    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    style = styles("page.css")
     whole = suite_table(report)
     page = (
         environment()

@@ -5,4 +5,5 @@ from beholder.run.kind import Command, RunKind
 KIND = RunKind(
     name="annotation",
     commands=(Command("annotate", "beholder.kinds.annotation.command:app", is_group=True),),
+    templates="beholder.kinds.annotation",
 )

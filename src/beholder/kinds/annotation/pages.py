@@ -7,13 +7,15 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from beholder.errors import ItemError
 from beholder.judges.operations.rating import BREAK_KINDS
@@ -57,7 +59,7 @@ def study_settings(
     )
 
 
-def study_routes(study: AnnotationStudy) -> list[Route]:
+def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
     """The pages of a study."""
     own = _Pages(study)
     return [
@@ -67,6 +69,7 @@ def study_routes(study: AnnotationStudy) -> list[Route]:
         Route("/units/{place:int}/acts", own.act, methods=["POST"]),
         Route("/units/{place:int}/pictures/{number:int}", own.picture),
         Route("/export/{form}", own.export),
+        Mount("/annotate", StaticFiles(directory=Path(__file__).parent / "static")),
     ]
 
 

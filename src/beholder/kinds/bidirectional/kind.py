@@ -8,4 +8,5 @@ KIND = RunKind(
         Command("bidirectional", "beholder.kinds.bidirectional.command:bidirectional", place=14),
     ),
     functions={"bidirectional": "beholder.kinds.bidirectional.door:bidirectional"},
+    templates="beholder.kinds.bidirectional",
 )

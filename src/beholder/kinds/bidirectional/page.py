@@ -16,7 +16,7 @@ from beholder.kinds.bidirectional.changes import CHANGING
 from beholder.kinds.bidirectional.figures import figures, n_texts
 from beholder.kinds.bidirectional.study import Study
 from beholder.report.figures import save
-from beholder.report.pages import TEMPLATES, content_hash, environment, no_figures, svg_uri
+from beholder.report.pages import content_hash, environment, no_figures, styles, svg_uri
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.tables import Table
@@ -156,9 +156,7 @@ def _drawn(study: Study, folder: Path) -> dict[str, Path]:
 
 
 def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> str:
-    style = "".join(
-        (TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.css", "bidirectional.css")
-    )
+    style = styles("page.css", "bidirectional.css")
     views = {table.name: list(filter(None, _views(table))) for table in study.tables}
     sections = [
         (

@@ -108,5 +108,9 @@ def annotation_instructions(n_texts: int = 5, language: str = "en") -> str:
     words = INSTRUCTIONS[language]
     task = [sentence.format(n=n_texts) for sentence in words.task]
     return render_page(
-        "instructions.html.j2", ("page.css", "rank.css"), language=language, words=words, task=task
+        "instructions.html.j2",
+        ("page.css", "plain_page.css"),
+        language=language,
+        words=words,
+        task=task,
     )

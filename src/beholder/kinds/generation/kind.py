@@ -10,6 +10,8 @@ ROWS = RunKind(
     run="beholder.run.rows.rows:run_rows",
     plan="beholder.run.rows.rows:plan_rows",
     page=_PAGE,
+    templates="beholder.kinds.generation",
+    styles=("plain_page.css", "made.css"),
     subject_pages={"item": _SUBJECT},
     commands=(
         Command("caption", "beholder.kinds.generation.commands.caption:caption", place=10),
@@ -22,6 +24,8 @@ REVIEWS = RunKind(
     run="beholder.kinds.generation.reviews:run_reviews",
     plan="beholder.kinds.generation.reviews:plan_reviews",
     page=_PAGE,
+    templates="beholder.kinds.generation",
+    styles=("plain_page.css", "made.css"),
     subject_pages={"picture": _SUBJECT},
     commands=(Command("review", "beholder.kinds.generation.commands.review:review", place=9),),
 )

@@ -110,7 +110,7 @@ def _render(store: Store, log: Mapping[str, Any]) -> str:
     )
     return render_page(
         "made.html.j2",
-        ("page.css", "rank.css", "made.css"),
+        ("page.css", "plain_page.css", "made.css"),
         pictures,
         log=log,
         name=log["data"]["source"],

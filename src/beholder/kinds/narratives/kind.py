@@ -12,4 +12,6 @@ KIND = RunKind(
     beside="beholder.kinds.narratives.side_by_side:beside",
     handle="beholder.kinds.narratives.door:NarrativesRun",
     commands=(Command("narrate", "beholder.kinds.narratives.command:app", is_group=True),),
+    templates="beholder.kinds.narratives",
+    styles=("narrate.css",),
 )

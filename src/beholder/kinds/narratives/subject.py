@@ -18,4 +18,4 @@ def draw_storyline(seen: Seen) -> Drawn | None:
     folder = seen.view.folder
     there = {n: "" for n in range(len(study["frames"])) if thumb(folder, n).is_file()}
     drawn = next(one for one in strips(study, there) if one.position == seen.position)
-    return "told_item.html.j2", {"strip": drawn}
+    return "storyline_item.html.j2", {"strip": drawn}

@@ -12,4 +12,6 @@ KIND = RunKind(
     handle="beholder.kinds.ranking.door:RankingRun",
     commands=(Command("rank", "beholder.kinds.ranking.command:rank", place=8),),
     functions={"rank": "beholder.kinds.ranking.door:rank"},
+    templates="beholder.kinds.ranking",
+    styles=("plain_page.css",),
 )

@@ -199,7 +199,7 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
     lacking = no_figures()
     return render_page(
         "rank.html.j2",
-        ("page.css", "rank.css"),
+        ("page.css", "plain_page.css"),
         pictures,
         log=log,
         name=log["data"]["source"],

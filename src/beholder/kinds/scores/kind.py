@@ -12,4 +12,5 @@ KIND = RunKind(
     subject_pages={"item": "beholder.kinds.scores.subject:draw_item"},
     commands=(Command("score", "beholder.kinds.scores.command:score", place=1),),
     functions={"score": "beholder.kinds.scores.door:score"},
+    templates="beholder.kinds.scores",
 )

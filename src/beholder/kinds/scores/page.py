@@ -18,10 +18,10 @@ from beholder.kinds.scores.frequent import Frequent, frequent
 from beholder.kinds.scores.groups import Breakdown, breakdowns
 from beholder.records import Estimate, ItemScore
 from beholder.report import charts
-from beholder.report.item_script import SCRIPTS, item_script
+from beholder.report.item_script import item_script
 from beholder.report.load import MetricColumns, RunData, ValueColumn, load
 from beholder.report.numbers import show_number
-from beholder.report.pages import TEMPLATES, content_hash, environment
+from beholder.report.pages import content_hash, environment, styles
 from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
 from beholder.report.sections import extra_sections
 from beholder.report.study_tables import html
@@ -29,6 +29,7 @@ from beholder.report.tables import show_interval
 from beholder.run import manifest
 from beholder.run.store import Store
 
+_SCRIPTS = Path(__file__).parent / "scripts"
 _N_EXTREME = 8
 _SNIPPET = 180
 
@@ -121,8 +122,8 @@ def render(
         media_root=media_root,
         first=[position for one in extra for position in one.positions],
     )
-    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
-    script = item_script((SCRIPTS / "items.js").read_text(encoding="utf-8"))
+    style = styles("page.css")
+    script = item_script((_SCRIPTS / "items.js").read_text(encoding="utf-8"))
     templates = environment()
     templates.filters.update(number=show_number, interval=show_interval)
     return templates.get_template("page.html.j2").render(

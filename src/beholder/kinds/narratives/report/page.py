@@ -17,7 +17,7 @@ from beholder.kinds.narratives.report.tables import study_tables
 from beholder.kinds.narratives.study import mean_vote
 from beholder.report.figures import save
 from beholder.report.numbers import show_number, two, whole
-from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment, no_figures
+from beholder.report.pages import content_hash, data_uri, environment, no_figures, styles
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 
@@ -94,8 +94,7 @@ def figures(run_folder: Path, study: Mapping[str, Any]) -> dict[str, Figure]:
 
 def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> str:
     thumbs = thumbnails(folder, len(study["frames"]))
-    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
-    style += (TEMPLATES / "narrate.css").read_text(encoding="utf-8")
+    style = styles("page.css", "narrate.css")
     style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
     drawn = strips(study, thumbs)
     tables = {table.name: table for table in study_tables(study)}
