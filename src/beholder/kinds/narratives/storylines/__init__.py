@@ -65,7 +65,7 @@ def __getattr__(name: str) -> Any:
             f"module 'beholder.kinds.narratives.storylines' has no attribute {name!r}"
         )
     value = getattr(
-        importlib.import_module(f"beholder.kinds.narratives.storylines.{_MODULE_OF[name]}"), name
+        importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name
     )
     globals()[name] = value
     return value
