@@ -24,7 +24,7 @@ from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy.command import Cli, runner
 from toy.metric import WordCount
-from toy.without import without
+from toy.without import PLOTS, without
 
 
 def item(name: str, words: int, *, image: str = "", second: int = 0, **judgments: object) -> Item:
@@ -307,7 +307,7 @@ class TestCommands:
     def test_without_matplotlib_agree_says_that_it_draws_nothing(
         self, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        without(monkeypatch, "matplotlib", "beholder.plots")
+        without(monkeypatch, "matplotlib", *PLOTS)
         arguments = ["agree", str(self.data(tmp_path)), "-m", "rouge.rouge_1", "--label", "good",
                      "-o", str(tmp_path / "run"), "--resamples", "0", "--workers", "1"]  # fmt: skip
         done = cli(*arguments)

@@ -30,7 +30,7 @@ from beholder.report.study_tables import html
 from beholder.run.session import Quiet
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
-from toy.without import without
+from toy.without import PLOTS, without
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>"
 
@@ -323,7 +323,7 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
 ) -> None:
     make_collection(tmp_path / "data")
     run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))
-    without(monkeypatch, "matplotlib", "beholder.plots")
+    without(monkeypatch, "matplotlib", *PLOTS)
     page = Page(write_study(run).read_text("utf-8"))
     assert not [a for tag, a in page.tags if tag == "img"]
     assert len(page.with_class("shot")) > 10

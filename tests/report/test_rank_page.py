@@ -29,7 +29,7 @@ from beholder.report.plain import as_text
 from beholder.run.session import Quiet
 from toy.browser import EXECUTABLE, browser
 from toy.reviewer import Reviewer, write_reviews
-from toy.without import without
+from toy.without import PLOTS, without
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>=1+1"
 
@@ -248,7 +248,7 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
     run = _run(tmp_path)
     whole = Page(write_ranking(run).read_text("utf-8"))
     assert [a["class"] for tag, a in whole.tags if tag == "img"] == ["curves"]
-    without(monkeypatch, "matplotlib", "beholder.plots")
+    without(monkeypatch, "matplotlib", *PLOTS)
     page = Page(write_ranking(run).read_text("utf-8"))
     assert not [a for tag, a in page.tags if tag == "img"]
     assert "pip install 'beholder[plots]'" in " ".join(page.words)
