@@ -6,6 +6,7 @@ Names load on use: ``import beholder`` loads no heavy package.
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from beholder._version import __version__
@@ -131,11 +132,23 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
     if name not in _MODULE_OF:
-        raise AttributeError(f"module 'beholder' has no attribute {name!r}")
+        return _outside(name)
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     importlib.import_module("beholder.records").ItemScore.notebook_view = _notebook_view
     return value
+
+
+def _outside(name: str) -> Any:
+    """A function of a kind of work that an installed package brings."""
+    if not name.startswith("_") and find_spec(f"beholder.{name}") is None:
+        from beholder.optional import load
+        from beholder.run.kind import kinds
+
+        for kind in kinds():
+            if name in kind.functions:
+                return load(kind.functions[name])
+    raise AttributeError(f"module 'beholder' has no attribute {name!r}")
 
 
 def _notebook_view(score: ItemScore) -> str:

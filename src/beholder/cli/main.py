@@ -68,14 +68,22 @@ for _command in (*_COMMANDS, *(one for kind in builtin_kinds() for one in kind.c
 app.register_install_completion_command(help="Complete commands and options in this shell.")
 
 
+def _outside(arguments: list[str]) -> list[Command]:
+    """Commands of installed packages; looked up only if ours do not do."""
+    if arguments and arguments[0] in app and arguments[0] not in app.help_flags:
+        return []
+    ours = len(list(builtin_kinds()))
+    return [command for kind in islice(kinds(), ours, None) for command in kind.commands]
+
+
 def main() -> None:
     """Run the command line and exit."""
     arguments = sys.argv[1:]
+    outside: list[Command] = []
     try:
-        if not arguments or arguments[0] not in app:  # installed packages bring commands, too
-            for kind in islice(kinds(), len(list(builtin_kinds())), None):
-                for command in kind.commands:
-                    _add(command)
+        outside = _outside(arguments)
+        for command in outside:
+            _add(command)
         if not arguments or arguments[0] in app.help_flags:
             for name in app:  # a command that is not imported is shown without its help
                 app[name]
@@ -92,3 +100,6 @@ def main() -> None:
     except KeyboardInterrupt:
         say("beholder: interrupted; run the same command again to go on")
         sys.exit(130)
+    finally:
+        for command in outside:  # so that a second call in this process starts anew
+            del app[command.name]

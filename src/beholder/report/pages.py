@@ -6,11 +6,12 @@ import base64
 import hashlib
 import io
 from collections.abc import Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from beholder.optional import missing
 from beholder.rounding import fixed
@@ -46,6 +47,10 @@ def _found(name: str, folders: Sequence[Path]) -> Path:
     raise FileNotFoundError(f"no folder of templates has {name!r}")
 
 
+def _source(folders: Sequence[Path], name: str) -> str:
+    return _found(name, [*folders, *template_folders()]).read_text(encoding="utf-8")
+
+
 def environment(*folders: Path) -> Environment:
     """Templates that escape every text, with the filters ``visible`` and ``fixed``.
 
@@ -53,7 +58,7 @@ def environment(*folders: Path) -> Environment:
         folders: Of templates besides the report's own; they are looked into first.
     """
     made = Environment(
-        loader=FileSystemLoader([*folders, *template_folders()]),
+        loader=FunctionLoader(partial(_source, folders)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
