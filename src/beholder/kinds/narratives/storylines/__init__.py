@@ -64,9 +64,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(
             f"module 'beholder.kinds.narratives.storylines' has no attribute {name!r}"
         )
-    value = getattr(
-        importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name
-    )
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 
