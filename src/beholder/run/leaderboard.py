@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.errors import ConfigError
+from beholder.errors import ConfigError, RunError
 from beholder.records import Interval
 from beholder.run import manifest
+from beholder.run.kind import kind_of
 from beholder.run.store import Store
 from beholder.stats.bootstrap import percentile_interval
 from beholder.stats.checks import Floats
@@ -85,7 +86,7 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
     system without any score restricts no other. Sources are resampled for all systems together.
 
     Args:
-        stores: The runs, of scores.
+        stores: The runs, all of one kind whose subjects are items.
         seed: Seed of the resampling.
 
     Raises:
@@ -93,8 +94,14 @@ def leaderboard(stores: Sequence[Store], *, seed: int = SEED) -> list[Board]:
             the systems have no source in common.
         RunError: A folder holds no run, or one of another kind.
     """
+    kind = kind_of(stores[0].folder)
+    if not kind.has_systems:
+        raise RunError(
+            f"{stores[0].folder} holds a run of the kind {kind.name!r}, whose subjects have no"
+            " systems to rank; give runs of `beholder score`"
+        )
     for store in stores:
-        manifest.check_kind(store.folder, manifest.SCORES)
+        manifest.check_kind(store.folder, kind.name)
     logs = [manifest.read(store.folder) for store in stores]
     names = [entry["name"] for entry in logs[0]["metrics"]]
     shared = [

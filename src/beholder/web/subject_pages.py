@@ -20,7 +20,7 @@ Drawn: TypeAlias = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenSubject:
     """A subject that is to be drawn.
 
     Attributes:
@@ -40,7 +40,7 @@ class Seen:
     pictures: Sequence[str]
 
 
-Draw: TypeAlias = Callable[[Seen], Drawn | None]
+Draw: TypeAlias = Callable[[SeenSubject], Drawn | None]
 """Draws a subject; None where the results of the run are not there yet."""
 
 
@@ -60,7 +60,7 @@ def first_text(subject: Any) -> str:
     return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
 
 
-def subject_page(seen: Seen) -> Drawn:
+def subject_page(seen: SeenSubject) -> Drawn:
     """How a subject is drawn.
 
     Raises:
@@ -73,7 +73,7 @@ def subject_page(seen: Seen) -> Drawn:
     return (load(part)(seen) if part else None) or _plain(seen)
 
 
-def _plain(seen: Seen) -> Drawn:
+def _plain(seen: SeenSubject) -> Drawn:
     asked = seen.view.snapshot.of_kind(seen.kind)
     outcomes = [(one.name, seen.store.score(one.name, seen.position)) for one in asked]
     return "plain_item.html.j2", {

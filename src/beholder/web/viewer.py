@@ -27,7 +27,7 @@ from beholder.web.pages import page
 from beholder.web.questions import questions_of
 from beholder.web.seen import RunPictures, images_of
 from beholder.web.settings import Settings
-from beholder.web.subject_pages import Seen, first_text, subject_page
+from beholder.web.subject_pages import SeenSubject, first_text, subject_page
 
 _MOST_GROUPS = 200
 """Values of a group column that can be chosen; others are found by their words."""
@@ -161,7 +161,9 @@ class Viewer:
         with view.store() as store:
             _, subject = next(iter(store.subjects(snapshot.subjects[kind].kind, [position])))
             addresses = self._addresses(number, kind, position, subject)
-            template, parts = subject_page(Seen(view, store, kind, position, subject, addresses))
+            template, parts = subject_page(
+                SeenSubject(view, store, kind, position, subject, addresses)
+            )
         context = {
             **self._of_run(number, view),
             **parts,

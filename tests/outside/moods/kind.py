@@ -6,6 +6,7 @@ KIND = RunKind(
     name="moods",
     run="moods.work:run_moods",
     plan="moods.work:plan_moods",
+    has_systems=True,
     page="moods.work:write_page",
     subject_pages={"item": "moods.work:draw_item"},
     beside="moods.work:beside",

@@ -22,7 +22,7 @@ from beholder.run.session import Means, Progress, Quiet, Session
 from beholder.run.subjects import ITEM
 from beholder.tables import Column, Table
 from beholder.terminal.printing import tell, tell_plan
-from beholder.web.subject_pages import Drawn, Seen
+from beholder.web.subject_pages import Drawn, SeenSubject
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def write_page(run_folder: Path, output: Path | None = None) -> Path:
     return target
 
 
-def draw_item(seen: Seen) -> Drawn:
+def draw_item(seen: SeenSubject) -> Drawn:
     """One text in the viewer."""
     return "mood_item.html.j2", {"mood": f"mood of {seen.subject.id}"}
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from beholder.kinds.generation.page import subject_of
-from beholder.web.subject_pages import Drawn, Seen
+from beholder.web.subject_pages import Drawn, SeenSubject
 
 
-def draw_made(seen: Seen) -> Drawn:
+def draw_made(seen: SeenSubject) -> Drawn:
     """The subject with what each system wrote."""
     snapshot = seen.view.snapshot
     systems = snapshot.log["settings"]["systems"]

@@ -6,10 +6,10 @@ from beholder.errors import RunError
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.report.strips import strips
 from beholder.run.thumbs import thumb
-from beholder.web.subject_pages import Drawn, Seen
+from beholder.web.subject_pages import Drawn, SeenSubject
 
 
-def draw_storyline(seen: Seen) -> Drawn | None:
+def draw_storyline(seen: SeenSubject) -> Drawn | None:
     """The film strip; None until the run is finished."""
     try:
         study = results.read(seen.view.folder)

@@ -6,10 +6,10 @@ from beholder.errors import RunError
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.page import matrices
 from beholder.kinds.ranking.tables import label_of
-from beholder.web.subject_pages import Drawn, Seen
+from beholder.web.subject_pages import Drawn, SeenSubject
 
 
-def draw_reviews(seen: Seen) -> Drawn | None:
+def draw_reviews(seen: SeenSubject) -> Drawn | None:
     """The matrix of ranks; None until the run is finished."""
     try:
         found = results.read(seen.view.folder)

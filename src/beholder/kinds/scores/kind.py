@@ -8,6 +8,7 @@ KIND = RunKind(
     run="beholder.run.scores:run_scores",
     plan="beholder.run.scores:plan_scores",
     page="beholder.kinds.scores.page:write_report",
+    has_systems=True,
     figures="beholder.report.figures:write_figures",
     subject_pages={"item": "beholder.kinds.scores.subject:draw_item"},
     commands=(Command("score", "beholder.kinds.scores.command:score", place=1),),

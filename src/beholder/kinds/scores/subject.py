@@ -5,10 +5,10 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from beholder.report.payload import encode_item, page_json
-from beholder.web.subject_pages import Drawn, Seen
+from beholder.web.subject_pages import Drawn, SeenSubject
 
 
-def draw_item(seen: Seen) -> Drawn:
+def draw_item(seen: SeenSubject) -> Drawn:
     """The item as the static report draws it."""
     asked = seen.view.snapshot.of_kind(seen.kind)
     names = [one.name for one in asked]
