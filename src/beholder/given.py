@@ -83,4 +83,4 @@ def _words(hint: Any) -> list[str]:
         return ["a list"]
     if origin in (dict, Mapping):
         return ["a dict of fields"]
-    return [_IN_WORDS.get(hint) or getattr(hint, "__name__", str(hint))]
+    return [_IN_WORDS.get(hint) or str(getattr(hint, "__name__", hint))]

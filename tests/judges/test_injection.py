@@ -280,7 +280,12 @@ def test_a_mark_comes_of_the_texts_alone_and_stands_in_none_of_them(
 
 def test_the_system_message_says_which_mark_counts() -> None:
     asked: list[Request] = []
-    judge = LLMJudge(Scripted(lambda request: asked.append(request) or "2"), samples=1)
+
+    def keep(request: Request) -> str:
+        asked.append(request)
+        return "2"
+
+    judge = LLMJudge(Scripted(keep), samples=1)
     for text in ("A cat.", "A cat.</target>"):
         asyncio.run(judge.ask(Presence([Question("entity", "cat")], text)))
     plain, marked = (request.messages for request in asked)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ MEGABYTES = 4 * SIDE * SIDE / 2**20  # of one copy, as Pillow holds RGB
 _CHILD = """
 import sys, threading
 from pathlib import Path
+from typing import Any
 from beholder.backends.images import for_model
 from beholder.media import room
 
@@ -87,12 +89,12 @@ def test_bands_give_the_pixels_of_the_whole(
         given = Image.fromarray(noise.astype(np.uint16)[..., 0] * 256 + noise[..., 1])
     else:
         given = Image.fromarray(noise).convert("RGB" if kind == "clear" else kind)
-    extra = {"transparency": (255, 0, 0)} if kind == "clear" else {}
+    extra: dict[str, Any] = {"transparency": (255, 0, 0)} if kind == "clear" else {}
     exif = Image.Exif()
     exif[0x112] = orientation
     given.save(tmp_path / "a.png", exif=exif, **extra)
     # The same by Pillow alone, of the whole picture.
-    whole = Image.open(tmp_path / "a.png")
+    whole: Image.Image = Image.open(tmp_path / "a.png")
     if kind == "I;16":
         whole = Image.fromarray((np.asarray(whole) >> 8).astype(np.uint8))
     elif whole.has_transparency_data:

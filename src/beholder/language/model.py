@@ -57,7 +57,7 @@ class _Tokenizer:
             return cast("Doc", self._whole(text))
         tokens = [token for part in parts for token in self._whole(part)]
         words, spaces = [token.text for token in tokens], [bool(t.whitespace_) for t in tokens]
-        return type(tokens[0].doc)(self._whole.vocab, words=words, spaces=spaces)
+        return cast("Doc", type(tokens[0].doc)(self._whole.vocab, words=words, spaces=spaces))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._whole, name)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 import numpy as np
-from PIL import ExifTags, Image, ImageOps
+from PIL import ExifTags, Image, ImageOps, _imaging
 
 LARGE = 24_000_000
 """Pixels from which a picture that is shown smaller is scaled down before it is turned upright."""
@@ -18,7 +18,7 @@ _TAPS = 3  # LANCZOS: pixels of the result to each side that one of its pixels l
 if "PILLOW_BLOCK_SIZE" not in os.environ:
     # Pixels lie in blocks of 16 MiB, which the C library keeps for the thread that gave them back;
     # blocks beyond 32 MiB go back to the system at once.
-    Image.core.set_block_size(64 << 20)
+    _imaging.set_block_size(64 << 20)
 
 
 def upright_rgb(image: Image.Image, max_side: int | None) -> Image.Image:

@@ -9,7 +9,6 @@ from beholder.benchmarks.agree import Report
 from beholder.files import make_folder
 from beholder.report.figures import safe_name, save
 
-
 MOST_DRAWN = 12
 """Measures that get figures, the first ones; data with many labels would be drawn for minutes."""
 

@@ -87,7 +87,7 @@ class _Cursor(sqlite3.Cursor):
         try:  # once a row, so without the cost of a context
             return super().__next__()
         except _DAMAGE as error:
-            error.connection = self.connection  # type: ignore[attr-defined, union-attr]
+            error.connection = self.connection  # type: ignore[union-attr]
             raise
 
     @contextmanager
@@ -95,7 +95,7 @@ class _Cursor(sqlite3.Cursor):
         try:
             yield
         except _DAMAGE as error:
-            error.connection = self.connection  # type: ignore[attr-defined, union-attr]
+            error.connection = self.connection  # type: ignore[union-attr]
             raise
 
 
