@@ -8,6 +8,7 @@ that help waits for nothing.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from itertools import islice
@@ -16,6 +17,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from beholder._version import __version__
 from beholder.errors import BeholderError
+from beholder.files import check_name
 from beholder.run.kind import Command, builtin_kinds, kinds
 from beholder.terminal.printing import say
 
@@ -79,8 +81,13 @@ def _outside(arguments: list[str]) -> list[Command]:
 def main() -> None:
     """Run the command line and exit."""
     arguments = sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # no locale and no text is a reason to fail
+            stream.reconfigure(errors="backslashreplace")
     outside: list[Command] = []
     try:
+        for argument in arguments:
+            check_name(argument)
         outside = _outside(arguments)
         for command in outside:
             _add(command)

@@ -136,7 +136,7 @@ def agree(
     from beholder.api import Run
     from beholder.data.marks import MARKED
     from beholder.kinds.agreement import agree as benchmark
-    from beholder.kinds.agreement.figures import write_agreement_figures
+    from beholder.kinds.agreement.figures import MOST_DRAWN, write_agreement_figures
     from beholder.kinds.agreement.load import load
     from beholder.kinds.agreement.measure import scored_items
     from beholder.kinds.agreement.page_tables import agreement_tables
@@ -189,7 +189,9 @@ def agree(
         say(f"left out: {lacking}")
     elif not drawing.no_figures:
         paths = write_agreement_figures(report, config.out / "agreement")
-        say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
+        n = len(report.sections)
+        drawn = f", of the first {MOST_DRAWN} of {n} measures" if n > MOST_DRAWN else ""
+        say(f"figures: {config.out / 'agreement'} ({len(paths)} files{drawn})")
     page = None if drawing.no_report else draw(config.out, media_root=pictures)
     return close(config.out, progress, page)
 
