@@ -81,7 +81,8 @@ release: .venv/.ready
 	$(call sync,.venv-release) --inexact --group build --group dev
 	cd $(ARCHIVE) && $(TRY)/python -m pytest -p no:cacheprovider --collect-only -qq >/dev/null
 	cd $(ARCHIVE) && $(TRY)/python $(PYTEST) $(RELEASE_TESTS)
-	$(UV) tool run -q --python $(PYTHON) --from dist/*.whl beholder demo -o dist/demo-uvx
+	$(UV) export -q --frozen --no-emit-project --no-hashes -o dist/again/locked.txt
+	$(UV) tool run -q --python $(PYTHON) --constraints dist/again/locked.txt --from dist/*.whl beholder demo -o dist/demo-uvx
 
 # Speed beside the peers' packages; then, where the judged sets are (make bench DATA=...), agreement with people.
 DATA ?= ../shared/data
@@ -158,16 +159,16 @@ itself = $(UV) pip install -q --python $(1)/bin/python --no-deps --no-build-isol
 	$(call itself,.venv-$*)
 	touch $@
 
-# With torch for the CPU where pip finds that build (requirements/torch.txt), and then without CUDA's packages.
+# With torch for the CPU where pip is offered that build, and then without CUDA's packages.
 CUDA := cuda-bindings cuda-toolkit nvidia-cudnn-cu13 nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
     nvidia-nvshmem-cu13 triton torchvision torchaudio torchcodec
-VERSION := -c 'from importlib.metadata import version; print(version("torch"))'
 define torch
 	$(UV) venv -q --clear --python $(PYTHON) $(1)
-	.venv-uv/bin/pip --python $(1)/bin/python install -q --no-deps --require-hashes -r requirements/torch.txt
-	case $$($(1)/bin/python $(VERSION)) in *+cpu) without="$(CUDA:%=--prune %)";; esac; \
-	    $(UV) export -q --frozen --no-emit-project --no-emit-package torch --group build $(2) $$without -o $(1)/locked.txt
-	$(UV) pip install -q --python $(1)/bin/python $(3) --require-hashes -r $(1)/locked.txt
+	if .venv-uv/bin/pip --python $(1)/bin/python install -q --no-deps --require-hashes -r requirements/torch.txt; \
+	then without="--no-emit-package torch $(CUDA:%=--prune %)"; \
+	else echo "pip is offered no torch for the CPU: takes uv.lock's, on Linux with CUDA (gigabytes)"; fi; \
+	    $(UV) export -q --frozen --no-emit-project --group build $(2) $$without -o $(1)/locked.txt
+	$(UV) pip install -q --python $(1)/bin/python $(3) --no-deps --require-hashes -r $(1)/locked.txt
 	$(call itself,$(1))
 endef
 
