@@ -56,7 +56,7 @@ def doctor(*, judge: str | None = None, base_url: str | None = None) -> int:
         table.add_row(extra or "base", need.name, found or "no", escape(hint))
     tell_tables(table)
     tell(f"built-in embedder: {Tools().identity('embedder', 'static')}")
-    damaged = _damaged()
+    damaged = _damaged(Path(beholder.__file__).parent)
     if damaged:
         tell(f"built-in files that are not as released, reinstall beholder: {', '.join(damaged)}")
     else:
@@ -67,9 +67,8 @@ def doctor(*, judge: str | None = None, base_url: str | None = None) -> int:
     return 0 if answered and not damaged else 1
 
 
-def _damaged() -> list[str]:
-    """Built-in data files that are missing or differ from the manifest of the built-in judge."""
-    package = Path(beholder.__file__).parent
+def _damaged(package: Path) -> list[str]:
+    """Data files of a package that are missing or differ from the built-in judge's manifest."""
     manifest = json.loads((package / MANIFEST).read_text("utf-8"))
     return [
         name
