@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from tools import test_times
 
 ROOT = Path(__file__).parents[1]
