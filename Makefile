@@ -55,7 +55,7 @@ check: .venv/.ready
 	$(BIN)/mypy
 	for part in models web cluster; do $(BIN)/mypy tests/$$part/conftest.py || exit 1; done
 
-# Known vulnerabilities of everything in uv.lock. Exit 1: found some. Exit 2: could not ask, so nothing is known.
+# Known vulnerabilities of everything in uv.lock. Error 1: found some. Error 2: could not ask, so nothing is known.
 audit: $(UV)
 	@$(UV) audit --frozen --preview-features audit-command $(AUDIT) || { status=$$?; [ $$status = 1 ] || \
 	    echo "make audit: the advisory service gave no answer, so nothing was checked" >&2; exit $$status; }
@@ -79,28 +79,16 @@ release: .venv/.ready
 	$(UV) pip check --python $(TRY)/python
 	cd $(ARCHIVE) && $(TRY)/beholder demo -o $(CURDIR)/dist/demo
 	$(call sync,.venv-release) --inexact --group build --group dev
-	cd $(ARCHIVE) && $(TRY)/python -m pytest -p no:cacheprovider --collect-only -qq >/dev/null
+	cd $(ARCHIVE) && $(TRY)/python -m pytest -p no:cacheprovider --collect-only -qq >../collected.txt || \
+	    { tail -50 dist/collected.txt; exit 1; }
 	cd $(ARCHIVE) && $(TRY)/python $(PYTEST) $(RELEASE_TESTS)
 	$(UV) export -q --frozen --no-emit-project --no-hashes -o dist/again/locked.txt
 	$(UV) tool run -q --python $(PYTHON) --constraints dist/again/locked.txt --from dist/*.whl beholder demo -o dist/demo-uvx
 
 # Speed beside the peers' packages; then, where the judged sets are (make bench DATA=...), agreement with people.
 DATA ?= ../shared/data
-BENCH := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-bench/bin/python
 bench: .venv-bench/.ready
-	for one in vcs stats classical "narratives --quick" judge_throughput posh_builtin posh_calls perplexity; do \
-	    set -- $$one; name=$$1; shift; $(BENCH) benchmarks/$$name.py "$$@" || exit 1; \
-	done
-	if [ -d $(DATA) ]; then \
-	    $(BENCH) -m benchmarks.language --data $(DATA) && \
-	    $(BENCH) benchmarks/agreement_vcs.py --data $(DATA)/human_judgments/vatex_eval.jsonl.gz && \
-	    $(BENCH) benchmarks/perturb_vcs.py --data $(DATA)/oracle_facts.jsonl && \
-	    $(BENCH) -m benchmarks.agreement --data $(DATA)/human_judgments --jobs $$(nproc) && \
-	    $(BENCH) benchmarks/accord.py $(DATA) --texts 60 && \
-	    $(BENCH) benchmarks/granular.py && \
-	    $(BENCH) -m benchmarks.dcscore && \
-	    $(BENCH) -m benchmarks.engine --data $(DATA)/human_judgments; \
-	fi
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 benchmarks/all.sh .venv-bench/bin/python $(DATA)
 
 # Changes the source in one place at a time and reports what no test notices.
 N ?= 150
