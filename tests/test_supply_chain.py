@@ -73,7 +73,14 @@ def test_every_file_in_the_lock_has_a_hash_and_comes_from_the_public_index() -> 
 
 @pytest.mark.parametrize("name", NEEDS)
 def test_the_lock_holds_what_each_extra_and_group_needs(name: str) -> None:
+    parts = {
+        "": ITSELF["dependencies"],
+        **ITSELF["optional-dependencies"],
+        **ITSELF["dev-dependencies"],
+    }
+    direct = {one["name"] for one in parts[name]}
     for needed in map(Requirement, NEEDS[name]):
+        assert canonicalize_name(needed.name) in direct, f"run `make lock`: {needed} is new"
         locked = versions(needed.name)
         assert locked, f"uv.lock lacks {needed}; run `make lock`"
         # Where vLLM asks for an older version, one of the two fits.
