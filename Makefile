@@ -3,14 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-web test-ray test-harness test-hf test-models check release bench mutate chaos kernels identity values docs site lock clean
+.PHONY: demo test test-slow test-web test-ray test-harness test-hf test-models check release bench mutate chaos kernels identity values docs site lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
 
-# In random order, on all cores; -p no:randomly and -n 0 put a failing test in its place again.
+# In random order, on all cores; -p no:randomly and -n 0 repeat a failing test in its place. Compiled
+# tests and modules are kept: every worker and every command that a test starts would compile them anew.
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal --durations=30 -m "not slow"
+
+# Kills, whole studies, statistics over many draws: what takes minutes for a good reason.
+test-slow: $(VENV)/.dev
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal --durations=30 -m slow
 
 # The tests that need torch, in an environment of their own; everything else stays free of it.
 test-hf: .venv-hf/.ready
