@@ -62,11 +62,15 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     def few(*given: Any, n_resamples: int, **options: Any) -> Any:
         return whole(*given, n_resamples=min(n_resamples, 50), **options)
 
-    for name, module in list(sys.modules.items()):
-        defines = name == "beholder.stats.bootstrap"  # a module imported later must find the whole
-        if name.startswith("beholder.") and not defines:
-            if vars(module).get("cluster_bootstrap") is whole:
-                monkeypatch.setattr(module, "cluster_bootstrap", few)
+    users = [
+        module
+        for name, module in list(sys.modules.items())
+        if name.startswith("beholder.") and vars(module).get("cluster_bootstrap") is whole
+    ]
+    for module in users:
+        # Where it is defined it stays: a module that is imported during the test keeps what it finds.
+        if module.__name__ != whole.__module__:
+            monkeypatch.setattr(module, "cluster_bootstrap", few)
 
 
 @pytest.fixture(scope="session")
