@@ -16,12 +16,16 @@ PYTEST = -m pytest -p no:cacheprovider $(REPORT)
 demo: .venv/.base
 	$(BIN)/beholder demo
 
-# In random order, on all cores; -p no:randomly and -n 0 repeat a failing test in its place.
+# In random order, on all cores; -p no:randomly and -n 0 repeat a failing test in its place. Compiled tests
+# and modules are kept: every worker and every command that a test starts would compile them again.
+PYTESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal --durations=30 $(REPORT)
 test: .venv/.ready
-	$(BIN)/python -m pytest -n auto -m "not slow" $(REPORT)
+	$(PYTESTS) -m "not slow"
+
+# Kills, whole studies, statistics over many draws: what takes minutes for a good reason.
 
 test-slow: .venv/.ready
-	$(BIN)/python -m pytest -n auto -m slow $(REPORT)
+	$(PYTESTS) -m slow
 
 # Models on torch, in an environment of their own; everything else stays free of it.
 test-hf: .venv-torch/.ready

@@ -56,6 +56,7 @@ def wheel(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> zipfile.Z
     return zipfile.ZipFile(_built("wheel", unpacked, tmp_path_factory.mktemp("wheel")))
 
 
+@pytest.mark.slow  # builds the archives
 def test_the_source_archive_holds_the_whole_tree(unpacked: Path) -> None:
     found = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
     if (ROOT / ".git").exists():
@@ -69,6 +70,7 @@ def test_the_source_archive_holds_the_whole_tree(unpacked: Path) -> None:
     assert not [name for name in found if private.search(name)]
 
 
+@pytest.mark.slow  # builds the archives
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     source = ROOT / "src"
     ours = {
