@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-web test-ray test-harness test-hf test-models check release bench mutate chaos identity values docs site lock clean
+.PHONY: demo test test-web test-ray test-harness test-hf test-models check release bench mutate chaos kernels identity values docs site lock clean
 
 demo: $(VENV)/.base
 	$(BIN)/beholder demo
@@ -109,6 +109,10 @@ chaos: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python benchmarks/chaos.py --alone
 	$(BIN)/python -m benchmarks.hostile_files
 	$(BIN)/python -m benchmarks.hostile_specs
+
+# Golden verdicts, parses, accord and posh under each BLAS kernel that this processor runs: fails on a difference.
+kernels: $(VENV)/.dev
+	$(BIN)/python -m tools.kernels
 
 # What the built-in judge's answers hang on, as signatures name it; a test fails when it is stale.
 identity: $(VENV)/.dev

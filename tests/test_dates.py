@@ -56,11 +56,23 @@ def test_a_month_alone_takes_the_given_year() -> None:
         "1928:03:07 1929:03:07",
         "31 february 1928",
         "march " + "9" * 30,
+        "June 85",
+        "june '85",
+        "7 may 99",
+        "99 may 7",
+        "may 7, 32",
+        "1 june 05",
     ],
 )
 def test_what_is_no_date_or_ambiguous_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"date|month|day"):
         PartialDate.parse(text)
+
+
+def test_a_year_of_two_digits_is_refused_beside_a_given_year() -> None:
+    with pytest.raises(ValueError, match="write all digits of the year"):
+        PartialDate.parse("June 85", year=1928)
+    assert PartialDate.parse("June 985") == PartialDate(985, 6)
 
 
 def test_first_and_last_day_span_what_is_unknown() -> None:

@@ -97,7 +97,8 @@ class PartialDate:
         """Read ``1928``, ``1928-03``, ``1928-03-07``, ``march 1928``, ``7 March 1928`` or EXIF's.
 
         Numbers that could be day or month in either order, such as ``3/7/1928``, are refused, and
-        so are two dates, such as ``1928 to 1945``. A time may follow a day, and is passed over.
+        so are two dates, such as ``1928 to 1945``, and years of two digits, such as
+        ``June 85``. A time may follow a day, and is passed over.
 
         Args:
             text: The date; English month names, whole or their first three letters.
@@ -115,16 +116,18 @@ class PartialDate:
     @classmethod
     def _from_words(cls, words: list[str], text: str, year: int | None) -> PartialDate:
         months = [month for word in words if (month := _month(word)) is not None]
-        numbers = [int(word) for word in words if word.isdigit()]
-        years = [number for number in numbers if number > 31]
-        days = [number for number in numbers if number <= 31]
+        numbers = [word for word in words if word.isdigit()]
+        years = [int(word) for word in numbers if len(word) > 2]
+        days = [int(word) for word in numbers if len(word) <= 2]
+        short = any(day > 31 for day in days)  # a year of two digits
         others = [w for w in words if not w.isdigit() and _month(w) is None and w not in _ORDINAL]
         known = years[0] if years else year
-        if others or len(months) != 1 or len(years) > 1 or len(days) > 1 or known is None:
+        wrong = short or len(years) > 1 or len(days) > 1
+        if others or len(months) != 1 or wrong or known is None:
             hint = "" if known else "; a date without a year needs one given for all"
             raise ValueError(
                 f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07 or"
-                f" 'march 1928'{hint}"
+                f" 'march 1928'{'; write all digits of the year' if short else hint}"
             )
         return cls(known, months[0], days[0] if days else None)
 

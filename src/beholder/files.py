@@ -8,12 +8,13 @@ import json
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from beholder.errors import RunError
+from beholder.errors import ConfigError, RunError
 
 MOST_JSON = 500_000_000
 """Bytes of the largest JSON file of a run that is read."""
@@ -43,6 +44,20 @@ def replacing(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
         raise
+
+
+def check_name(name: object) -> None:
+    """Refuse the name of a file that is no text: tables, logs and pages could not hold it.
+
+    Raises:
+        ConfigError: Shows the name, and says what to do.
+    """
+    try:
+        str(name).encode("utf-8")
+    except UnicodeEncodeError:
+        reading = sys.getfilesystemencoding()
+        other = "" if reading == "utf-8" else f" (names are read as {reading}: try PYTHONUTF8=1)"
+        raise ConfigError(f"{str(name)!r} is not UTF-8{other}; give it another name") from None
 
 
 @contextmanager

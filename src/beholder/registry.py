@@ -18,6 +18,7 @@ from importlib.metadata import (
 from typing import Any, ClassVar, Generic, TypeVar
 
 from beholder.errors import ConfigError, UnknownNameError
+from beholder.given import check_types
 from beholder.spec import Spec, parse
 
 T = TypeVar("T")
@@ -173,6 +174,7 @@ class Registry(Generic[T]):
             inspect.signature(cls).bind(*arguments, **keywords)
         except TypeError as error:
             raise ConfigError(f"{self.kind} {str(parsed)!r}: {error}") from error
+        check_types(cls, keywords, f"{self.kind} {str(parsed)!r}")
         return cls(*arguments, **keywords)
 
     def takes(self, name: str, option: str) -> bool:

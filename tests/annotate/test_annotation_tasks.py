@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from annotating import finish, study_of
-from beholder.annotate.agreement import of_kinds, of_numbers
+from beholder.annotate.agreement import of_kinds, of_numbers, of_rankings
+from beholder.annotate.records import Judgments
 from beholder.annotate.standing import agreement_of
 from beholder.annotate.study import AnnotationStudy
 from beholder.annotate.tasks import TASKS
+from beholder.annotate.tasks.ranking import RankTask
 from beholder.data.row import from_row
 from beholder.errors import ConfigError, ItemError
+from beholder.records import Interval, Reviews
 
 MARK = {"kind": "object", "severity": "minor"}
 UNITS = {
@@ -232,6 +235,29 @@ def test_agreement_on_rankings(tmp_path: Path) -> None:
     study.close()
 
 
+def test_intervals_of_rankings_resample_pictures() -> None:
+    same, turned = [[1.0, 2.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]  # W 1 and 0; rho 1 and -1
+    alike = [
+        ((f"{n // 2}",), turned if n < 4 else same) for n in range(8)
+    ]  # 4 pictures, 2 sets of each
+    concordance, rho = of_rankings("ranks", alike, ["anna", "ben"]).coefficients
+    assert (concordance.value, rho.value) == (0.5, 0.0)
+    # Means of 4 pictures drawn from {-1, -1, 1, 1}: P(all alike) = 1/16 > 0.025 at either end.
+    assert rho.interval == Interval(-1.0, 1.0, 0.95)
+
+
+def test_rankings_in_two_languages_are_of_one_picture(tmp_path: Path) -> None:
+    rows = [
+        Reviews(id="p", texts=("a", "b"), image="p.png", language=language)
+        for language in ("en", "ja")
+    ]
+    units = RankTask().units(rows)
+    orders = {"anna": {"order": [0, 1]}, "ben": {"order": [1, 0]}}
+    judged = [Judgments(unit, orders) for unit in units]
+    (found,) = RankTask().agreement(judged, ["anna", "ben"])
+    assert [one.interval for one in found.coefficients] == [None, None]
+
+
 def test_agreement_on_marks(tmp_path: Path) -> None:
     study = study_of(tmp_path, "marks")
     text = study.unit(study.positions()["harbour-north"]).texts[0]
@@ -284,16 +310,30 @@ def test_results_of_pairs_are_labels_from_2_to_minus_2(tmp_path: Path) -> None:
     study.close()
 
 
-def test_ratings_of_both_texts_are_by_the_same_people(tmp_path: Path) -> None:
+def test_all_ratings_of_both_texts_are_exported_with_their_raters(tmp_path: Path) -> None:
     study = study_of(tmp_path, "ratings", ("anna", "ben", "cleo"))
     for name, rating in (("anna", 7), ("ben", 4), ("cleo", 9)):
         finish(study, name, "harbour-north/candidate", {"rating": rating})
+    assert study.task.next_command(study.judged()) == (
+        "beholder agree {file} --label rating -m accord"
+    )
     for name, rating in (("cleo", 8), ("anna", 10)):
         finish(study, name, "harbour-north/reference", {"rating": rating})
     (row,) = study.task.results(study.judged())  # the other system's text has no rating yet
     assert row["id"] == "harbour-north"
-    assert row["judgments"] == {"rating": [7, 9], "human_rating": [10, 8]}
-    assert row["annotators"] == ["anna", "cleo"]
+    assert row["judgments"] == {"rating": [7, 4, 9], "human_rating": [10, 8]}
+    assert row["annotators"] == ["anna", "ben", "cleo"]
+    assert row["human_annotators"] == ["anna", "cleo"]
+    assert study.task.n_left_out(study.judged()) == 0
+    assert "dcscore(direction='both')" in study.task.next_command(study.judged())
+    study.close()
+
+
+def test_ratings_of_references_without_a_rated_text_are_counted(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings")
+    finish(study, "anna", "harbour-north/reference", {"rating": 3})
+    assert list(study.task.results(study.judged())) == []
+    assert study.task.n_left_out(study.judged()) == 1
     study.close()
 
 

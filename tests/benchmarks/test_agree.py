@@ -11,7 +11,6 @@ import pytest
 
 from beholder.api import score
 from beholder.benchmarks.agree import MetricValue, agree, asked
-from beholder.benchmarks.leaderboard import leaderboard
 from beholder.benchmarks.load import JudgedSet, load
 from beholder.benchmarks.measure import agreement, by_category, collect, scored_items
 from beholder.benchmarks.protocols import Measure, each, generic, n_words, one, protocol
@@ -88,6 +87,31 @@ class TestMeasures:
         scores = {"a1": 2.0, "a2": 1.0, "b1": 9.0, "b2": 8.0, "c1": 0.0, "c2": 1.0}
         (measure,) = protocol("wiki_imagereview")
         assert found(measure, items, scores) == pytest.approx((1 + 1 - 1) / 3)
+
+    def test_a_picture_without_a_ranking_is_left_out_and_counted(self) -> None:
+        # a: rho 1; b: constant scores; c: one scored text; d: rho -1; e: rho 1. (1 - 1 + 1) / 3;
+        # with b and c as 0 it would be 2 / 9.
+        items = [
+            item(f"{picture}{n}", 1, image=picture, ranks=[-n])
+            for picture in "abcde"
+            for n in (1, 2)
+        ]
+        scores = {"a1": 2.0, "a2": 1.0, "b1": 3.0, "b2": 3.0, "c1": 1.0}
+        scores |= {"d1": 1.0, "d2": 2.0, "e1": 2.0, "e2": 1.0}
+        (measure,) = protocol("wiki_imagereview")
+        data = collect(measure, items)
+        result = agreement(data, data.scores(scores), n_resamples=20, seed=1)
+        assert result.value == pytest.approx(1 / 3)
+        assert (result.n, result.n_missing, result.n_undefined, result.n_sources) == (6, 1, 3, 3)
+
+    def test_no_picture_with_a_ranking_has_a_reason(self) -> None:
+        items = [item(f"a{n}", 1, image="a", ranks=[-n]) for n in (1, 2)]
+        (measure,) = protocol("wiki_imagereview")
+        data = collect(measure, items)
+        result = agreement(data, data.scores({"a1": 1.0, "a2": 1.0}), n_resamples=20, seed=1)
+        assert result.value is None
+        assert result.reason == "no correlation within a source is defined"
+        assert (result.n, result.n_missing, result.n_undefined) == (0, 0, 2)
 
     def test_partialling_out_length_by_the_textbook_formula(self) -> None:
         items = [
@@ -249,39 +273,6 @@ class TestReliability:
             assert values["mean pairwise Spearman"] == pytest.approx(1.0)
             with pytest.raises(ConfigError, match="two or more raters"):
                 reliability(store, ["word_count"])
-
-
-class TestLeaderboard:
-    def test_systems_of_one_run_and_of_several(self, tmp_path: Path) -> None:
-        def texts(system: str, words: int) -> list[Item]:
-            return [Item(f"{system}{i}", "w " * (words + i % 2), images=(f"{i}",),
-                         group={"system": system}) for i in range(10)]  # fmt: skip
-
-        score([*texts("b", 2), *texts("a", 4)], [WordCount()], out=tmp_path / "one", workers=1)
-        with Store.read(tmp_path / "one") as store:
-            (board,) = leaderboard([store])
-        assert [s.system for s in board.standings] == ["a", "b"]
-        assert [(s.mean, s.rank, s.best_rank, s.worst_rank) for s in board.standings] == [
-            (4.5, 1, 1, 1),
-            (2.5, 2, 2, 2),
-        ]
-        plain = [Item(f"{i}", "w w", images=(f"{i}",)) for i in range(3)]
-        for name in ("x", "y"):
-            score(plain, [WordCount()], out=tmp_path / name, workers=1)
-        with Store.read(tmp_path / "x") as x, Store.read(tmp_path / "y") as y:
-            (board,) = leaderboard([x, y])
-        assert [(s.system, s.rank) for s in board.standings] == [("x", 1), ("y", 1)]
-
-    def test_runs_made_differently_are_refused(self, tmp_path: Path) -> None:
-        for name, text in (("x", "a dog"), ("y", "a cat")):
-            items = [Item("1", "a", (text,)), Item("2", "b", ("b",))]
-            score(items, ["cider"], out=tmp_path / name, workers=1)
-        with (
-            Store.read(tmp_path / "x") as x,
-            Store.read(tmp_path / "y") as y,
-            pytest.raises(ConfigError, match="made in different ways"),
-        ):
-            leaderboard([x, y])
 
 
 class TestCommands:

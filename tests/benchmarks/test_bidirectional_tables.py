@@ -15,7 +15,7 @@ from beholder.benchmarks.bidirectional.changes import dataset_table
 from beholder.benchmarks.bidirectional.contents import Content, contents, stem
 from beholder.benchmarks.bidirectional.difficulty import difficulty_table, tertiles
 from beholder.benchmarks.bidirectional.languages import language_table
-from beholder.benchmarks.bidirectional.observe import facts
+from beholder.benchmarks.bidirectional.observe import _raters, facts
 from beholder.benchmarks.bidirectional.pairs import Fact, TextPair
 from beholder.benchmarks.bidirectional.rates import length_table, rate_table
 from beholder.benchmarks.bidirectional.ratings import correlation_table, gap_table, rating_table
@@ -30,7 +30,7 @@ from beholder.benchmarks.bidirectional.selectivity import (
 from beholder.benchmarks.bidirectional.settings import StudySettings
 from beholder.benchmarks.bidirectional.study import study
 from beholder.errors import ConfigError
-from beholder.records import Side, Unit
+from beholder.records import Item, Side, Unit
 from beholder.tables import Column, Table, write_csv
 
 A = [0.9, 0.8, 0.7, 0.95, 0.85]
@@ -299,6 +299,29 @@ def test_ratings_count_a_persons_text_once_and_differ_rater_by_rater() -> None:
     everything = row(gaps, category="all", system="a")  # 3, 2, -1, 0
     assert (everything["n"], everything["n_images"], everything["median"]) == (4, 2, 1.0)
     assert row(gaps, category="nature", system="a")["median"] == 2.5
+
+
+@pytest.mark.parametrize(
+    ("model", "human", "gaps"),
+    [
+        (("anna", "ben", "cleo"), ("cleo", "anna"), (2, -1.0)),  # 7 - 10 and 9 - 8
+        (("anna", "ben", "cleo"), ("dora", "emil"), (1, 20 / 3 - 9)),  # nobody rated both
+    ],
+)
+def test_ratings_with_names_differ_by_rater(
+    model: tuple[str, ...], human: tuple[str, ...], gaps: tuple[int, float]
+) -> None:
+    pair = rated(0, (7, 4, 9), (8, 10), model_raters=model, human_raters=human)
+    found = row(gap_table([pair], []), system="a")
+    assert (found["n"], found["median"]) == (gaps[0], pytest.approx(gaps[1]))
+
+
+def test_raters_are_named_in_the_judgments_or_as_annotate_export_names_them() -> None:
+    item = Item("a", "x", judgments={"rating": [7, 4], "human_rating": {"ben": 1, "anna": 2}},
+                meta={"annotators": ["anna", "ben"]})  # fmt: skip
+    assert _raters(item, "rating", "annotators") == ("anna", "ben")
+    assert _raters(item, "human_rating", "human_annotators") == ("anna", "ben")
+    assert _raters(item, "other", "annotators") == ()
 
 
 def test_unequal_numbers_of_ratings_differ_by_their_means() -> None:

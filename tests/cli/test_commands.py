@@ -145,6 +145,14 @@ def test_gates_set_the_exit_code(cli: Cli, gate: str, code: int) -> None:
         assert "word_count.words is 1.5000, under the gate of 1.6" in done.err
 
 
+@pytest.mark.parametrize("gate", ["word_count.x=1", "vcs=1", "ter=0.5"])
+def test_a_gate_is_refused_before_anything_is_scored(cli: Cli, gate: str) -> None:
+    done = cli("score", _data(), "-m", "word_count", "-m", "ter", "--fail-under", gate)
+    assert done.code == 2
+    assert f"--fail-under '{gate}'" in done.err
+    assert not Path("runs").exists()
+
+
 def test_a_gate_on_a_metric_with_arguments(cli: Cli) -> None:
     done = cli(
         "score", _data(), "-m", "word_count(factor=2)", "--fail-under", "word_count(factor=2)=4"

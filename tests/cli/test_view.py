@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -142,14 +143,13 @@ def test_compare_writes_a_page_and_tables(
 def test_a_leaderboard_is_written_as_tables(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    run = lemon_run(tmp_path / "run")
+    items = [replace(item, images=(f"{n // 2}.jpg",)) for n, item in enumerate(lemons(6))]
+    scores = [sentence_score(item, (n + 1) / 8) for n, item in enumerate(items)]
+    run = write_run(tmp_path / "run", items, {"vcs": scores})
     board = runner(monkeypatch, capsys, "leaderboard", str(run))
     code, told, _ = board("--tables", str(tmp_path / "t"))
     assert code == 0
     assert "vcs.vcs, higher is better" in told
     rows = json.loads((tmp_path / "t" / "leaderboard-vcs.json").read_text("utf-8"))["rows"]
-    # scores rise by 1/7 from 1/7: system a has the 1st, 3rd, 5th, b the others
-    assert [(row["system"], round(row["mean"], 6)) for row in rows] == [
-        ("b", 0.571429),
-        ("a", 0.428571),
-    ]
+    # scores rise by 1/8 from 1/8: system a has the 1st, 3rd, 5th, b the others
+    assert [(row["system"], row["mean"]) for row in rows] == [("b", 0.5), ("a", 0.375)]

@@ -19,7 +19,7 @@ from beholder import DataError, Item
 from beholder.data import read_items
 from beholder.data.folders import sidecar_rows
 from beholder.data.packed import MAX_ROW_BYTES
-from beholder.data.subtitles import cues
+from beholder.data.subtitles import Cue, cues
 from beholder.errors import ConfigError
 from beholder.options import DataOptions
 
@@ -143,6 +143,45 @@ def test_references_of_another_data_set_are_found_by_id(tmp_path: Path) -> None:
     assert "gold.csv has no references for 'y'" in str(second)
 
 
+@pytest.mark.parametrize(
+    ("own", "references"),
+    [
+        ({"references": ["own", "mine"]}, ("own", "mine", "two")),
+        ({"reference": "own"}, ("own", "two")),
+        ({"ref": ["own"]}, ("own", "two")),
+        ({"refs": "own", "references": None}, ("own", "two")),
+        ({"ground_truth": "own"}, ("own", "two")),
+        ({"references": []}, ("two",)),
+        ({}, ("two",)),
+    ],
+)
+def test_a_row_keeps_its_own_references_by_any_name(
+    tmp_path: Path, own: dict[str, Any], references: tuple[str, ...]
+) -> None:
+    gold = _write(tmp_path / "gold.csv", "id,ref\nx,two\n")
+    path = _write(tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own}))
+    (item,) = _items(path, references_from=gold)
+    assert (item.references, item.meta) == (references, {})
+
+
+@pytest.mark.parametrize(
+    ("own", "reason"),
+    [
+        ({"ref": "a", "refs": "b"}, "references: both 'ref' and 'refs' could be it"),
+        ({"reference": 5}, "references: expected a list of texts, got 5"),
+        ({"references": '["a", "b"]'}, "references: expected a list of texts, got a list written"),
+    ],
+)
+def test_a_row_whose_own_references_are_wrong_is_refused(
+    tmp_path: Path, own: dict[str, Any], reason: str
+) -> None:
+    gold = _write(tmp_path / "gold.csv", "id,ref\nx,two\n")
+    path = _write(tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own}))
+    (error,) = read_items(path, DataOptions(references_from=gold))
+    assert isinstance(error, DataError)
+    assert reason in str(error)
+
+
 VTT = """WEBVTT - described
 
 NOTE
@@ -179,9 +218,57 @@ def test_srt_has_numbers_and_commas(tmp_path: Path) -> None:
     assert item.meta["cues"][0] == [1.0, 2.5, "A dog."]
 
 
+def _texts(name: str, text: str) -> list[str]:
+    return [cue.text for cue in cues(text.splitlines(), name)]
+
+
+def test_a_cue_may_be_named_like_a_block() -> None:
+    # WebVTT (W3C) 4.1: a comment is NOTE alone or with a space behind it; STYLE and REGION alone
+    times = "00:01.000 --> 00:02.000"
+    text = "WEBVTT\n\n" + "".join(
+        f"{name}\n{times}\n{name}!\n\n"
+        for name in ("NOTES-1", "STYLE-2", "REGION 3", "NOTE", "STYLE")
+    )
+    assert _texts("film.vtt", text) == ["NOTES-1!", "STYLE-2!", "REGION 3!"]
+    assert _texts("film.vtt.gz", f"WEBVTT\n\nNOTE a\nb\n\n{times}\na\n") == ["a"]
+
+
+def test_character_references_are_decoded_after_markup() -> None:
+    # the names of WebVTT 4.2.2, and a number; what names no character stays as it is
+    text = "0:01.000 --> 0:02.000\n<i>A</i> &lt;b&gt; &amp;amp; c&nbsp;d &#233; AT&T &what; &"
+    assert _texts("film.vtt", text) == ["A <b> &amp; c d é AT&T &what; &"]
+    assert _texts("film.srt", text.replace(".", ",")) == ["A <b> &amp; c d é AT&T &what; &"]
+    huge = "&#" + "9" * 150_000 + ";"
+    assert _texts("film.vtt", f"0:01.000 --> 0:02.000\n{huge}") == [huge]
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        ("1\n{0}\nA dog\n\nruns.\n\nFast.\n\n2\n{1}\nA cat.\n", ["A dog runs. Fast.", "A cat."]),
+        ("1\n\n{0}\n\nA dog.\n\n2\n\n{1}\n\nA cat.\n", ["A dog.", "A cat."]),
+        ("1\n{0}\nA dog.\n2\n{1}\nA cat.\n", ["A dog.", "A cat."]),
+        ("1\n{0}\n1984\n\n2\n{1}\n1985\n", ["1984", "1985"]),
+        ("{0}\nIn\n\n1984\n\nor so\n\n{1}\nA cat.\n", ["In 1984 or so", "A cat."]),
+        ("1\n{0}\nNOTE that\n\nSTYLE\n", ["NOTE that STYLE"]),
+    ],
+)  # fmt: skip
+def test_text_of_srt_goes_on_behind_an_empty_line(text: str, texts: list[str]) -> None:
+    times = ("00:00:01,000 --> 00:00:02,000", "00:00:03,000 --> 00:00:04,000")
+    assert _texts("film.srt", text.format(*times)) == texts
+
+
+def test_times_without_a_fraction_are_read() -> None:
+    assert cues(["0:05 --> 1:00:06", "a"], "film.srt") == [Cue(5.0, 3606.0, "a")]
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("WEBVTT\n\nhello\n", "has no cues"), ("0:05.0 --> 0:04.0\na\n", "ends before it begins")],
+    [
+        ("WEBVTT\n\nhello\n", "has no cues"),
+        ("0:05.0 --> 0:04.0\na\n", "ends before it begins"),
+        ("0:01.0 --> 0:04.0\na\n\n2\n0.05 --> 0.06\nb\n", "cannot read the times of a cue"),
+    ],
 )
 def test_subtitles_without_cues_are_refused(text: str, reason: str) -> None:
     with pytest.raises(DataError, match=reason):
@@ -354,7 +441,25 @@ def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
     assert text.count("is missing") == 1
     assert "there are: text, gt" in text
     assert "--map candidate=COLUMN" in text
-    assert "all rows that were read are like this" in text
+    assert "(all of the first 21 rows are like this)" in text
+
+
+@pytest.mark.parametrize(
+    ("n_good", "n_bad", "told"),
+    [
+        (194, 6, "(6 of 200 rows are like this)"),
+        (1, 20, "(20 of 21 rows are like this)"),
+        (5, 40, "(21 of the first 26 rows are like this)"),
+        (0, 3, "(all 3 rows are like this)"),
+    ],
+)
+def test_a_fault_of_some_rows_is_told_with_their_number(n_good: int, n_bad: int, told: str) -> None:
+    rows: list[Any] = [{"candidate": "a"}] * n_good + [{"text": "a"}] * n_bad
+    with pytest.raises(DataError) as caught:
+        beholder.score(rows, ["length"])
+    text = str(caught.value)
+    assert told in text
+    assert ("skip them with --skip-bad-rows" in text) == bool(n_good)
 
 
 @pytest.mark.parametrize("form", ["pandas", "pandas with NA", "pyarrow"])

@@ -204,7 +204,7 @@ def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -
     assert "12 narratives that all 2 judges rated (3 others left out)" in " ".join(said.split())
     assert "one: openai:a" in said
     assert "two: openai:b" in said
-    assert re.search(r"^a\nhuman +12 +7\.25 +1\.12 +1\.5$", as_text([sources]), re.M)
+    assert re.search(r"^a\nhuman +12 +7\.25 +1\.13 +1\.5$", as_text([sources]), re.M)
     assert re.search(
         r"^a +b +0\.500 +−0\.250 to 0\.750 +0\.030 +0\.250 +−1\.50 +−2\.00 to −1\.00",
         as_text([pairs]), re.M,
@@ -231,8 +231,8 @@ def test_captions_that_never_pay_are_said_so() -> None:
          "tokens": {**never, "break_even": 8}}
     )  # fmt: skip
     said = as_text([table])
-    assert re.search(r"^seconds +12 +5 +1,234 +– +measured$", said, re.M)
-    assert re.search(r"^tokens +12 +5 +1,234 +8 +measured$", said, re.M)
+    assert re.search(r"^seconds +12 +5 +1,235 +– +measured$", said, re.M)
+    assert re.search(r"^tokens +12 +5 +1,235 +8 +measured$", said, re.M)
     assert "Captions never pay in seconds." in said
     assert "in tokens." not in said
 

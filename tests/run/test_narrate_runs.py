@@ -25,7 +25,7 @@ from beholder.options import DataOptions, WorkOptions
 from beholder.records import Item
 from beholder.report import draw
 from beholder.run import manifest
-from beholder.run.compare import compare
+from beholder.run.compare import SubjectCounts, compare
 from beholder.run.narrate.config import (
     CaptionOptions,
     CoherenceOptions,
@@ -271,7 +271,7 @@ def test_two_runs_are_compared_storyline_by_storyline(tmp_path: Path) -> None:
     other, _ = run_narratives(d, Quiet())
     with Store.read(c.out) as left, Store.read(d.out) as right:
         found = compare(left, right)
-    assert (found.n_common, found.n_only_a, found.n_only_b) == (7, 0, 2)
+    assert found.counts == (SubjectCounts("storylines", 7, 0, 2),)
     (rating,) = found.differences  # theta on another scale is another asker
     assert (rating.metric, rating.value) == ("rate_storyline(judge='moody:steady')", "rating")
     assert rating.paired.mean == 0.0  # the same judge says the same of the same pictures

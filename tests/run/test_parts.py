@@ -7,7 +7,7 @@ import json
 import pickle
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -55,8 +55,9 @@ def _items(n: int) -> list[Item]:
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The same run in one file and in parts."""
     folder = tmp_path_factory.mktemp("runs")
+    items = [replace(item, group={"system": "one"}) for item in _items(230)]
     for name, engine in (("file", None), ("parts", InParts())):
-        score(_items(230), METRICS, out=folder / name, engine=engine, workers=1).report()
+        score(items, METRICS, out=folder / name, engine=engine, workers=1).report()
     return folder / "file", folder / "parts"
 
 

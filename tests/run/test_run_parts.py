@@ -12,7 +12,7 @@ from beholder.errors import ConfigError, RunError
 from beholder.records import Interval, Item, ItemFailure, ItemScore, Unit
 from beholder.run import manifest
 from beholder.run.codec import decode_detail, decode_units, encode_detail, encode_units
-from beholder.run.compare import compare
+from beholder.run.compare import SubjectCounts, compare
 from beholder.run.store import Store
 from toy.runs import write_run
 
@@ -54,7 +54,7 @@ def test_runs_are_compared_by_id_over_what_both_scored(tmp_path: Path) -> None:
     second = run(tmp_path / "b", "dcbax", scores(9, 5, 4, 2, 7))
     with Store.open(first) as a, Store.open(second) as b:
         found = compare(a, b)
-    assert (found.n_common, found.n_only_a, found.n_only_b) == (4, 0, 1)
+    assert found.counts == (SubjectCounts("items", 4, 0, 1),)
     (difference,) = found.differences
     # a: 1 and 2; b: 2 and 4; c: 3 and 5; d failed in the first.
     assert (difference.metric, difference.value) == ("m", "v")

@@ -88,6 +88,9 @@ def click_ranking(page: Any) -> None:
         wrong = [at for at in range(len(lengths) - 1) if lengths[at] < lengths[at + 1]]
         if wrong:
             page.locator("#ranking li").nth(wrong[0]).locator('[data-move="1"]').click()
+    right = page.get_by_role("button", name="This order is right")
+    if right.get_attribute("aria-pressed") == "false":
+        right.click()
 
 
 def click_facts(page: Any) -> None:
@@ -286,6 +289,37 @@ def test_a_ranking_by_keys_and_by_dragging(
         saved(page)
         page.locator(f'#ranking li:first-child[data-place="{b}"]').wait_for()
     assert study.state("anna", position) == {"order": [b, c, a]}
+    study.close()
+
+
+def test_the_first_order_is_no_ranking_until_somebody_says_so(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    study = study_of(tmp_path, "ranking", ("anna",))
+    position = study.assigned("anna")[0]
+    with server(app_of(study)) as address:
+        page = enter(watch(), address, study.annotators()["anna"])
+        page.goto(f"{address}/units/1")
+        page.locator("[data-ready]").wait_for()
+        page.keyboard.press("Enter")
+        page.get_by_text("not ranked: move a text").wait_for()
+        assert page.url.endswith("/units/1")
+        assert study.state("anna", position) == {}
+        shown = [int(li.get_attribute("data-place")) for li in page.locator("#ranking li").all()]
+        button = page.get_by_role("button", name="This order is right")
+        button.focus()
+        page.keyboard.press("Enter")
+        saved(page)
+        assert study.state("anna", position) == {"order": shown}
+        assert button.get_attribute("aria-pressed") == "true"
+        page.keyboard.press("u")
+        saved(page)
+        assert study.state("anna", position) == {}
+        button.click()
+        page.locator("h1, h2").first.click()
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{address}/units/2")
+    assert study.state("anna", position) == {"order": shown, "done": True}
     study.close()
 
 

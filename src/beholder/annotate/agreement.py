@@ -155,24 +155,32 @@ def of_spans(
 
 
 def of_rankings(
-    what: str, rankings: Sequence[Sequence[Sequence[float]]], raters: Sequence[str]
+    what: str,
+    rankings: Sequence[tuple[Source, Sequence[Sequence[float]]]],
+    raters: Sequence[str],
 ) -> Reliability:
     """Agreement on orders: within each set Kendall's W and the mean Spearman; means over sets.
 
+    Intervals resample sources: sets about one picture stay together.
+
     Args:
         what: What was ranked.
-        rankings: Per set, per annotator who finished it, the rank of each text.
+        rankings: Per set its source and, per annotator who finished it, the rank of each text.
         raters: The annotators.
     """
-    shared = [np.array(ranks, dtype=np.float64).T for ranks in rankings if len(ranks) > 1]
+    shared = [
+        (source, np.array(ranks, dtype=np.float64).T)
+        for source, ranks in rankings
+        if len(ranks) > 1
+    ]
     found = []
     for name, coefficient in (
         ("Kendall W, mean over sets", _concordance),
         ("Spearman of two, mean over sets", _correlation),
     ):
-        values = [v for table in shared if (v := coefficient(table)) is not None]
+        values = [(s, v) for s, table in shared if (v := coefficient(table)) is not None]
         if values:
-            mean = mean_interval(values)
+            mean = mean_interval([v for _, v in values], clusters=[s for s, _ in values])
             found.append(Coefficient(name, mean.mean, mean.interval))
         else:
             found.append(Coefficient(name, None, None, "no set was ranked by two annotators"))

@@ -23,6 +23,7 @@ from beholder.benchmarks.measure import (
     first_id,
     scored_items,
     second_id,
+    used,
 )
 from beholder.benchmarks.protocols import Measure
 from beholder.errors import ConfigError
@@ -113,6 +114,7 @@ class Row:
             "high": interval.high if interval else None,
             "n": self.found.n,
             "n_missing": self.found.n_missing,
+            "n_undefined": self.found.n_undefined,
             "n_sources": self.found.n_sources,
             "reason": self.found.reason,
             "categories": {
@@ -306,8 +308,7 @@ def _section(
     rows, scores = [], []
     for one in metrics:
         info = one.value_for(data.measure)
-        sign = 1.0 if info.higher_is_better else -1.0
-        x = sign * data.scores(columns[one.metric.name].get(info.name, {}))
+        x = info.sign * data.scores(columns[one.metric.name].get(info.name, {}))
         found = agreement(data, x, n_resamples=n_resamples, seed=seed)
         rows.append(Row(one.metric.name, info.name, found, by_category(data, x)))
         scores.append(x)
@@ -319,9 +320,15 @@ def _section(
 def _on_common_data(
     data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int, seed: int
 ) -> list[AgreementFound]:
-    """What each reaches on the data that all scored; one that reached nothing hinders no other."""
+    """What each reaches on the data that all can use; one that reached nothing hinders no other."""
     reached = [x for row, x in zip(rows, scores, strict=True) if row.found.value is not None]
-    common = np.isfinite(np.array(reached)).all(axis=0)
+    common = np.ones(len(data.gold), dtype=bool)
+    while True:  # a text less can leave a correlation within its source undefined
+        usable = [np.isfinite(used(data, np.where(common, x, np.nan))) for x in reached]
+        shared = common & np.array(usable).reshape(len(reached), len(common)).all(axis=0)
+        if (shared == common).all():
+            break
+        common = shared
     return [
         row.found
         if row.found.value is None or row.found.n == common.sum()
@@ -336,9 +343,9 @@ def _model_level(
     """Rankings of the models from gold and predicted battles, over battles with both scores."""
     values = {value.name: value for value in one.metric.values}
     info = values.get(one.value or "f1", one.metric.values[0])
-    sign = 1.0 if info.higher_is_better else -1.0
     scores = {
-        text: sign * score for text, score in columns[one.metric.name].get(info.name, {}).items()
+        text: info.sign * score
+        for text, score in columns[one.metric.name].get(info.name, {}).items()
     }
     winner = {1: "model1", -1: "model2", 0: "equal"}
     battles = [

@@ -158,7 +158,7 @@ def scored(store: Store, asked: MetricValue) -> SignedScores:
         for position, numbers in store.values(asked.metric.name)
         if info.name in numbers
     }
-    return SignedScores(values, 1.0 if info.higher_is_better else -1.0, signature)
+    return SignedScores(values, info.sign, signature)
 
 
 def mean_over_sources(

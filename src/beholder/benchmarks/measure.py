@@ -135,6 +135,8 @@ class AgreementFound:
         interval: Bootstrap interval over sources.
         n: Data used.
         n_missing: Data without a score.
+        n_undefined: Data left out because the correlation within their source is not defined: the
+            scores or the labels there do not vary.
         n_sources: Sources resampled.
         replicates: The bootstrap replicates; aligned between metrics with the same data.
         reason: Why there is no value or interval.
@@ -147,6 +149,31 @@ class AgreementFound:
     n_sources: int
     replicates: tuple[float | None, ...] = ()
     reason: str | None = None
+    n_undefined: int = 0
+
+
+def used(data: Data, scores: Floats) -> Floats:
+    """What each datum counts with.
+
+    Of a ``ranking`` Spearman's correlation of scores and labels within its source, by its rater;
+    else its score. NaN where there is none, as in the protocol of :mod:`beholder.metrics.irr`: a
+    correlation that is not defined is left out and counted, and is not 0.
+
+    Args:
+        data: The data of the measure.
+        scores: (n,) scores; NaN where there is none.
+    """
+    if data.measure.kind != "ranking":
+        return scores
+    spearman = coefficient("spearman")
+    groups: dict[tuple[tuple[str, ...], int], list[int]] = {}
+    for place in np.flatnonzero(np.isfinite(scores)).tolist():
+        groups.setdefault((data.sources[place], data.raters[place]), []).append(place)
+    values = np.full(len(scores), np.nan)
+    for places in groups.values():
+        if len(places) > 1 and (found := spearman(scores[places], data.gold[places])) is not None:
+            values[places] = found
+    return values
 
 
 def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> AgreementFound:
@@ -158,13 +185,18 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
         n_resamples: Bootstrap resamples over sources; 0 for no interval.
         seed: Seed of the resampling.
     """
+    n_missing = int((~np.isfinite(scores)).sum())
+    scores = used(data, scores)
     kept = np.flatnonzero(np.isfinite(scores))
-    n_missing = len(scores) - len(kept)
+    n_undefined = len(scores) - n_missing - len(kept)
     codes = cluster_codes([data.sources[row] for row in kept], len(kept))
     n_sources = int(codes.max()) + 1 if len(codes) else 0
     if len(kept) < 2:
+        few = (
+            "no correlation within a source is defined" if n_undefined else "fewer than two scores"
+        )
         return AgreementFound(
-            None, None, len(kept), n_missing, n_sources, reason="fewer than two scores"
+            None, None, len(kept), n_missing, n_sources, reason=few, n_undefined=n_undefined
         )
     statistic = _statistic(data, scores, kept)
     value = statistic(np.arange(len(kept)))
@@ -184,7 +216,7 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> Agr
         )
     reason = None if interval or not n_resamples else "too few sources for an interval"
     return AgreementFound(
-        value, interval, len(kept), n_missing, n_sources, tuple(replicates), reason
+        value, interval, len(kept), n_missing, n_sources, tuple(replicates), reason, n_undefined
     )
 
 
@@ -220,9 +252,7 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
         threshold = tie_threshold(x, int((gold == 0).sum()))
         right = (decide(x, threshold) == np.sign(gold)).astype(np.float64)
     elif kind == "ranking":
-        right = _within_sources(data, x, gold, kept)
-        if right is None:
-            return lambda rows: None
+        right = x  # of each datum the correlation within its source
     else:
         right = np.where(x == 0, 0.5, (np.sign(x) == np.sign(gold)).astype(np.float64))
     if kind != "category accuracy":
@@ -238,19 +268,6 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
         return float((sums / sizes).mean())
 
     return mean_of_means
-
-
-def _within_sources(data: Data, x: Floats, gold: Floats, kept: Ints) -> Floats | None:
-    """Per datum, Spearman's correlation within its source by its rater; 0 where undefined."""
-    spearman = coefficient("spearman")
-    groups: dict[tuple[tuple[str, ...], int], list[int]] = {}
-    for place, row in enumerate(kept):
-        groups.setdefault((data.sources[row], data.raters[row]), []).append(place)
-    values = np.zeros(len(kept))
-    for places in groups.values():
-        if len(places) > 1:
-            values[places] = spearman(x[places], gold[places]) or 0.0
-    return values if any(len(places) > 1 for places in groups.values()) else None
 
 
 def _partial(

@@ -141,7 +141,7 @@ def agree(
     from beholder.benchmarks.protocols import generic, protocol
     from beholder.cli.progress import TerminalProgress
     from beholder.report.agreement import agreement_tables
-    from beholder.report.agreement_figures import write_agreement_figures
+    from beholder.report.agreement_figures import MOST_DRAWN, write_agreement_figures
     from beholder.report.html import write_report
     from beholder.report.markdown import summed_up
     from beholder.report.pages import no_figures
@@ -189,7 +189,9 @@ def agree(
         say(f"left out: {lacking}")
     elif not drawing.no_figures:
         paths = write_agreement_figures(report, config.out / "agreement")
-        say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
+        n = len(report.sections)
+        drawn = f", of the first {MOST_DRAWN} of {n} measures" if n > MOST_DRAWN else ""
+        say(f"figures: {config.out / 'agreement'} ({len(paths)} files{drawn})")
     page = None if drawing.no_report else write_report(config.out, media_root=pictures)
     return close(config.out, progress, page)
 

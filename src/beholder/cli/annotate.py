@@ -157,11 +157,18 @@ def export(
     from beholder.annotate.study import AnnotationStudy
 
     opened = AnnotationStudy.open(study, database)
-    files.write_text(out, exported(opened, form))
-    n = sum(len(one.by) for one in opened.judged())
-    say(f"{n} finished judgments: {out}")
+    text = exported(opened, form)
+    files.write_text(out, text)
+    judged = opened.judged()
+    n = sum(len(one.by) for one in judged)
     if form == "results":
-        say(f"next: {opened.task.next_step.format(file=out)}")
+        n_rows = text.count("\n")
+        say(f"{n:,} finished judgments of {len(judged):,} units, in {n_rows:,} rows: {out}")
+        if n_left_out := opened.task.n_left_out(judged):
+            say(f"{n_left_out:,} of them are not in it: ratings of references without a rated text")
+        say(f"next: {opened.task.next_command(judged).format(file=out)}")
+    else:
+        say(f"{n:,} finished judgments: {out}")
     opened.close()
 
 

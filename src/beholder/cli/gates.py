@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from beholder import metrics
 from beholder.errors import ConfigError
+from beholder.metrics import Metric
 from beholder.records import MetricResult
+from beholder.rounding import fixed
 from beholder.spec import with_value
 from beholder.tables import Column, Table
 
@@ -17,30 +22,50 @@ class Gate:
 
     Attributes:
         metric: Canonical name of the metric.
-        value: Name of its value; None for its headline.
+        value: Name of its value.
         threshold: The lowest mean that passes.
     """
 
     metric: str
-    value: str | None
+    value: str
     threshold: float
 
 
-def parse_gate(text: str) -> Gate:
+def parse_gate(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Gate:
     """Read a gate such as ``vcs=0.6`` or ``vcs(lct=1).las=0.5``.
 
+    Args:
+        text: The gate; without a value it is on the headline value of the metric.
+        scored: The metrics of the run.
+        tools: Defaults that these metrics were built with, as for ``metrics.metric``.
+
     Raises:
-        ConfigError: The text is no gate.
+        ConfigError: The text is not a gate, names a metric or value that the run will not have, or
+            a value of which less is better.
     """
     name, equals, number = text.rpartition("=")
     try:
         threshold = float(number)
     except ValueError:
-        threshold = float("nan")
-    if not equals or not name.strip() or threshold != threshold:
+        threshold = math.nan
+    if not equals or not name.strip() or math.isnan(threshold):
         raise ConfigError(f"--fail-under {text!r}: expected METRIC=NUMBER or METRIC.VALUE=NUMBER")
-    metric, value = with_value(name)
-    return Gate(str(metric), value, threshold)
+    spec, value = with_value(name)
+    try:
+        wanted = metrics.metric(spec, **tools).name
+        metric = next((one for one in scored if one.name == wanted), None)
+        if metric is None:
+            there = ", ".join(one.name for one in scored)
+            raise ConfigError(f"the run has no metric {wanted!r}; it has: {there}")
+        info = metric.value_named(value)
+    except ConfigError as error:
+        raise ConfigError(f"--fail-under {text!r}: {error}") from error
+    if info.higher_is_better is False:
+        raise ConfigError(
+            f"--fail-under {text!r}: lower {metric.name}.{info.name} is better, so a lowest mean is"
+            " no gate; choose a value of which higher is better"
+        )
+    return Gate(metric.name, info.name, threshold)
 
 
 @dataclass(frozen=True)
@@ -49,12 +74,10 @@ class PassedGate:
 
     Attributes:
         gate: The gate.
-        value: The value that it is on.
-        mean: Its mean; None where nothing was scored, which misses every gate.
+        mean: The mean of its value; None where no item has it, which misses every gate.
     """
 
     gate: Gate
-    value: str
     mean: float | None
 
     @property
@@ -66,35 +89,23 @@ class PassedGate:
 def check(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[PassedGate]:
     """Each gate with what a run reached.
 
-    Raises:
-        ConfigError: A gate names a metric or value that the run does not have.
+    Args:
+        gates: Gates on metrics of the run.
+        summary: Its results, by metric.
     """
     found = []
     for gate in gates:
-        result = summary.get(gate.metric)
-        if result is None:
-            raise ConfigError(
-                f"--fail-under: the run has no metric {gate.metric!r}; it has: {', '.join(summary)}"
-            )
-        if not result.values:
-            found.append(PassedGate(gate, gate.value or "", None))
-            continue
-        value = gate.value or next(iter(result.values))
-        if value not in result.values:
-            raise ConfigError(
-                f"--fail-under: {gate.metric} has no value {value!r}; it has:"
-                f" {', '.join(result.values)}"
-            )
-        found.append(PassedGate(gate, value, result.values[value].mean))
+        reached = summary[gate.metric].values.get(gate.value)
+        found.append(PassedGate(gate, None if reached is None else reached.mean))
     return found
 
 
 def missed(checked: Iterable[PassedGate]) -> list[str]:
     """A line for each gate that a run misses."""
     return [
-        f"{one.gate.metric}: nothing was scored, so the gate is missed"
+        f"{one.gate.metric}.{one.gate.value}: no item has a value, so the gate is missed"
         if one.mean is None
-        else f"{one.gate.metric}.{one.value} is {one.mean:.4f}, under the gate of"
+        else f"{one.gate.metric}.{one.gate.value} is {fixed(one.mean, 4)}, under the gate of"
         f" {one.gate.threshold:g}"
         for one in checked
         if not one.passed
@@ -105,7 +116,7 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
     """The gates of a run, passed and missed."""
     rows = [
         {
-            "gate": f"{one.gate.metric}.{one.value}".removesuffix("."),
+            "gate": f"{one.gate.metric}.{one.gate.value}",
             "mean": one.mean,
             "threshold": one.gate.threshold,
             "passed": "passed" if one.passed else "missed",

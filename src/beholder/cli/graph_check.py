@@ -6,6 +6,7 @@ from typing import Literal
 
 from beholder.cli.groups import AsJson, Data
 from beholder.cli.printing import tell, tell_json, tell_tables
+from beholder.rounding import fixed
 
 
 def graph_check(
@@ -45,6 +46,6 @@ def graph_check(
     for kind, scores in found.items():
         shares = [scores.shares.get(name) for name in ("coref", "head", "tail")]
         cells = [scores.precision, scores.recall, scores.f1, *shares]
-        table.add_row(kind, *("" if value is None else f"{value:.3f}" for value in cells))
+        table.add_row(kind, *("" if value is None else fixed(value, 3) for value in cells))
     tell_tables(table)
     tell(f"{len(annotated)} texts")

@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from beholder.cli.printing import say, tell, tell_tables
 from beholder.options import JudgeOptions
+from beholder.rounding import fixed
 
 if TYPE_CHECKING:
     from beholder.judges import AnswerStore, Judge
@@ -159,7 +160,8 @@ def _rows(checked: Sequence[_Checked], replicates: int) -> Iterator[tuple[str, .
 
 
 def _f1(at: AlertF1) -> str:
-    return _number(at.f1) if at.threshold is None else f"{_number(at.f1)} at {at.threshold:.2f}"
+    reached = _number(at.f1)
+    return reached if at.threshold is None else f"{reached} at {fixed(at.threshold, 2)}"
 
 
 def _icc(checked: _Checked, *, single: bool) -> str:
@@ -202,7 +204,7 @@ def print_diagnosis(judge: str, base_url: str | None) -> bool:
 
 
 def _number(value: float | None) -> str:
-    return "undefined" if value is None or math.isnan(value) else f"{value:.2f}"
+    return "undefined" if value is None or math.isnan(value) else fixed(value, 2)
 
 
 def _signed(value: float | None) -> str:

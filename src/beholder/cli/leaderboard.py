@@ -15,10 +15,12 @@ def leaderboard(
 ) -> None:
     """Rank systems by every metric of the runs, with intervals and the ranks the data allow.
 
+    Systems are compared on the pictures that all of them have a score for.
+
     Example: `beholder leaderboard runs/model-a runs/model-b`
 
     Args:
-        runs: Run directories: a system each, or items with group.system.
+        runs: Run directories of `beholder score`: a system each, or items with group.system.
     """
     from beholder.benchmarks.leaderboard import leaderboard as rank
     from beholder.report.agreement import leaderboard_tables

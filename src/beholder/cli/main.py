@@ -8,6 +8,7 @@ that help waits for nothing.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -16,6 +17,7 @@ from cyclopts import App, CycloptsError, Parameter
 from beholder._version import __version__
 from beholder.cli.printing import say
 from beholder.errors import BeholderError
+from beholder.files import check_name
 
 
 def _default(value: object) -> str | None:
@@ -81,7 +83,12 @@ app.register_install_completion_command(help="Complete commands and options in t
 def main() -> None:
     """Run the command line and exit."""
     arguments = sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # no locale and no text is a reason to fail
+            stream.reconfigure(errors="backslashreplace")
     try:
+        for argument in arguments:
+            check_name(argument)
         if not arguments or arguments[0] in app.help_flags:
             for name in app:  # a command that is not imported is shown without its help
                 app[name]

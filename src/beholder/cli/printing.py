@@ -36,8 +36,9 @@ def say(text: object) -> None:
 
 
 def tell_json(value: object) -> None:
-    """Print JSON on stdout."""
-    tell(json.dumps(value, ensure_ascii=False, indent=2))
+    """Print JSON on stdout; in escapes where the terminal's encoding is not UTF-8."""
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    tell(json.dumps(value, ensure_ascii=plain, indent=2))
 
 
 def tell_tables(*tables: RenderableType | Table) -> None:

@@ -34,7 +34,8 @@ def score(
         metric: A metric, such as vcs or 'vcs(lct=1)'; headline is accord; repeatable. The one that
             fits the data if none is named.
         out: Run directory; runs/NAME-OF-DATA if none is named.
-        fail_under: Gate on a mean: accord=0.6 or accord.precision=0.5; repeatable.
+        fail_under: Gate on a mean: accord=0.6 or accord.precision=0.5; repeatable. Checked against
+            the metrics before anything is scored.
         no_report: Do not draw report.html.
     """
     from beholder import api, metrics
@@ -49,11 +50,12 @@ def score(
         chosen, why = fitting_metric(data, run.rows, judge=tools.judge is not None)
         say(f"metric: {chosen} ({why})")
         metric = (chosen,)
-    gates = [parse_gate(text) for text in fail_under]
+    scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
+    gates = [parse_gate(text, scored, **tools.named()) for text in fail_under]
     engine = where.named()
     config = ScoreConfig(
         data,
-        tuple(metrics.metric(text, **tools.named()) for text in metric),
+        scored,
         out or default_out(data),
         run.rows,
         run.judging,

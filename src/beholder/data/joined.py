@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from beholder.data.row import ALIASES
+from beholder.data.row import ALIASES, RowError, reference_texts, resolve_aliases
 from beholder.errors import DataError
 
 _KEYS = ("id", "image_id")
@@ -63,9 +63,14 @@ def with_references(
             reason = f"{source} has no references for {key!r}" if key else "is missing"
             yield number, DataError(name, reason, line=number, field="id")
             continue
-        given = {**known[key], **row}
-        given["references"] = [*_own(row), *known[key]["references"]]
-        yield number, given
+        try:
+            named = resolve_aliases(row)
+            own = _own(named)
+        except RowError as error:
+            yield number, DataError(name, error.reason, line=number, field=error.field)
+            continue
+        there = known[key]["references"]
+        yield number, {**known[key], **named, "references": [*own, *there]}
 
 
 def _key(row: Mapping[str, Any]) -> str | None:
@@ -75,9 +80,12 @@ def _key(row: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _own(row: Mapping[str, Any]) -> list[str]:
-    found = row.get("references") or []
-    return [found] if isinstance(found, str) else list(found)
+def _own(named: Mapping[str, Any]) -> tuple[str, ...]:
+    given = named.get("references")
+    try:
+        return () if given is None else reference_texts(given)
+    except RowError as error:
+        raise RowError(error.reason, f"references{error.field or ''}") from None
 
 
 def _texts(row: Mapping[str, Any]) -> list[str]:

@@ -148,6 +148,7 @@ def good_rows(
             none is good.
     """
     n_good = 0
+    whole = False
     for row in rows:
         if isinstance(row, DataError):
             bad.append(row)
@@ -162,22 +163,34 @@ def good_rows(
         yield row
         if n_good == taken.limit:
             break
+    else:
+        whole = True
     if bad and not taken.skip_bad_rows:
-        raise _all_bad(bad)
+        raise _all_bad(bad, n_good + len(bad), whole)
     if not n_good:
         raise DataError(name, "has no row that can be used")
 
 
-def _all_bad(errors: list[DataError]) -> DataError:
-    """One error that tells all wrong rows, up to a number."""
-    first, more = errors[0], errors[1:MAX_ROWS_SHOWN]
-    if more and all((one.field, one.reason) == (first.field, first.reason) for one in more):
-        reason = f"{first.reason}\n(all rows that were read are like this)"
-        return DataError(first.path, reason, line=first.line, field=first.field)
-    lines = [f"\n{error}" for error in more]
-    if len(errors) > MAX_ROWS_SHOWN:
-        lines.append("\n(and more)")
-    hint = "\nmend the rows, or leave them out with --skip-bad-rows"
-    return DataError(
-        first.path, first.reason + "".join(lines) + hint, line=first.line, field=first.field
-    )
+def _all_bad(errors: list[DataError], n_read: int, whole: bool) -> DataError:
+    """One error that lists all wrong rows, up to a number.
+
+    Args:
+        errors: The wrong rows.
+        n_read: Rows that were read, good ones among them.
+        whole: Whether these are all rows of the data set.
+    """
+    first = errors[0]
+    of = f"{n_read:,} rows" if whole else f"the first {n_read:,} rows"
+    if len(errors) > 1 and len({(one.field, one.reason) for one in errors}) == 1:
+        every = len(errors) == n_read
+        told = f"all {of if whole else f'of {of}'}" if every else f"{len(errors):,} of {of}"
+        lines = [f"({told} are like this)"]
+    else:
+        every = False
+        lines = [str(error) for error in errors[1:MAX_ROWS_SHOWN]]
+        if len(errors) > MAX_ROWS_SHOWN:
+            lines.append("(and more)")
+    if not every:
+        lines.append("fix these rows, or skip them with --skip-bad-rows")
+    reason = "\n".join([first.reason, *lines])
+    return DataError(first.path, reason, line=first.line, field=first.field)

@@ -52,7 +52,7 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
     """
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
-    rest = _resolve_aliases(row)
+    rest = resolve_aliases(row)
 
     def image_path(value: object) -> str:
         return media_path(value, media_root)
@@ -79,7 +79,7 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
     return Item(
         id=item_id,
         candidate=candidate,
-        references=take("references", lambda v: _texts(v, _filled), ()),
+        references=take("references", reference_texts, ()),
         images=take("images", lambda v: _texts(v, image_path), ()),
         video=take("video", image_path),
         group=take("group", labels, {}),
@@ -112,7 +112,8 @@ def item_from_row(row: Mapping[str, Any]) -> Item:
     return Item(**given)
 
 
-def _resolve_aliases(row: Mapping[Any, Any]) -> dict[str, Any]:
+def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """A row with its fields under their own names; RowError if two aliases name one field."""
     named = {str(key): value for key, value in row.items()}
     for field, aliases in ALIASES.items():
         if named.get(field) is not None:
@@ -161,6 +162,11 @@ def _filled(value: object) -> str:
     if not text.strip():
         raise RowError("is empty")
     return text
+
+
+def reference_texts(value: object) -> tuple[str, ...]:
+    """One reference or a list of them; RowError otherwise."""
+    return _texts(value, _filled)
 
 
 def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:

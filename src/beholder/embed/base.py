@@ -42,5 +42,6 @@ class Embedder(ABC):
 
         Returns:
             Array (n, D), float32. Each row has length 1, or is all zero when the text has nothing
-            the model knows. A row does not depend on the other texts of the call beyond rounding.
+            the model knows. A row does not depend on the other texts of the call: with the built-in
+            embedders to the bit, with others up to rounding.
         """

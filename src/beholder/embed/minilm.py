@@ -1,8 +1,9 @@
 """The built-in encoder of words in context: all-MiniLM-L6-v2 with few bits a weight, in numpy.
 
-The arithmetic is that of BERT. Two things differ from the usual: texts are not padded to a common
-length but laid end to end, and matrix products take ``_TILE`` rows at a time, so that each product
-has the same shape and a text the same vectors, to the bit, whatever it is encoded with.
+The arithmetic is that of BERT. Texts are laid end to end and not padded, and each has matrix
+products of its own: in a BLAS, the result of a row may depend on the shape of the matrix and on its
+place in it. All else goes row by row. So a text has the same vectors, to the bit, whatever it is
+encoded with.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ WINDOW = 254
 _OVERLAP = 64
 _HEADS = 12
 _TILE = 64
+"""Rows of an activation that fit the processor's cache."""
 _AT_ONCE = 1024
 """Tokens in memory at a time; a window more at most."""
 _EPSILON = 1e-12
@@ -43,11 +45,13 @@ class _Linear:
     weight: FloatArray  # (in, out), contiguous
     bias: FloatArray  # (out,)
 
-    def __call__(self, rows: FloatArray) -> FloatArray:
-        """(n, in) to (n, out), n a multiple of the tile."""
-        tiles = rows.reshape(-1, _TILE, rows.shape[1]) @ self.weight
-        tiles += self.bias
-        return tiles.reshape(len(rows), -1)
+    def __call__(self, rows: FloatArray, texts: Sequence[slice]) -> FloatArray:
+        """(n, in) to (n, out), each text's rows by themselves."""
+        found = np.empty((len(rows), self.weight.shape[1]), dtype=np.float32)
+        for text in texts:
+            np.matmul(rows[text], self.weight, out=found[text])
+        found += self.bias
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,23 +180,17 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
 
 def _encode(texts: Sequence[Sequence[int]], layer: int) -> list[FloatArray]:
     model = _load()
-    bounds = np.cumsum([0, *map(len, texts)])
-    n = int(bounds[-1])
-    x = np.zeros((-(-n // _TILE) * _TILE, model.places.shape[1]), dtype=np.float32)
-    flat = np.fromiter((token for ids in texts for token in ids), dtype=np.int64, count=n)
-    distinct, where = np.unique(flat, return_inverse=True)
-    x[:n] = model.tokens.rows(distinct)[where]
-    x[:n] += np.concatenate([model.places[: len(ids)] for ids in texts])
+    spans = [slice(a, b) for a, b in pairwise(np.cumsum([0, *map(len, texts)]).tolist())]
+    distinct, where = np.unique(np.concatenate(texts), return_inverse=True)
+    x = model.tokens.rows(distinct)[where]
+    x += np.concatenate([model.places[: len(ids)] for ids in texts])
     x = model.norm(x)
-    spans = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
     for step in model.layers[:layer]:
-        qkv = step.qkv(x)
-        mixed = np.zeros_like(x)
-        for low, high in spans:
-            mixed[low:high] = _attend(qkv[low:high])
-        x = step.attended_norm(x + step.attended(mixed))
-        x = step.norm(x + step.down(_gelu(step.up(x))))
-    return [x[low:high] for low, high in spans]
+        qkv = step.qkv(x, spans)
+        mixed = np.concatenate([_attend(qkv[span]) for span in spans])
+        x = step.attended_norm(x + step.attended(mixed, spans))
+        x = step.norm(x + step.down(_gelu(step.up(x, spans)), spans))
+    return [x[span] for span in spans]
 
 
 def _attend(qkv: FloatArray) -> FloatArray:

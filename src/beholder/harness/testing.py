@@ -9,6 +9,7 @@ from beholder.errors import ConfigError
 from beholder.metrics import Metric, Tools, metric
 from beholder.records import ItemScore
 from beholder.report.tones import in_words
+from beholder.rounding import fixed
 
 
 def assert_score(
@@ -53,7 +54,7 @@ def assert_score(
             f" {', '.join(found.values) or 'no value'}"
         )
     score = found.values[name]
-    what = f"{chosen.registered_name}.{name} is {score:.3f}"
+    what = f"{chosen.registered_name}.{name} is {fixed(score, 3)}"
     if at_least is not None and score < at_least:
         raise AssertionError(f"{what}, below {at_least:g}{_why(found)}")
     if at_most is not None and score > at_most:

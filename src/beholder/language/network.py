@@ -5,6 +5,9 @@ last letters and one for its shape. Three blocks follow, each a convolution over
 attention to some hundred words around; then, from each word's vector, its tags, whether a sentence
 starts there, and scores of all words of the sentence as its head (Dozat and Manning 2017,
 arXiv:1611.01734). Of those scores the best tree is taken.
+
+Tags and heads are decisions, which must not hang on the processor: every product is exact (see
+``beholder.embed.exact``), and all else is arithmetic that IEEE 754 fixes to the bit.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from tokenizers import Tokenizer
 
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import exp, on_grid
 from beholder.embed.layers import Norm
 from beholder.embed.packed import Packed
 from beholder.language.trees import best_tree
@@ -43,6 +47,11 @@ _SENTENCE = 512
 """Longest sentence in words: the scores of heads grow with its square."""
 _KNOWN_WORDS = 20_000
 _EPSILON = 1e-5
+_PLACES = 16
+"""Binary places of activations. Weights have 24 at most, as their scales are float16, so that sums
+of products below 2**13 are exact in float64; 150 is the most that descriptions come to."""
+_SHARES = 24
+"""Binary places of the shares of attention."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -93,11 +102,11 @@ def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Affine:
-    weight: FloatArray  # (in, out), contiguous
-    bias: FloatArray  # (out,)
+    weight: FloatArray  # (in, out), contiguous, float64
+    bias: FloatArray  # (out,), float64
 
     def __call__(self, rows: FloatArray) -> FloatArray:
-        found = rows @ self.weight
+        found: FloatArray = on_grid(rows, _PLACES) @ self.weight
         found += self.bias
         return found
 
@@ -113,13 +122,13 @@ class _Block:
 
     def __call__(self, x: FloatArray) -> FloatArray:
         n = len(x)
-        padded = np.zeros((n + 2, WIDTH), dtype=np.float32)
+        padded = np.zeros((n + 2, WIDTH))
         padded[1:-1] = self.near_norm(x)
         pairs = self.near(np.concatenate((padded[:-2], padded[1:-1], padded[2:]), axis=1))
         x = x + np.maximum(pairs[:, :WIDTH], pairs[:, WIDTH:])
-        qkv = self.qkv(self.wide_norm(x)).reshape(n, 3, N_HEADS, WIDTH // N_HEADS)
-        queries, keys, values = qkv.transpose(1, 2, 0, 3)
-        mixed = np.empty((N_HEADS, n, WIDTH // N_HEADS), dtype=np.float32)
+        qkv = on_grid(self.qkv(self.wide_norm(x)), _PLACES)
+        queries, keys, values = qkv.reshape(n, 3, N_HEADS, -1).transpose(1, 2, 0, 3)
+        mixed = np.empty((N_HEADS, n, WIDTH // N_HEADS))
         for start in range(0, n, _NEAR):
             stop = min(start + _NEAR, n)
             low, high = max(0, start - _NEAR), min(stop + _NEAR, n)
@@ -127,9 +136,9 @@ class _Block:
             skipped = _NEAR - (start - low)
             scores += self.distances[:, : stop - start, skipped : skipped + high - low]
             scores -= scores.max(axis=2, keepdims=True)
-            np.exp(scores, out=scores)
-            scores /= scores.sum(axis=2, keepdims=True)
-            np.matmul(scores, values[:, low:high], out=mixed[:, start:stop])
+            shares = exp(scores)
+            shares /= shares.sum(axis=2, keepdims=True)
+            np.matmul(on_grid(shares, _SHARES), values[:, low:high], out=mixed[:, start:stop])
         return x + self.attended(mixed.transpose(1, 0, 2).reshape(n, WIDTH))
 
 
@@ -151,7 +160,7 @@ class Network:
         def linear(*names: str) -> _Affine:
             weight = np.concatenate([matrix(name) for name in names])
             bias = np.concatenate([stored[f"{name}.bias"] for name in names])
-            return _Affine(np.ascontiguousarray(weight.T), bias.astype(np.float32))
+            return _Affine(np.ascontiguousarray(weight.T, np.float64), bias.astype(np.float64))
 
         def norm(name: str) -> Norm:
             return Norm(stored[f"{name}.weight"], stored[f"{name}.bias"], _EPSILON)
@@ -211,12 +220,13 @@ class Network:
             pieces = np.array(piece_ids(self._tokenizer, word), dtype=np.int64)
             found = self._embed(self._pieces.rows(pieces).mean(axis=0))
             found = self._norm(found + self._suffixes[suffix(word)] + self._shapes[shape(word)])
-            self._known[word] = found
+            self._known[word] = found = found.astype(np.float32)
         return found
 
     def _heads(self, x: FloatArray, roots: FloatArray, bounds: Sequence[int]) -> Ints:
         arcs = np.maximum(self._to_arc(x), 0)
-        dependents, heads = self._arc(arcs[:, :WIDTH]), arcs[:, WIDTH:]
+        dependents = on_grid(self._arc(arcs[:, :WIDTH]), _PLACES)
+        heads = on_grid(arcs[:, WIDTH:], _PLACES)
         found = np.empty(len(x), dtype=np.int64)
         for start, stop in pairwise(bounds):
             scores = dependents[start:stop] @ heads[start:stop].T

@@ -43,14 +43,19 @@ class ValueInfo:
         help: One line on what it measures.
         low: Worst or lowest possible value.
         high: Best or highest possible value.
-        higher_is_better: Direction.
+        higher_is_better: Direction; None for a value that has none, such as a count of words.
     """
 
     name: str
     help: str
     low: float = 0.0
     high: float = 1.0
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
+
+    @property
+    def sign(self) -> float:
+        """-1 where lower is better, else 1: times the value, more is never worse."""
+        return -1.0 if self.higher_is_better is False else 1.0
 
 
 @dataclass(frozen=True)

@@ -43,5 +43,5 @@ def describe(cls: type[Metric[Any]]) -> str:
 
 
 def _value_row(value: ValueInfo) -> str:
-    better = "high" if value.higher_is_better else "low"
+    better = {True: "high", False: "low", None: "neither"}[value.higher_is_better]
     return f"| {value.name} | {value.help} | {value.low:g} to {value.high:g} | {better} |"

@@ -11,6 +11,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.contextual import TokenService, TokenVectors
+from beholder.embed.exact import products
 from beholder.embed.images import unit_rows
 from beholder.errors import ConfigError
 from beholder.text import frequency, words
@@ -110,9 +111,9 @@ def _nearest(a: Reading, b: Reading) -> tuple[FloatArray, FloatArray]:
     """Best cosine, 0..1, of each word of the first text in the second, and the other way round."""
     if not a.words or not b.words:
         return np.zeros(len(a.words)), np.zeros(len(b.words))
-    similarity = np.clip(a.vectors @ b.vectors.T, 0.0, 1.0).astype(np.float64)
+    similarity = np.clip(products(a.vectors, b.vectors), 0.0, 1.0)
     return similarity.max(axis=1), similarity.max(axis=0)
 
 
 def _mean(values: FloatArray, text: Reading) -> float:
-    return float(values @ text.weights / text.weights.sum()) if text.words else 0.0
+    return float((values * text.weights).sum() / text.weights.sum()) if text.words else 0.0

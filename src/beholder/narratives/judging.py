@@ -114,7 +114,7 @@ class CaptionFrame(JudgeAsker[Frame]):
 
     registered_name: ClassVar[str] = "caption_frame"
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("words", "words of the caption", high=1e9),
+        ValueInfo("words", "words of the caption", high=1e9, higher_is_better=None),
     )
     operations: ClassVar[tuple[str, ...]] = ("caption",)
 

@@ -17,6 +17,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from beholder.rounding import fixed
+
 Floats = npt.NDArray[np.floating]
 Ints = npt.NDArray[np.int64]
 
@@ -197,7 +199,7 @@ def _candidates(axes: Axes, one: DirectionSteps, chunks: range) -> list[Patch | 
     mean = float(one.similarity[np.arange(len(one.matches)), one.matches].mean())
     axes.set_title(
         f"{one.name}: {several} of {len(one.matches)} chunks had a choice; mean similarity of the"
-        f" matches {mean:.3f}",
+        f" matches {fixed(mean, 3)}",
         fontsize=10,
         loc="left",
     )
@@ -224,7 +226,7 @@ def _distance(axes: Axes, one: DirectionSteps, chunks: range) -> list[Patch | Li
     axes.set_ylabel(f"{one.target} chunks off", fontsize=9)
     axes.set_title(
         f"{one.name}: penalties {one.penalties.sum():g} of at most {one.max_penalty:g}:"
-        f" NAS-D {one.nas_d:.3f}",
+        f" NAS-D {fixed(one.nas_d, 3)}",
         fontsize=10,
         loc="left",
     )
@@ -266,7 +268,9 @@ def _line(axes: Axes, one: DirectionSteps, chunks: range) -> list[Patch | Line2D
     below.spines["top"].set_visible(False)
     below.tick_params(labelsize=7)
     handles.append(Patch(color=colour, alpha=0.35, label=f"{one.credit}, {one.name}"))
-    axes.set_title(f"{one.name}: {one.line_note}: NAS-L {one.nas_l:.3f}", fontsize=10, loc="left")
+    axes.set_title(
+        f"{one.name}: {one.line_note}: NAS-L {fixed(one.nas_l, 3)}", fontsize=10, loc="left"
+    )
     return handles
 
 
@@ -282,8 +286,8 @@ def _regularizer(step: RegularizerStep) -> Figure:
     curve.xaxis.set_major_locator(MaxNLocator(integer=True))
     nas_f1, nas = step.values["nas_f1"], step.values["nas"]
     curve.set_title(
-        f"{step.shorter} and {step.longer} chunks: {step.value:.3f}; NAS-F1 {nas_f1:.3f} becomes"
-        f" NAS {nas:.3f}",
+        f"{step.shorter} and {step.longer} chunks: {fixed(step.value, 3)}; NAS-F1"
+        f" {fixed(nas_f1, 3)} becomes NAS {fixed(nas, 3)}",
         fontsize=10,
         loc="left",
     )
@@ -292,7 +296,7 @@ def _regularizer(step: RegularizerStep) -> Figure:
     bars.bar(range(len(names)), numbers, width=0.65, color=[_bar_colour(name) for name in names])
     for place, number in enumerate(numbers):
         bars.annotate(
-            f"{number:.2f}", (place, max(number, 0.0)), ha="center", va="bottom", fontsize=8
+            fixed(number, 2), (place, max(number, 0.0)), ha="center", va="bottom", fontsize=8
         )
     labels = [_shown(name) for name in names]
     bars.set_xticks(range(len(names)), labels, fontsize=7)

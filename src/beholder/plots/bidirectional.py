@@ -10,6 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from beholder.rounding import fixed
+
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090", "#c88a00", "#3aa0d8", "#5b646d")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -189,7 +191,7 @@ def shares_figure(
                       color=_LEVEL_COLOURS[number], edgecolor="white")  # fmt: skip
             for y, (start, width) in enumerate(zip(left, widths, strict=True)):
                 if width >= 0.08:
-                    axes.text(start + width / 2, y, f"{100 * width:.0f}", ha="center", va="center",
+                    axes.text(start + width / 2, y, fixed(100 * width, 0), ha="center", va="center",
                               fontsize=7.5)  # fmt: skip
             left += widths
         _style(axes, title)

@@ -7,6 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
+from beholder.rounding import fixed
+
 
 def distribution_figure(
     scores: ArrayLike, *, name: str, low: float | None = None, high: float | None = None
@@ -28,9 +30,9 @@ def distribution_figure(
     axes = figure.add_subplot()
     axes.hist(values, bins=25, range=(float(start), float(end)), color="#7fb2d9")
     mean, median = float(values.mean()), float(np.median(values))
-    axes.axvline(mean, color="#1b1f23", linewidth=1.3, label=f"mean {mean:.3f}")
+    axes.axvline(mean, color="#1b1f23", linewidth=1.3, label=f"mean {fixed(mean, 3)}")
     axes.axvline(
-        median, color="#1b1f23", linewidth=1.3, linestyle=":", label=f"median {median:.3f}"
+        median, color="#1b1f23", linewidth=1.3, linestyle=":", label=f"median {fixed(median, 3)}"
     )
     axes.set_xlabel(name, parse_math=False)
     axes.set_ylabel("items")

@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from beholder.rounding import fixed
+
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -242,7 +244,7 @@ def _scatter(axes: Axes, tables: Mapping[str, Any]) -> None:
             text.set_parse_math(False)
     found = tables["between_methods"][0]
     if found["r"] is not None:
-        axes.text(0.98, 0.03, f"r = {found['r']:.3f}", transform=axes.transAxes, ha="right",
+        axes.text(0.98, 0.03, f"r = {fixed(found['r'], 3)}", transform=axes.transAxes, ha="right",
                   fontsize=8)  # fmt: skip
 
 

@@ -27,6 +27,7 @@ AGREEMENT = (
     Column("cluster", "cluster", "count"),
     Column("n", "n", "count"),
     Column("n_missing", "no score", "count"),
+    Column("n_undefined", "undefined", "count"),
     Column("reason", "note", "text"),
 )
 """Columns of a metric's agreement under one measure."""
@@ -53,6 +54,7 @@ def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
                 "cluster": row.get("cluster"),
                 "n": row["n"],
                 "n_missing": row["n_missing"],
+                "n_undefined": row.get("n_undefined") or None,
                 "reason": row["reason"] or "",
             }
             for row in section["metrics"]
@@ -230,10 +232,19 @@ def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
 
 
 def _board(board: Board) -> Table:
-    better = "higher" if board.higher_is_better else "lower"
+    better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
+    notes = ["best and worst rank: within 95 % of resamples of the sources."]
+    if board.higher_is_better is None:
+        notes = ["not ranked: the value has no better end."]
+    sources = f"{board.n_sources:,}"
+    if board.n_sources < board.n_all_sources:
+        sources += f" of {board.n_all_sources:,}"
+    notes.append(f"means over the {sources} sources (pictures, videos) that all systems scored.")
+    if any(standing.mean is None for standing in board.standings):
+        notes.append("systems without any score stand last and restrict no other.")
     return Table(
         name=f"leaderboard-{safe_name(board.metric)}",
-        title=f"{board.metric}.{board.value}, {better} is better",
+        title=f"{board.metric}.{board.value}, {better[board.higher_is_better]}",
         columns=(
             Column("system", "system", "text"),
             Column("mean", "mean", interval=True),
@@ -250,5 +261,5 @@ def _board(board: Board) -> Table:
             }
             for standing in board.standings
         ),
-        notes=("best and worst rank: within 95 % of resamples of the sources.",),
+        notes=tuple(notes),
     )

@@ -9,11 +9,16 @@ from beholder.benchmarks.agree import Report
 from beholder.files import make_folder
 from beholder.report.figures import safe_name, save
 
+MOST_DRAWN = 12
+"""Measures that get figures, the first ones; data with many labels would be drawn for minutes."""
+
 
 def write_agreement_figures(
     report: Report, folder: Path, formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
     """Write a scatter per measure, and a plot per category where a measure has categories.
+
+    Only the first ``MOST_DRAWN`` measures are drawn.
 
     Args:
         report: The agreement.
@@ -27,7 +32,7 @@ def write_agreement_figures(
 
     make_folder(folder)
     written: list[Path] = []
-    for number, section in enumerate(report.sections, start=1):
+    for number, section in enumerate(report.sections[:MOST_DRAWN], start=1):
         stem = f"{number}-{safe_name(section.data.name)}"
         panels = [
             (row.label, scores, section.data.gold)

@@ -91,6 +91,7 @@ def _row(measure: SuiteMeasure, row: Row, cluster: int | None) -> dict[str, obje
         "cluster": cluster,
         "n": row.found.n,
         "n_missing": row.found.n_missing,
+        "n_undefined": row.found.n_undefined or None,
         "reason": row.found.reason or "",
     }
 

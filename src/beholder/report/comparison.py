@@ -14,7 +14,7 @@ from beholder.report.payload import picture_uri
 from beholder.report.study_tables import html
 from beholder.report.tables import show_signed
 from beholder.run import manifest
-from beholder.run.compare import Comparison
+from beholder.run.compare import Comparison, SubjectCounts
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.tables import Column, Table, interval_cells
@@ -29,10 +29,7 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
         label_a: Name of the first run.
         label_b: Name of the second.
     """
-    counts = f"{comparison.n_common:,} items in both runs"
-    for label, n_only in ((label_a, comparison.n_only_a), (label_b, comparison.n_only_b)):
-        if n_only:
-            counts += f", {n_only:,} only in {visible(label)}"
+    counts = "; ".join(_counted(one, label_a, label_b) for one in comparison.counts)
     return Table(
         name="differences",
         title="Differences of the means",
@@ -66,6 +63,14 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
         ),
         by="metric",
     )
+
+
+def _counted(counts: SubjectCounts, label_a: str, label_b: str) -> str:
+    text = f"{counts.n_common:,} {counts.subjects} in both runs"
+    for label, n_only in ((label_a, counts.n_only_a), (label_b, counts.n_only_b)):
+        if n_only:
+            text += f", {n_only:,} only in {visible(label)}"
+    return text
 
 
 _N_MOVED = 12
@@ -137,6 +142,8 @@ def write_comparison(
 def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
     """Per metric the items whose headline fell most from the first run to the second.
 
+    Metrics whose headline has no direction are left out.
+
     Args:
         a: The first run.
         b: The second run.
@@ -146,7 +153,10 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
     for metric, value in _headlines(comparison).items():
         if a.kind_of(metric) is not ITEM:
             continue
-        sign = 1.0 if _higher_is_better(a, metric, value) else -1.0
+        higher_is_better = _higher_is_better(a, metric, value)
+        if higher_is_better is None:
+            continue
+        sign = 1.0 if higher_is_better else -1.0
         scores_a, scores_b = (_scores(store, metric, value) for store in (a, b))
         change = {
             name: scores_b[name][1] - scores_a[name][1]
@@ -182,11 +192,12 @@ def _headlines(comparison: Comparison) -> dict[str, str]:
     return found
 
 
-def _higher_is_better(store: Store, metric: str, value: str) -> bool:
+def _higher_is_better(store: Store, metric: str, value: str) -> bool | None:
     log = manifest.read(store.folder)
     entry = next(entry for entry in log["metrics"] if entry["name"] == metric)
-    told = next(one for one in entry["values"] if one["name"] == value)
-    return bool(told.get("higher_is_better", True))
+    described = next(one for one in entry["values"] if one["name"] == value)
+    direction: bool | None = described.get("higher_is_better", True)
+    return direction
 
 
 def _moved(a: Store, b: Store, metric: str, value: str, root: Path | None) -> Sequence[Moved]:

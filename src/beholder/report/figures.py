@@ -13,6 +13,7 @@ from beholder.records import ItemScore, Side
 from beholder.report.load import load
 from beholder.report.sample import choose
 from beholder.report.views.alignment import chunk_units
+from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.store import Store
 
@@ -67,7 +68,7 @@ def write_figures(
                 if not isinstance(score, ItemScore) or score.detail.get("view") != "alignment":
                     continue
                 [(_, item)] = store.items([position])
-                title = f"{value.name} {score.values[value.name]:.3f}"
+                title = f"{value.name} {fixed(score.values[value.name], 3)}"
                 figure = alignment_figure(score.detail, chunk_verdicts(score), title)
                 name = f"{stem}-{position:06d}-{safe_name(item.id)}"
                 written += save(figure, figures_dir / name, formats)

@@ -61,6 +61,8 @@ def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) ->
             )
             for label in largest
         ]
-        rows.sort(key=lambda row: row[1].mean, reverse=metric.headline.higher_is_better)
+        rows.sort(
+            key=lambda row: row[1].mean, reverse=metric.headline.higher_is_better is not False
+        )
         found.append(Breakdown(column, rows, len(members) - len(largest)))
     return found

@@ -25,14 +25,14 @@ class ValueColumn:
         help: One line on what it measures.
         low: Lowest possible value, or None if there is no bound.
         high: Highest possible value, or None.
-        higher_is_better: Direction.
+        higher_is_better: Direction; None for a value that has none.
     """
 
     name: str
     help: str = ""
     low: float | None = None
     high: float | None = None
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,13 @@ class MetricColumns:
         return column[np.isfinite(column)]
 
     def ranking(self) -> NDArray[np.int64]:
-        """Positions from the worst headline to the best; equal ones in the order of the data."""
+        """Positions from the worst headline to the best, equal ones in the order of the data.
+
+        A headline without a direction is ordered from its lowest to its highest value.
+        """
         column = self.columns[self.headline.name]
         known = np.isfinite(column)
-        key = column[known] if self.headline.higher_is_better else -column[known]
+        key = -column[known] if self.headline.higher_is_better is False else column[known]
         return self.positions[known][np.argsort(key, kind="stable")]
 
     def reasons(self) -> list[tuple[str, int]]:

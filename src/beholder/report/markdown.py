@@ -78,6 +78,8 @@ def summed_up(title: str, tables: Iterable[Table]) -> str:
 def run_tables(folder: Path) -> list[Table]:
     """Means of a run over items, and the worst items of each metric by its headline.
 
+    Of a headline without a direction only the failed items are listed.
+
     Raises:
         RunError: The folder holds no run.
     """
@@ -93,9 +95,11 @@ def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
         for place, item in _items(store, sorted(metric.failures)[:N_WORST])
     ]
     column = dict(zip(metric.positions, metric.columns[metric.headline.name], strict=True))
+    directed = metric.headline.higher_is_better is not None
+    lowest = [int(p) for p in metric.ranking()[:N_WORST]] if directed else []
     rows += [
         {"id": item.id, "score": float(column[place]), "text": item.candidate}
-        for place, item in _items(store, [int(p) for p in metric.ranking()[:N_WORST]])
+        for place, item in _items(store, lowest)
     ]
     columns = (
         Column("id", "item", "text"),

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from itertools import count
 
+from beholder.rounding import fixed
+
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -13,18 +15,12 @@ def show_number(value: float) -> str:
     """A score with three decimals; large values with fewer."""
     size = abs(value)
     digits = 3 if size < 10 else 1 if size < 1000 else 0
-    text = f"{value:.{digits}f}"
-    if float(text) == 0.0:
-        text = text.removeprefix("-")
-    return text.replace("-", MINUS)
+    return show_fixed(value, digits, commas=False)
 
 
-def show_fixed(value: float, digits: int) -> str:
-    """A number with so many decimals and with commas between thousands."""
-    text = f"{value:,.{digits}f}"
-    if not text.strip("-0.,"):
-        text = text.removeprefix("-")
-    return text.replace("-", MINUS)
+def show_fixed(value: float, digits: int, *, commas: bool = True) -> str:
+    """A number with so many decimals, by the rule of :mod:`beholder.rounding`."""
+    return fixed(value, digits, commas=commas).replace("-", MINUS)
 
 
 def level(low: float, high: float) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from beholder.optional import missing
+from beholder.rounding import fixed
 from beholder.visible import visible
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def environment(*folders: Path) -> Environment:
-    """Templates that escape every text, with the filter ``visible``.
+    """Templates that escape every text, with the filters ``visible`` and ``fixed``.
 
     Args:
         folders: Of templates besides the report's own; they are looked into first.
@@ -32,7 +33,7 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["visible"] = visible
+    made.filters.update(visible=visible, fixed=fixed)
     return made
 
 

@@ -70,7 +70,7 @@ def show_signed(value: float) -> str:
 
 def show_p(value: float) -> str:
     """A p-value with three decimals, never as 0."""
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return "< 0.001" if value < 0.001 else show_number(value)
 
 
 def cell(text: str, style: str = "") -> Text:

@@ -68,6 +68,10 @@ def reward(
     means.check([chosen])
     columns = (references, images)
     info = chosen.value_named(value)
+    if info.higher_is_better is None:
+        raise ConfigError(
+            f"{chosen.registered_name}.{info.name} cannot be a reward: neither end of it is better"
+        )
     end = _lowest(chosen, info) if lowest is None else lowest
     return Reward(_prepared(chosen, data, columns), info, end, columns, guards, means)
 
@@ -102,7 +106,7 @@ class Reward:
         self.__name__ = f"{of.registered_name}.{value.name}"
         self._metric = of
         self._name = value.name
-        self._sign = 1.0 if value.higher_is_better else -1.0
+        self._sign = value.sign
         self._lowest = lowest
         self._columns = columns
         self._guards = tuple(guards)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,20 +39,33 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class SubjectCounts:
+    """How many subjects of one kind two runs share.
+
+    Attributes:
+        subjects: What they are called: items, pictures, storylines.
+        n_common: Those that both runs have, by id.
+        n_only_a: Those of the first run alone.
+        n_only_b: Those of the second run alone.
+    """
+
+    subjects: str
+    n_common: int
+    n_only_a: int
+    n_only_b: int
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Two runs side by side.
 
     Attributes:
         differences: Per metric and value, in the order of the first run.
-        n_common: Items that both runs have, by id.
-        n_only_a: Items of the first run alone.
-        n_only_b: Items of the second run alone.
+        counts: Per kind of subject that is compared.
     """
 
     differences: tuple[Difference, ...]
-    n_common: int
-    n_only_a: int
-    n_only_b: int
+    counts: tuple[SubjectCounts, ...]
 
 
 def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
@@ -79,12 +93,9 @@ def compare(a: Store, b: Store, *, allow_different: bool = False) -> Comparison:
     for name in shared:
         _check_signatures(a, b, name, allow_different)
         differences += _differences(name, a, b, subjects[a.kind_of(name).name])
-    first = next(iter(subjects.values()))
     return Comparison(
         differences=tuple(_corrected(differences)),
-        n_common=len(first.common),
-        n_only_a=first.n_a - len(first.common),
-        n_only_b=first.n_b - len(first.common),
+        counts=tuple(pairing.counts() for pairing in subjects.values()),
     )
 
 
@@ -109,12 +120,14 @@ class _Pairing:
     """The subjects of one kind that two runs share.
 
     Attributes:
+        plural: What the subjects are called.
         common: Position in the first and in the second run.
         sources: What each subject of the first run describes.
         n_a: Subjects of the first run.
         n_b: Subjects of the second.
     """
 
+    plural: str
     common: list[tuple[int, int]]
     sources: list[bytes]
     n_a: int
@@ -132,7 +145,12 @@ class _Pairing:
                 f"{a.folder} and {b.folder} share no {kind.name} id; compare pairs them by id, so"
                 " that a picture needs the same id under both systems"
             )
-        return cls(common, a.sources(len(ids_a), kind), len(ids_a), len(ids_b))
+        return cls(kind.plural, common, a.sources(len(ids_a), kind), len(ids_a), len(ids_b))
+
+    def counts(self) -> SubjectCounts:
+        """How many are in both runs, and in one alone."""
+        n = len(self.common)
+        return SubjectCounts(self.plural, n, self.n_a - n, self.n_b - n)
 
 
 def _differences(name: str, a: Store, b: Store, pairing: _Pairing) -> Iterator[Difference]:
@@ -146,7 +164,7 @@ def _differences(name: str, a: Store, b: Store, pairing: _Pairing) -> Iterator[D
         first = [values_a[place][value] for place, _ in both]
         second = [values_b[place][value] for _, place in both]
         paired = stats.paired_difference(second, first, clusters=clusters, seed=SEED)
-        mean_a, mean_b = sum(first) / len(first), sum(second) / len(second)
+        mean_a, mean_b = (math.fsum(numbers) / len(numbers) for numbers in (first, second))
         yield Difference(name, value, mean_a, mean_b, paired)
 
 

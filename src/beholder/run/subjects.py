@@ -33,6 +33,7 @@ class SubjectKind(Generic[S]):
 
     Attributes:
         name: What one of them is called.
+        plural: What several are called.
         id: Its id, unique in a data set.
         to_row: Its row, as JSON values.
         from_row: The subject of a row.
@@ -46,6 +47,7 @@ class SubjectKind(Generic[S]):
     """
 
     name: str
+    plural: str
     id: Callable[[S], str]
     to_row: Callable[[S], Mapping[str, Any]]
     from_row: Callable[[Mapping[str, Any]], S]
@@ -88,6 +90,7 @@ def _correlation(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float
 
 ITEM: SubjectKind[Item] = SubjectKind(
     name="item",
+    plural="items",
     id=lambda item: item.id,
     to_row=to_row,
     from_row=item_from_row,
@@ -97,6 +100,7 @@ ITEM: SubjectKind[Item] = SubjectKind(
 )
 REVIEWS: SubjectKind[Reviews] = SubjectKind(
     name="reviews",
+    plural="sets of texts",
     id=lambda reviews: reviews.full_id,
     to_row=reviews_row,
     from_row=partial(reviews_from_row, media_root=_ANYWHERE),
@@ -108,6 +112,7 @@ REVIEWS: SubjectKind[Reviews] = SubjectKind(
 )
 FRAME: SubjectKind[Frame] = SubjectKind(
     name="picture",
+    plural="pictures",
     id=lambda frame: frame.id,
     to_row=frame_row,
     from_row=partial(frame_from_row, media_root=_ANYWHERE),
@@ -117,6 +122,7 @@ FRAME: SubjectKind[Frame] = SubjectKind(
 )
 STORYLINE: SubjectKind[Storyline] = SubjectKind(
     name="storyline",
+    plural="storylines",
     id=lambda storyline: storyline.id,
     to_row=storyline_row,
     from_row=partial(storyline_from_row, media_root=_ANYWHERE),

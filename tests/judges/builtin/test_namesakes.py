@@ -269,7 +269,7 @@ def resolved(
         ([[1.0, 0.95], [0.9, 0.2]], None, [1, 0], [False, False]),
         # eight tenths of the best is near enough
         ([[1.0, 0.5], [1.0, 0.8]], None, [0, 1], [False, False]),
-        ([[1.0, 0.5], [1.0, 0.79]], None, [0, 0], [False, True]),
+        ([[1.0, 0.5], [1.0, 0.78]], None, [0, 0], [False, True]),
         ([[1.0, 0.3], [0.5, 0.4]], None, [0, 1], [False, False]),
         ([[1.0, 0.2], [0.5, 0.39]], None, [0, 0], [False, True]),
     ],

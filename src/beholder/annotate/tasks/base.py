@@ -65,6 +65,14 @@ class Task(ABC):
             ItemError: Says what was expected.
         """
 
+    def next_command(self, judged: Sequence[Judgments]) -> str:
+        """The command that takes the results of these judgments, with ``{file}`` for their file."""
+        return self.next_step
+
+    def n_left_out(self, judged: Sequence[Judgments]) -> int:
+        """How many of these judgments stand in no row of the results."""
+        return 0
+
     @abstractmethod
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """What a judgment still lacks, in words for the annotator; None when it is whole."""

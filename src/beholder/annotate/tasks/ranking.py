@@ -15,6 +15,7 @@ from beholder.errors import ItemError
 from beholder.records import Reviews
 
 ORDER = "order"
+NOT_RANKED = "not ranked: move a text, or say that the order is right as it is"
 
 
 class RankTask(Task):
@@ -52,13 +53,15 @@ class RankTask(Task):
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """The order, where nobody has said that it is one."""
-        return None if ORDER in state else "not ranked"
+        return None if ORDER in state else NOT_RANKED
 
     def agreement(
         self, judged: Sequence[Judgments], annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Kendall's W and Spearman within sets, means over sets."""
-        rankings = [[ranks_of(state) for state in one.by.values()] for one in judged]
+        """Kendall's W and Spearman within sets, means over sets; intervals resample pictures."""
+        rankings = [
+            (one.unit.source, [ranks_of(state) for state in one.by.values()]) for one in judged
+        ]
         return [of_rankings("ranks", rankings, annotators)]
 
     def results(self, judged: Sequence[Judgments]) -> Iterator[dict[str, Any]]:

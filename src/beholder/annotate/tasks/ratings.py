@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from beholder.annotate.agreement import of_numbers, rows_of
@@ -84,25 +84,47 @@ class TextRatingTask(_RatingTask):
         return [*found, *references.values()]
 
     def results(self, judged: Sequence[Judgments]) -> Iterator[dict[str, Any]]:
-        """Rows with ``rating`` of the candidate and ``human_rating`` of the reference.
+        """Rows with all ratings: ``rating`` of the candidate, ``human_rating`` of the reference.
 
-        Both are lists over the same annotators: those who finished both texts.
+        ``annotators`` and ``human_annotators`` name who gave them, in their order.
         """
         human = {(one.unit.source, one.unit.texts[0]): one.by for one in judged if not one.unit.row}
         for one in judged:
             row = one.unit.row
             if not row:
                 continue
-            ratings = {name: state[RATING] for name, state in one.by.items()}
-            lists = {}
+            found = {**row, "judgments": dict(row.get("judgments", {}))}
+            _put(found, RATING, "annotators", one.by)
             for text in row.get("references", ())[:1]:
                 of_text = human.get((one.unit.source, text), {})
-                ratings = {name: value for name, value in ratings.items() if name in of_text}
-                lists["human_rating"] = [of_text[name][RATING] for name in ratings]
-            lists[RATING] = list(ratings.values())
-            if ratings:
-                judgments = {**row.get("judgments", {}), **lists}
-                yield {**row, "judgments": judgments, "annotators": list(ratings)}
+                _put(found, "human_rating", "human_annotators", of_text)
+            yield found
+
+    def n_left_out(self, judged: Sequence[Judgments]) -> int:
+        """Ratings of references of which no candidate is rated: they have no row to stand in."""
+        rated = {
+            (one.unit.source, text)
+            for one in judged
+            for text in one.unit.row.get("references", ())[:1]
+        }
+        return sum(
+            len(one.by)
+            for one in judged
+            if not one.unit.row and (one.unit.source, one.unit.texts[0]) not in rated
+        )
+
+    def next_command(self, judged: Sequence[Judgments]) -> str:
+        """``bidirectional`` compares ratings of both sides; ``agree`` takes those of candidates."""
+        if any(not one.unit.row for one in judged):
+            return self.next_step
+        needs = any(one.unit.row.get("references") for one in judged)
+        return f"beholder agree {{file}} --label rating -m {'accord' if needs else 'length'}"
+
+
+def _put(row: dict[str, Any], label: str, names: str, by: Mapping[str, State]) -> None:
+    if by:
+        row["judgments"][label] = [state[RATING] for state in by.values()]
+        row[names] = list(by)
 
 
 class SequenceRatingTask(_RatingTask):

@@ -90,6 +90,8 @@ def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) 
         category=group.get(columns.category, ""),
         model_ratings=_ratings(item, columns.rating),
         human_ratings=_ratings(item, columns.human_rating),
+        model_raters=_raters(item, columns.rating, "annotators"),
+        human_raters=_raters(item, columns.human_rating, "human_annotators"),
     )
     if not isinstance(found, ItemScore):
         return replace(pair, failure=found.message)
@@ -162,6 +164,17 @@ def _ratings(item: Item, label: str) -> tuple[float, ...]:
             " numbers, or numbers by rater"
         )
     return tuple(float(v) for v in values)
+
+
+def _raters(item: Item, label: str, field: str) -> tuple[str, ...]:
+    """Who gave the ratings, as ``judgments`` or a field of ``annotate export`` names them."""
+    value = item.judgments.get(label)
+    if isinstance(value, Mapping):
+        return tuple(sorted(value))
+    names = item.meta.get(field)
+    if isinstance(names, list) and isinstance(value, list) and len(names) == len(value):
+        return tuple(map(str, names))
+    return ()
 
 
 def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[TextPair]:

@@ -51,6 +51,8 @@ class TextPair:
         human_facts: Units of the references.
         model_ratings: People's ratings of the candidate.
         human_ratings: People's ratings of the reference.
+        model_raters: Who gave the ratings of the candidate, in their order; empty if not known.
+        human_raters: Who gave those of the reference.
         others: Scores of other metrics per direction, by name.
         chosen: Which of ``references`` the values of a direction are about.
         failure: Why there are no values.
@@ -69,6 +71,8 @@ class TextPair:
     human_facts: tuple[Fact, ...] = ()
     model_ratings: tuple[float, ...] = ()
     human_ratings: tuple[float, ...] = ()
+    model_raters: tuple[str, ...] = ()
+    human_raters: tuple[str, ...] = ()
     others: Mapping[Direction, Mapping[str, float]] = field(default_factory=dict)
     chosen: Mapping[Direction, int] = field(default_factory=dict)
     failure: str | None = None

@@ -104,9 +104,9 @@ def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
         ),
         tuple(rows),
         (
-            "Where both texts have equally many ratings, raters are taken to be in the same order"
-            " and differ one by one; otherwise the two means differ. Intervals of the median"
-            " resample pictures.",
+            "The ratings of people who rated both texts differ one by one; raters without names are"
+            " taken to be in the same order where both texts have equally many ratings. Otherwise"
+            " the two means differ. Intervals of the median resample pictures.",
         ),
     )
 
@@ -115,7 +115,12 @@ def _gaps(pair: TextPair) -> list[float]:
     model, human = pair.model_ratings, pair.human_ratings
     if not (model and human):
         return []
-    if len(model) == len(human):
+    if pair.model_raters and pair.human_raters:
+        by = dict(zip(pair.human_raters, human, strict=True))
+        rated = zip(pair.model_raters, model, strict=True)
+        if gaps := [value - by[name] for name, value in rated if name in by]:
+            return gaps
+    elif len(model) == len(human):
         return [a - b for a, b in zip(model, human, strict=True)]
     return [float(np.mean(model) - np.mean(human))]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from beholder.embed.exact import cosines
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.lexis import content, saying, tie
 from beholder.judges.builtin.numbers import number, whole
@@ -64,7 +65,7 @@ def _called(claim: AnalysedText, entity: int | None, text: AnalysedText) -> set[
     if entity is None:
         return set()
     head = claim.graph.entities[entity].head.lower()
-    near = text.heads @ claim.heads[entity] >= _NAMESAKE
+    near = cosines(text.heads, claim.heads[[entity]])[:, 0] >= _NAMESAKE
     return {
         other.index
         for other in text.graph.entities

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import cosines
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.attachment import in_order, related
 from beholder.judges.builtin.findings import Finding, find
@@ -312,14 +313,16 @@ def _worded(claim: AnalysedText, source: Source) -> float:
     """How near the words of a claim come to those of one sentence, 0..1."""
     if not claim.words or not source.text.words:
         return 0.0
-    similarity = np.clip(claim.word_vectors @ source.text.word_vectors.T, 0.0, 1.0)
+    similarity = cosines(claim.word_vectors, source.text.word_vectors)
     lower_excluded(similarity, claim.word_values, source.text.word_values, _EXCLUDED)
     # Words that mean the picture itself ("the image shows") need not be there.
     weights = np.array(
         [0.0 if word in _SHOWING else frequency.weight(word) for word in claim.words]
     )
     best = [
-        float(similarity[:, part].max(axis=1) @ weights) for part in source.wordings if len(part)
+        float((similarity[:, part].max(axis=1) * weights).sum())
+        for part in source.wordings
+        if len(part)
     ]
     return max(best, default=0.0) / max(float(weights.sum()), 1e-9)
 
@@ -385,7 +388,7 @@ def _named(entity: int, among: Sequence[str], text: AnalysedText) -> bool:
     """Whether words name an entity of the text."""
     mentions = text.graph.entities[entity].mentions
     names = [name for mention in mentions for name in _words(mention.text)]
-    return bool(names) and float((vectors(among) @ vectors(names).T).max()) >= _NAMESAKE
+    return bool(names) and bool(cosines(vectors(among), vectors(names)).max() >= _NAMESAKE)
 
 
 def _telling(words: Sequence[str]) -> list[str]:
@@ -397,8 +400,8 @@ def _alignment(views: Sequence[AnalysedText], others: Sequence[AnalysedText]) ->
     rows, columns = _units(views), _units(others)
     if not len(rows[0]) or not len(columns[0]):
         return np.zeros((len(views), len(others)))
-    near = np.maximum.reduceat(rows[0] @ columns[0].T, columns[2], axis=1)
-    total = np.add.reduceat(np.clip(near, 0.0, 1.0) * rows[1][:, None], rows[2], axis=0)
+    near = np.maximum.reduceat(cosines(rows[0], columns[0]), columns[2], axis=1)
+    total = np.add.reduceat(near * rows[1][:, None], rows[2], axis=0)
     found = np.zeros((len(views), len(others)))
     found[np.ix_(rows[3], columns[3])] = total / np.add.reduceat(rows[1], rows[2])[:, None]
     return found

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import cosines
 from beholder.judges.builtin.actors import relation_agreement
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
@@ -70,8 +71,8 @@ def counterparts(
     if not n or not m:
         empty, none = np.zeros((n, m)), np.zeros(n, dtype=np.bool_)
         return Counterparts(empty, empty, empty, np.full(n, -1, np.intp), empty > 0, none)
-    heads = _HEAD_ONLY * (source.heads @ target.heads.T)
-    plain = np.clip(np.maximum(source.names @ target.names.T, heads), 0.0, 1.0)
+    heads = _HEAD_ONLY * cosines(source.heads, target.heads)
+    plain = np.maximum(cosines(source.names, target.names), heads)
     similarity = plain.copy()
     lower_excluded(similarity, source.head_values, target.head_values, _EXCLUDED)
     _apply_ties(source, target, similarity)
@@ -246,7 +247,7 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
     if len(claimants) < 2:
         return claimants
     heads = source.heads[claimants]
-    like = heads @ heads.T >= _NAMESAKE
+    like = cosines(heads, heads) >= _NAMESAKE
     found: list[int] = []  # rows
     together: frozenset[int] = (
         frozenset()

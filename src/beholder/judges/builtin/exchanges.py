@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import cosines
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.lexis import tie
@@ -179,5 +180,5 @@ def _called_alike(source: AnalysedText, a: int, b: int) -> bool:
     if first.plural or second.plural:
         return False
     known = tie(first.head.lower(), second.head.lower())
-    near = float(source.heads[a] @ source.heads[b]) >= _LIKE
+    near = bool(cosines(source.heads[[a]], source.heads[[b]])[0, 0] >= _LIKE)
     return known == "same" or (near and known != "other")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import cosines
 from beholder.judges.builtin.amounts import (
     amount,
     amount_value,
@@ -293,7 +294,7 @@ def _coverage(source: AnalysedText, target: AnalysedText) -> FloatArray:
     words, owner = source.unit_words
     if not words or not target.words:
         return np.zeros(len(source.units))
-    similarity = np.clip(source.unit_word_vectors @ target.word_vectors.T, 0.0, 1.0)
+    similarity = cosines(source.unit_word_vectors, target.word_vectors)
     part_numbers(similarity, words, target.words)
     lower_excluded(similarity, source.unit_word_values, target.word_values, _EXCLUDED)
     weights = source.unit_word_weights
@@ -325,7 +326,7 @@ def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreemen
     rows = [row for row, place in enumerate(attributes) if place in by_place]
     asked = [source.properties[row].value for row in rows]
     similarity = said_in(asked, [p.value for p in target.properties], _EXCLUDED)
-    whole = np.clip(source.property_vectors[rows] @ target.property_vectors.T, 0.0, 1.0)
+    whole = cosines(source.property_vectors[rows], target.property_vectors)
     part_numbers(whole, asked, [found.value for found in target.properties])
     single = [row for row, value in enumerate(asked) if len(content(value)) == 1]
     similarity[single] = np.maximum(similarity[single], whole[single])

@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import cosines
 from beholder.judges.builtin.analysed import AnalysedText, Ints, lower_excluded
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.reading import analysed
@@ -68,7 +69,7 @@ def _align(a: AnalysedText, b: AnalysedText) -> tuple[_Matches, _Matches]:
             _Matches(np.zeros(len(a.words)), nothing),
             _Matches(np.zeros(len(b.words)), nothing),
         )
-    similarity = np.clip(a.word_vectors @ b.word_vectors.T, 0.0, 1.0)
+    similarity = cosines(a.word_vectors, b.word_vectors)
     lower_excluded(similarity, a.word_values, b.word_values, _EXCLUDED)
     similarity **= 2  # a word that is a little like many says little
     content = similarity[np.ix_(_content(a), _content(b))]

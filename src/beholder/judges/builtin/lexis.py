@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import cosines
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.vectors import vectors
@@ -107,7 +108,7 @@ def _noun_tie(asked: str, said: str) -> Tie:
     """
     known = _by_senses(asked, said, "n")
     if known == "other" or (known in ("more", "less") and _next(asked, said)):
-        near = float((vectors([asked]) @ vectors([said]).T)[0, 0])
+        near = float(cosines(vectors([asked]), vectors([said]))[0, 0])
         return "same" if near >= _SYNONYM else known
     return known
 
@@ -171,7 +172,7 @@ def said_in(asked: Sequence[str], said: Sequence[str], excluded: float) -> Float
 
 def word_likeness(asked: Sequence[str], said: Sequence[str], excluded: float) -> FloatArray:
     """(asked, said), 0..1: cosine of words, 1 where one says the other."""
-    found = np.clip(vectors(asked) @ vectors(said).T, 0.0, 1.0).astype(np.float64)
+    found = cosines(vectors(asked), vectors(said))
     part_numbers(found, asked, said)
     first, second = [values(word) for word in asked], [values(word) for word in said]
     for i, j in np.argwhere(found >= _LEAST_COSINE).tolist():

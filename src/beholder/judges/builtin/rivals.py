@@ -109,7 +109,7 @@ def unrivalled(wording: ClaimWording, told: Collection[int] = ()) -> float:
             same = not value.isdisjoint(values[own])
             if not same and not exclude(value, values[own]):
                 continue
-            fit = float(weights @ [wording.near(place, other) for other in others])
+            fit = float((weights * [wording.near(place, other) for other in others]).sum())
             if same:
                 said = max(said, fit)
             else:

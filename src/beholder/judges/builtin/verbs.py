@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import cosines
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.lexis import word_likeness
 from beholder.judges.builtin.numbers import number
@@ -17,7 +18,7 @@ def verb_similarity(source: AnalysedText, target: AnalysedText) -> FloatArray:
 
     "Located" and "situated" share a sense and a context that "locate" and "situate" do not.
     """
-    base = np.clip(source.verb_vectors @ target.verb_vectors.T, 0.0, 1.0)
+    base = cosines(source.verb_vectors, target.verb_vectors)
     if not base.size:
         return base
     written = word_likeness(source.verbs_written, target.verbs_written, _EXCLUDED)

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from beholder.embed.exact import products
 from beholder.metrics.wording import Reading
 
 _FEW_WORDS = 4
@@ -28,10 +29,10 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
     """
     others = np.stack([reference.whole for reference in references]).astype(np.float64)
     centre = others.mean(axis=0)
-    own = candidate.whole.astype(np.float64)
-    best = float((others @ own).max())
-    central = float(centre @ own / np.linalg.norm(centre))
-    return float(np.clip((best + central) / 2, 0.0, 1.0))
+    near = products(others, candidate.whole[None])
+    # The mean of the cosines is the product with the mean vector.
+    central = float(near.mean() / np.sqrt((centre * centre).sum()))
+    return float(np.clip((near.max() + central) / 2, 0.0, 1.0))
 
 
 def in_order(order: float, candidate: Reading, references: Sequence[Reading]) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import products
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.classical.clipscore import CUT
@@ -267,7 +268,11 @@ class BERTScore(Metric[EncodedTexts]):
         ours = evidence.candidate
         weights = self._weights(ours)
         f1, precision, recall = max(
-            self._f1(*greedy_match(ours.vectors @ theirs.vectors.T, weights, self._weights(theirs)))
+            self._f1(
+                *greedy_match(
+                    products(ours.vectors, theirs.vectors), weights, self._weights(theirs)
+                )
+            )
             for theirs in evidence.references
         )
         values = {"f1": f1, "precision": precision, "recall": recall}

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
@@ -73,7 +74,7 @@ class Cosine(Metric[Vectors]):
 
     def score_item(self, item: Item, evidence: Vectors) -> ItemScore:
         """Compare with each reference, then join."""
-        similar = unit_range(evidence.references[0] @ evidence.candidate[0])
+        similar = unit_range(products(evidence.references[0], evidence.candidate[:1])[:, 0])
         value = similar.max() if self.references == "best" else similar.mean()
         return ItemScore({"cosine": float(value)}, signature=self.signature(evidence.identities))
 
@@ -134,7 +135,7 @@ class TokenF1(Metric[Vectors]):
         ours = self._weights(evidence.words[0])
         best = (-1.0, 0.0, 0.0)
         for vectors, words in zip(evidence.references, evidence.words[1:], strict=True):
-            similar = unit_range(evidence.candidate @ vectors.T)
+            similar = unit_range(products(evidence.candidate, vectors))
             precision, recall = greedy_match(similar, ours, self._weights(words))
             best = max(best, (f_beta(precision, recall), precision, recall))
         names = (value.name for value in self.values)

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import products
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
@@ -93,7 +94,7 @@ class PartsMetric(Metric[EmbeddedParts]):
     def score_item(self, item: Item, evidence: EmbeddedParts) -> ItemScore:
         """Best cosine per part, means, units."""
         n_ours = len(evidence.candidate)
-        similar = unit_range(evidence.vectors[:n_ours] @ evidence.vectors[n_ours:].T)
+        similar = unit_range(products(evidence.vectors[:n_ours], evidence.vectors[n_ours:]))
         ours = similar.max(axis=1)
         units = _units(evidence.candidate, ours, None)
         recalls, start = [], 0

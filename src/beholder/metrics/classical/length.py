@@ -15,8 +15,8 @@ class Length(WordMetric):
     """Words and characters of the candidate: the baseline for agreement with people.
 
     People often prefer the longer text, and many metrics follow; what a metric says beyond length
-    is what counts. Needs no references. No better or worse direction of its own: stated as higher
-    is better, so that it can be compared.
+    is what counts. Needs no references. Neither end is better; ``agree`` and ``rank`` take a longer
+    text as the better one, so that other metrics can be compared with it.
 
     Raises:
         ConfigError: A parameter is unknown.
@@ -24,8 +24,8 @@ class Length(WordMetric):
 
     registered_name: ClassVar[str] = "length"
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("words", "words of the candidate", high=1e9),
-        ValueInfo("characters", "characters of the candidate", high=1e9),
+        ValueInfo("words", "words of the candidate", high=1e9, higher_is_better=None),
+        ValueInfo("characters", "characters of the candidate", high=1e9, higher_is_better=None),
     )
     required_fields: ClassVar[frozenset[str]] = frozenset()
 

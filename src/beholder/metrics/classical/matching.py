@@ -28,5 +28,5 @@ def greedy_match(
 
 
 def _weighted_mean(values: FloatArray, weights: FloatArray) -> float:
-    mean = values @ weights / weights.sum()
+    mean = (values * weights).sum() / weights.sum()
     return float(np.clip(mean, values.min(), values.max()))  # rounding must not leave the range

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
@@ -220,7 +221,7 @@ def _similarity(
     ours: Sequence[Fact], theirs: Sequence[Fact], vectors: Mapping[str, FloatArray]
 ) -> FloatArray:
     a, b = (np.array([vectors[phrase(fact)] for fact in side]) for side in (ours, theirs))
-    return unit_range(a @ b.T)
+    return unit_range(products(a, b))
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Perplexity(Metric[Measured]):
         ValueInfo("perplexity", "per token", 1.0, _MOST, higher_is_better=False),
         ValueInfo("bits_per_character", "does not depend on the tokenizer", 0.0, 1e9, False),
         ValueInfo("nll", "total, in nats", 0.0, 1e9, higher_is_better=False),
-        ValueInfo(TOKENS, "tokens of the text", 1.0, 1e9, higher_is_better=False),
+        ValueInfo(TOKENS, "tokens of the text", 1.0, 1e9, higher_is_better=None),
     )
     required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("perplexity",)

@@ -117,7 +117,7 @@ class ByMetric(Ranker):
             info.name: tuple(score.values[info.name] for score in scores)
             for info in self.metric.values
         }
-        directions = {info.name: info.higher_is_better for info in self.metric.values}
+        directions = {info.name: info.sign > 0 for info in self.metric.values}
         return Scored(values, directions)
 
 

@@ -9,6 +9,7 @@ from beholder.metrics.vcs.findings import chunk_verdicts
 from beholder.metrics.vcs.setting import Setting
 from beholder.metrics.vcs.steps import direction_steps, regularizer_step
 from beholder.records import ItemScore
+from beholder.rounding import fixed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,8 +25,8 @@ def score_figure(score: ItemScore, setting: Setting) -> Figure:
 
     _check(score)
     parts = ("sas", "nas", "gas", "las", "nas_d", "nas_l")
-    named = [f"{name.upper().replace('_', '-')} {score.values[name]:.2f}" for name in parts]
-    title = f"VCS {score.values['vcs']:.2f}\n" + "   ".join(named)
+    named = [f"{name.upper().replace('_', '-')} {fixed(score.values[name], 2)}" for name in parts]
+    title = f"VCS {fixed(score.values['vcs'], 2)}\n" + "   ".join(named)
     return alignment_figure(score.detail, chunk_verdicts(score.detail, setting), title)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import products
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
@@ -253,7 +254,9 @@ class VCS(Metric[VCSEvidence]):
                 f"{reference_chunks.shape[1]} and {candidate_chunks.shape[1]}"
             )
         with np.errstate(invalid="ignore", over="ignore"):  # align says where it is not finite
-            similarity = reference_chunks @ candidate_chunks.T
+            similarity = products(reference_chunks, candidate_chunks).astype(
+                np.result_type(reference_chunks, candidate_chunks)
+            )
         alignment = align(similarity, self.setting)
         gas = cosine(reference_text, candidate_text)
         return vcs_values(alignment, gas, self.setting), alignment

@@ -88,8 +88,9 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
     Raises:
         ItemError: It is not finite.
     """
-    norm_a, norm_b = math.sqrt(a.dot(a)), math.sqrt(b.dot(b))
-    gas = float(a.dot(b)) / (max(norm_a, 1e-8) * max(norm_b, 1e-8))
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    norm_a, norm_b = math.sqrt((a * a).sum()), math.sqrt((b * b).sum())
+    gas = float((a * b).sum()) / (max(norm_a, 1e-8) * max(norm_b, 1e-8))
     if not math.isfinite(gas):
         raise ItemError(
             f"the cosine of the whole texts is {gas}: "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from beholder.embed.base import FloatArray
+from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
@@ -174,7 +175,7 @@ class VCSShort(Metric[VCSEvidence]):
         candidate: EmbeddedText,
     ) -> WordAlignment:
         reference_words = _words(reference_text, reference)
-        similarity = reference.chunks @ candidate.chunks.T
+        similarity = products(reference.chunks, candidate.chunks)
         if self.rules == "fixed":
             # A word equals itself, also where the embedder does not know it.
             same = np.array(reference_words)[:, None] == np.array(candidate_words)

@@ -8,6 +8,7 @@ from typing import Any
 from beholder.narratives.study import mean_vote
 from beholder.report.narrate.columns import EFFECT, FEW, PAIR, SD, SOURCE, effects
 from beholder.report.numbers import show_number
+from beholder.rounding import fixed
 from beholder.tables import Column, Table
 
 _N_BREAKS = 10
@@ -109,7 +110,7 @@ def _with_theta(steps: Mapping[str, Any]) -> Iterator[str]:
     )
     if steps["n_compared"]:
         yield (
-            f"In {100 * steps['same_weakest']:.0f} % of {steps['n_compared']:,} narratives the"
-            " judges' lowest step is the weakest link by θ as well; by chance it would be"
-            f" {100 * steps['by_chance']:.0f} %."
+            f"In {fixed(100 * steps['same_weakest'], 0)} % of {steps['n_compared']:,} narratives"
+            " the judges' lowest step is the weakest link by θ as well; by chance it would be"
+            f" {fixed(100 * steps['by_chance'], 0)} %."
         )

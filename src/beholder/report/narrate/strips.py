@@ -10,6 +10,7 @@ from typing import Any
 
 from beholder.narratives.study import mean_vote
 from beholder.report.pages import jpeg_uri
+from beholder.rounding import fixed
 from beholder.run.thumbs import thumb
 
 
@@ -215,11 +216,10 @@ def _breaks(shots: Sequence[Shot], steps: Sequence[Step]) -> tuple[str, ...]:
     found = []
     weakest = [i for i, step in enumerate(steps) if step.weakest]
     lowest = [i for i, step in enumerate(steps) if step.lowest]
-    if weakest:
-        found.append(
-            f"weakest by coherence, θ {steps[weakest[0]].theta:.3f}: step {named(weakest)}"
-        )
-    if lowest:
-        vote = steps[lowest[0]].vote
-        found.append(f"lowest by judges, {vote:.1f} of 10: step {named(lowest)}")
+    theta = steps[weakest[0]].theta if weakest else None
+    vote = steps[lowest[0]].vote if lowest else None
+    if theta is not None:
+        found.append(f"weakest by coherence, θ {fixed(theta, 3)}: step {named(weakest)}")
+    if vote is not None:
+        found.append(f"lowest by judges, {fixed(vote, 1)} of 10: step {named(lowest)}")
     return tuple(found)

@@ -21,8 +21,11 @@ function svg(tag, attributes = {}, ...children) {
 
 function number(value, digits = 3) {
   if (value === null || value === undefined) return "–";
-  const text = value.toFixed(Math.abs(value) < 10 ? digits : 1);
-  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  // The rule of beholder/rounding.py: halves of twelve digits go away from zero.
+  const size = Math.abs(value);
+  const power = 10 ** (size < 10 ? digits : size < 1000 ? 1 : 0);
+  const text = (Math.round(Number((size * power).toPrecision(12))) / power).toFixed(Math.log10(power));
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
 function isolated(text) {

@@ -89,8 +89,14 @@ class CaptionRow(RowAsker):
     values: ClassVar[tuple[ValueInfo, ...]] = (
         WORDS,
         CHARACTERS,
-        ValueInfo("asked_again", "1 where the first text was too long or too short, else 0"),
-        ValueInfo("other_length", "1 where the second one was, too, else 0"),
+        ValueInfo(
+            "asked_again",
+            "1 where the first text was too long or too short, else 0",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "other_length", "1 where the second one was, too, else 0", higher_is_better=False
+        ),
     )
     operation: ClassVar[type[Operation[Any]]] = operations.Caption
     operations: ClassVar[tuple[str, ...]] = ("caption", "caption_again")
@@ -169,7 +175,7 @@ class ClassifyRow(RowAsker):
     registered_name: ClassVar[str] = "classify"
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("clear", "1 where a category is rated High, else 0"),
-        ValueInfo("categories", "categories that fit", high=2.0),
+        ValueInfo("categories", "categories that fit", high=2.0, higher_is_better=None),
     )
     operation: ClassVar[type[Operation[Any]]] = operations.Classify
     operations: ClassVar[tuple[str, ...]] = ("classify",)
@@ -236,7 +242,7 @@ class TranslateRow(RowAsker):
     values: ClassVar[tuple[ValueInfo, ...]] = (
         WORDS,
         CHARACTERS,
-        ValueInfo("clauses", "clauses, all texts together", high=1e9),
+        ValueInfo("clauses", "clauses, all texts together", high=1e9, higher_is_better=None),
     )
     operation: ClassVar[type[Operation[Any]]] = operations.Translate
     operations: ClassVar[tuple[str, ...]] = ("translate",)

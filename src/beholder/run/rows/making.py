@@ -19,8 +19,10 @@ S = TypeVar("S")
 
 _MANY = 1e9
 
-WORDS = ValueInfo("words", "words between blanks", high=_MANY)
-CHARACTERS = ValueInfo("characters", "characters, blanks among them", high=_MANY)
+WORDS = ValueInfo("words", "words between blanks", high=_MANY, higher_is_better=None)
+CHARACTERS = ValueInfo(
+    "characters", "characters, blanks among them", high=_MANY, higher_is_better=None
+)
 
 
 @dataclass(frozen=True, slots=True)

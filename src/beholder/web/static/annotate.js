@@ -173,11 +173,8 @@ export function finish() {
   return act("done", true);
 }
 
-export const finishing = { before: () => {} };
-
 function pressDone() {
   if (leaving) return;
-  finishing.before();
   finish();
 }
 

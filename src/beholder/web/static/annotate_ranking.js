@@ -1,6 +1,6 @@
 // A ranking: texts are moved by dragging, by buttons or by keys; every move is an act.
 
-import { act, finishing, judgment, onChange } from "./annotate.js";
+import { act, judgment, onChange } from "./annotate.js";
 
 const list = document.getElementById("ranking");
 const statusLine = document.getElementById("status");
@@ -70,9 +70,14 @@ list.addEventListener("drop", (event) => {
   dragged = null;
 });
 
-// Who finds the order right as it is shown says so by finishing.
-finishing.before = () => {
+// The first order is by chance: who finds it right says so before finishing.
+const right = document.getElementById("order-right");
+right.addEventListener("click", () => {
   if (!("order" in judgment())) act("order", order());
-};
+});
 
-onChange((state) => draw(state.order || given));
+onChange((state) => {
+  draw(state.order || given);
+  right.setAttribute("aria-pressed", String("order" in state));
+  right.setAttribute("aria-disabled", String("order" in state));
+});

@@ -1,0 +1,70 @@
+"""Matrix products that are the same to the bit on every processor.
+
+A BLAS adds up in an order of its own, which differs with the processor, the number of threads and a
+row's place in the matrix; with it differ the last bits of a sum. Numbers on a coarse enough grid
+have no last bits to lose: each product and each partial sum is a multiple of one step and fits into
+the 53 bits of a float64, so that every order gives the same, exact sum.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from beholder.embed.base import FloatArray
+
+_FINE = 24
+"""Binary places of vectors of length one: a product of two takes 48, which leaves 5 for the sum."""
+_STEPS = 1e6
+"""Steps of a cosine from 0 to 1: a vector on the fine grid has length one up to half a step."""
+
+
+def on_grid(numbers: FloatArray, places: int) -> npt.NDArray[np.float64]:
+    """Numbers rounded to multiples of 2 to the power of minus ``places``, float64."""
+    step = 2.0**-places
+    found: npt.NDArray[np.float64] = np.asarray(numbers, dtype=np.float64) / step
+    np.rint(found, out=found)
+    found *= step
+    return found
+
+
+def exp(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Exponential of numbers that are not positive, within 1e-8 of its value.
+
+    That of numpy and of C libraries differs in its last bits from processor to processor. This one
+    consists of additions and multiplications, which do not: a power of 2 times the polynomial of
+    Taylor of degree 7, at most log(2) / 2 from 0. Numbers below -60 count as -60.
+    """
+    numbers = np.maximum(numbers, -60.0)
+    powers = np.rint(numbers * (1.0 / math.log(2.0)))
+    rest = numbers - powers * math.log(2.0)
+    found = rest / 7.0
+    for degree in range(6, 0, -1):
+        found += 1.0
+        found *= rest
+        found /= degree
+    found += 1.0
+    return np.ldexp(found, powers.astype(np.int32))
+
+
+def products(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
+    """(n, m), the inner product of each row of one matrix (n, D) with each of another (m, D).
+
+    Exact for float32 rows on a grid of 2**-24, to which they are rounded, if the lengths of two
+    rows multiply to less than 32. Rows of float64 keep all their digits and get the usual product.
+    """
+    if np.result_type(a, b) == np.float32:
+        a, b = on_grid(a, _FINE), on_grid(b, _FINE)
+    found: npt.NDArray[np.float64] = a @ b.T
+    return found
+
+
+def cosines(a: FloatArray, b: FloatArray) -> npt.NDArray[np.float64]:
+    """(n, m), 0..1: the cosine of each two rows of length one, or zero; negative ones count as 0.
+
+    Rounded to six decimals, so that a vector has the cosine 1 with itself.
+    """
+    found = np.rint(products(a, b) * _STEPS) / _STEPS
+    return np.clip(found, 0.0, 1.0, out=found)

@@ -1,0 +1,141 @@
+"""Systems by metric: ranks by hand, and what must not be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from beholder.api import score
+from beholder.benchmarks.leaderboard import Board, leaderboard
+from beholder.errors import ConfigError, RunError
+from beholder.records import Item, ItemFailure, ItemScore
+from beholder.report.agreement import leaderboard_tables
+from beholder.run import manifest
+from beholder.run.store import Store
+from toy.metric import WordCount
+from toy.runs import write_run
+
+
+def _run(folder: Path, scores: Mapping[str, float | None], system: str | None = None) -> Path:
+    """A run with a text per picture and its score; None is a failure."""
+    group = {} if system is None else {"system": system}
+    items = [Item(f"{name}-{system}", "x", images=(name,), group=group) for name in scores]
+    found = [
+        ItemFailure("ItemError", "no") if score is None else ItemScore({"f1": score})
+        for score in scores.values()
+    ]
+    return write_run(folder, items, {"m": found})
+
+
+def _board(*folders: Path) -> Board:
+    with ExitStack() as stack:
+        (board,) = leaderboard([stack.enter_context(Store.read(run)) for run in folders])
+    return board
+
+
+def test_systems_of_one_run_and_of_several(tmp_path: Path) -> None:
+    def texts(system: str, words: int) -> list[Item]:
+        return [Item(f"{system}{i}", "w " * (words + i % 2), images=(f"{i}",),
+                     group={"system": system}) for i in range(10)]  # fmt: skip
+
+    score([*texts("b", 2), *texts("a", 4)], [WordCount()], out=tmp_path / "one", workers=1)
+    with Store.read(tmp_path / "one") as store:
+        (board,) = leaderboard([store])
+    assert [s.system for s in board.standings] == ["a", "b"]
+    assert [(s.mean, s.rank, s.best_rank, s.worst_rank) for s in board.standings] == [
+        (4.5, 1, 1, 1),
+        (2.5, 2, 2, 2),
+    ]
+    plain = [Item(f"{i}", "w w", images=(f"{i}",)) for i in range(3)]
+    for name in ("x", "y"):
+        score(plain, [WordCount()], out=tmp_path / name, workers=1)
+    with Store.read(tmp_path / "x") as x, Store.read(tmp_path / "y") as y:
+        (board,) = leaderboard([x, y])
+    assert [(s.system, s.rank) for s in board.standings] == [("x", 1), ("y", 1)]
+
+
+def test_runs_made_differently_are_refused(tmp_path: Path) -> None:
+    for name, text in (("x", "a dog"), ("y", "a cat")):
+        items = [Item("1", "a", (text,)), Item("2", "b", ("b",))]
+        score(items, ["cider"], out=tmp_path / name, workers=1)
+    with (
+        Store.read(tmp_path / "x") as x,
+        Store.read(tmp_path / "y") as y,
+        pytest.raises(ConfigError, match="made in different ways"),
+    ):
+        leaderboard([x, y])
+
+
+def test_no_system_gains_by_failing_on_a_hard_picture(tmp_path: Path) -> None:
+    whole = _run(tmp_path / "whole", {"hard": 0.25, "easy": 1.0})
+    part = _run(tmp_path / "part", {"hard": None, "easy": 0.75})
+    board = _board(whole, part)
+    assert [(s.system, s.mean, s.rank, s.n, s.n_failed) for s in board.standings] == [
+        ("whole", 1.0, 1, 1, 0), ("part", 0.75, 2, 1, 1),
+    ]  # fmt: skip
+    assert (board.n_sources, board.n_all_sources) == (1, 2)
+    assert {s.best_rank for s in board.standings} == {None}  # one source: nothing to resample
+    (table,) = leaderboard_tables([board])
+    assert (
+        "means over the 1 of 2 sources (pictures, videos) that all systems scored." in table.notes
+    )
+
+
+def test_each_picture_counts_alike(tmp_path: Path) -> None:
+    items = [Item(f"{n}", "x", images=(name,)) for n, name in enumerate("ppq")]
+    scores = [ItemScore({"f1": value}) for value in (0.0, 0.5, 0.75)]
+    board = _board(write_run(tmp_path / "a", items, {"m": scores}))
+    assert [(s.mean, s.n) for s in board.standings] == [((0.25 + 0.75) / 2, 3)]
+
+
+def test_folders_of_one_name_are_two_systems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [_run(tmp_path / name / "run", {"p": n, "q": n}) for n, name in enumerate("ab")]
+    assert [(s.system, s.mean) for s in _board(*runs).standings] == [
+        ("b/run", 1.0), ("a/run", 0.0),
+    ]  # fmt: skip
+    monkeypatch.chdir(runs[0])
+    assert [s.system for s in _board(Path()).standings] == ["run"]
+    named = _run(tmp_path / "c", {"p": 0.5, "q": 0.5}, system="run")
+    assert [s.system for s in _board(runs[1], named).standings] == ["b/run", "run"]
+    with pytest.raises(ConfigError, match="is given twice"):
+        _board(Path(), runs[0])
+
+
+def test_a_system_that_failed_everywhere_stands_last(tmp_path: Path) -> None:
+    good = _run(tmp_path / "good", {"p": 0.5, "q": 1.0})
+    bad = _run(tmp_path / "bad", {"p": None, "q": None})
+    first, last = _board(good, bad).standings
+    assert (first.system, first.mean, first.rank) == ("good", 0.75, 1)
+    assert (last.system, last.mean, last.rank, last.n, last.n_failed) == ("bad", None, None, 0, 2)
+    assert [s.mean for s in _board(bad).standings] == [None]
+
+
+def test_systems_without_a_common_picture_are_refused(tmp_path: Path) -> None:
+    runs = [_run(tmp_path / name, {name: 1.0}) for name in "ab"]
+    with pytest.raises(ConfigError, match=r"no picture .* scored sources: a 1, b 1"):
+        _board(*runs)
+
+
+def test_runs_of_another_kind_are_refused(tmp_path: Path) -> None:
+    runs = [_run(tmp_path / name, {"p": 1.0}) for name in "ab"]
+    manifest.write(runs[1], {**manifest.read(runs[1]), "kind": "ranking"})
+    with pytest.raises(RunError, match="b holds a run of the kind 'ranking', not 'scores'"):
+        _board(*runs)
+
+
+def test_a_count_ranks_nobody(tmp_path: Path) -> None:
+    for name, words in (("x", "w"), ("y", "w w")):
+        items = [Item(f"{n}", words, images=(f"{n}",)) for n in range(3)]
+        score(items, ["length"], out=tmp_path / name, workers=1)
+    board = _board(tmp_path / "x", tmp_path / "y")
+    assert [(s.system, s.mean, s.rank, s.best_rank) for s in board.standings] == [
+        ("x", 1.0, None, None), ("y", 2.0, None, None),
+    ]  # fmt: skip
+    (table,) = leaderboard_tables([board])
+    assert table.title == "length.words, neither end is better"
+    assert "rank" not in [column.key for column in table.shown_columns()]

@@ -1,0 +1,144 @@
+"""Every golden verdict stands when its evidence moves a little: no decision sits on an exact number.
+
+Evidence moves in two places, by the same amount and all in one direction: the cosine of each two
+phrases, on which counterparts, synonyms and likenesses depend; and each number of the evidence on a
+unit, before it is decided. Numbers stay within 0..1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tools.kernels import Verdict, golden_verdicts
+
+from beholder.embed import exact
+from beholder.embed.base import FloatArray
+from beholder.judges.builtin import (
+    attachment,
+    claims,
+    entities,
+    exchanges,
+    findings,
+    gather,
+    lexical_alignment,
+    lexis,
+    verbs,
+)
+from beholder.judges.builtin.claims import supported
+from beholder.judges.builtin.evidence import Evidence
+from beholder.judges.builtin.findings import find
+from beholder.judges.builtin.numbers import PRESENT
+from beholder.judges.builtin.reading import analysed
+
+MOVED = 1e-3
+COMPARING = (attachment, claims, entities, exchanges, gather, lexical_alignment, lexis, verbs)
+"""Modules that compare phrases."""
+UNSTABLE = {
+    ("A man.", "A woman."): (
+        "the cosine of the two nouns is negative and counts as 0; from the least positive cosine on"
+        " the names exclude each other, and the woman contradicts the man"
+    ),
+}
+"""Verdicts, by statement or text and the other text, that a move may turn, with the reason."""
+VERDICTS = tuple(golden_verdicts())
+
+UNITS = [
+    ("A red cup.", "A blue cup.", "red", "contradicted"),
+    ("A red cup.", "A red cup.", "red", "there"),
+    ("A red cup.", "A cup.", "red", "absent"),
+    ("Three dogs sleep.", "Two dogs sleep.", "three", "contradicted"),
+    ("Three dogs sleep.", "Three dogs sleep.", "three", "there"),
+    ("One player falls.", "The players fall.", "one", "contradicted"),
+    ("Three dogs sleep.", "A dog sleeps.", "three", "contradicted"),
+    ("Several dogs sleep.", "Three dogs sleep.", "several", "there"),
+    ("A metal bench.", "A wooden bench.", "metal", "contradicted"),
+    ("A woman sits on the left.", "A woman sits on the right.", "on the left", "contradicted"),
+    ("A dog.", "An animal.", "dog", "there"),
+    ("An animal.", "A dog.", "animal", "there"),
+    ("An elephant.", "A cup.", "elephant", "absent"),
+    ("A man.", "A woman.", "man", "absent"),
+    ("A man holds a cup.", "A cup is held by a man.", "holds", "there"),
+    ("A man bites a dog.", "A dog bites a man.", "bites", "contradicted"),
+    ("A cup is on a table.", "A cup is under a table.", "on", "absent"),
+    ("A lamp is above a table.", "A table is above a lamp.", "above", "contradicted"),
+    ("A key is at a door.", "A key is in a door.", "at", "there"),
+    ("A man wears a hat.", "A man in a hat.", "wears", "there"),
+    ("A man sits near a dog.", "A man sits next to a dog.", "sits near", "there"),
+]
+"""Text, other text, a unit of the first, and what the other says of it, by hand."""
+
+
+@pytest.fixture(params=[-MOVED, MOVED], ids=["down", "up"])
+def moved(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
+    by: float = request.param
+
+    def cosines(a: FloatArray, b: FloatArray) -> FloatArray:
+        return np.clip(exact.cosines(a, b) + by, 0.0, 1.0)
+
+    def gathered(*arguments: Any) -> tuple[Evidence, ...]:
+        return tuple(_moved(evidence, by) for evidence in gather.gather(*arguments))
+
+    for module in COMPARING:
+        monkeypatch.setattr(module, "cosines", cosines)
+    monkeypatch.setattr(findings, "gather", gathered)
+    lexis.tie.cache_clear()
+    yield by
+    lexis.tie.cache_clear()
+
+
+def _moved(evidence: Evidence, by: float) -> Evidence:
+    numbers: dict[str, Any] = {
+        field.name: float(np.clip(getattr(evidence, field.name) + by, 0.0, 1.0))
+        for field in fields(evidence)
+        # An order of 0 says that the words do not stand together: no measure of how near they do.
+        if field.type == "float" and not (field.name == "order" and evidence.order == 0.0)
+    }
+    return replace(evidence, **numbers)
+
+
+def test_the_table_covers_every_rule_with_both_verdicts() -> None:
+    assert len(VERDICTS) >= 150
+    assert {row.true for row in VERDICTS} == {True, False}
+    assert len({row.rule for row in VERDICTS}) >= 14
+
+
+@pytest.mark.parametrize("row", VERDICTS, ids=lambda row: f"{row.statement}|{row.text}")
+def test_a_verdict_is_that_of_the_table(row: Verdict) -> None:
+    assert supported([row.statement], row.text) == [row.true]
+
+
+@pytest.mark.usefixtures("moved")
+@pytest.mark.parametrize(
+    "row",
+    [row for row in VERDICTS if (row.statement, row.text) not in UNSTABLE],
+    ids=lambda row: f"{row.statement}|{row.text}",
+)
+def test_a_verdict_stands_when_its_evidence_moves(row: Verdict) -> None:
+    assert supported([row.statement], row.text) == [row.true]
+
+
+def _verdict(text: str, other: str, unit: str) -> str:
+    read = analysed(text)
+    found = dict(zip((u.text for u in read.units), find(read, analysed(other)), strict=True))[unit]
+    if found.contradiction:
+        return "contradicted"
+    return "there" if found.grade >= PRESENT else "absent"
+
+
+@pytest.mark.parametrize(("text", "other", "unit", "verdict"), UNITS)
+def test_a_unit_is_as_the_table_says(text: str, other: str, unit: str, verdict: str) -> None:
+    assert _verdict(text, other, unit) == verdict
+
+
+@pytest.mark.usefixtures("moved")
+@pytest.mark.parametrize(
+    ("text", "other", "unit", "verdict"), [row for row in UNITS if row[:2] not in UNSTABLE]
+)
+def test_a_unit_stays_so_when_its_evidence_moves(
+    text: str, other: str, unit: str, verdict: str
+) -> None:
+    assert _verdict(text, other, unit) == verdict

@@ -1,0 +1,73 @@
+"""The comparison of BLAS kernels: what it finds, and that there is nothing to find."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import replace
+
+import pytest
+from tools import kernels
+from tools.kernels import KERNELS, TOLERANCE, Outcome, differences, golden_verdicts
+
+ONE = Outcome("One", {"a dog": True}, {"A dog.": "[0, 0]"}, {"accord": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, 0),
+        ({"verdicts": {"a dog": False}}, 1),
+        ({"verdicts": {}}, 1),
+        ({"parses": {"A dog.": "[1, 1]"}}, 1),
+        ({"values": {"accord": 0.5 + TOLERANCE / 2}}, 0),
+        ({"values": {"accord": 0.5 + TOLERANCE * 2}}, 1),
+        ({"values": {}}, 1),
+        ({"values": {"accord": float("nan")}}, 1),
+    ],
+)
+def test_each_difference_is_a_line(changes: dict[str, dict[str, object]], expected: int) -> None:
+    found = differences(ONE, replace(ONE, kernel="Other", **changes))  # type: ignore[arg-type]
+    assert len(found) == expected
+    assert all("One" in line and "Other" in line for line in found)
+
+
+def test_a_difference_and_too_few_kernels_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = {name: replace(ONE, kernel=name) for name in "abc"}
+    monkeypatch.setattr(kernels, "kernel", lambda: "a")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(kernels, "run", lambda _: (outcomes, {"d": "does not run"}))
+    assert kernels.main([]) == 0
+    outcomes["c"] = replace(outcomes["c"], verdicts={"a dog": False})
+    assert kernels.main([]) == 1
+    del outcomes["c"]
+    assert kernels.main([]) == 1
+
+
+def test_a_numpy_without_openblas_has_nothing_to_compare(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernels, "kernel", lambda: None)
+    assert kernels.main([]) == 0
+    assert "no OpenBLAS" in capsys.readouterr().out
+
+
+def test_the_golden_verdicts_are_read() -> None:
+    first = next(golden_verdicts())
+    assert first.statement == "There is a cup."
+    assert first.text.startswith("A red cup is on the shelf.")
+    assert first.true
+
+
+@pytest.mark.slow
+def test_two_kernels_give_the_same_bits_to_the_judge_and_the_parser() -> None:
+    if kernels.kernel() is None or platform.machine() not in KERNELS:
+        pytest.skip("numpy has no OpenBLAS here")
+    oldest, *_ = KERNELS[platform.machine()]
+    found, left = kernels.run([oldest, ""])  # an empty name: the processor's own
+    assert not left or len(found) == 1
+    first, *others = found.values()
+    for other in others:
+        assert differences(first, other) == []
+        exact = {name for name in first.values if " | " in name}  # probabilities of statements
+        assert len(exact) >= 150
+        assert {n: first.values[n] for n in exact} == {n: other.values[n] for n in exact}
