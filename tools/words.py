@@ -28,7 +28,6 @@ FORBIDDEN = {
     r"anew|as ever|of before": "again, as before",
     r"(do|does|did|done) again": "repeat, retry",
     r"(can|could) (not )?be had": "is available, is missing",
-    r"dearer|dearest": "more expensive",
     r"wants? (a|an|the|to be)": "needs, requires",
 }
 """Regular expressions of whole words, and what to write instead."""
