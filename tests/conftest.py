@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
+import os
 import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit it and find `toy`
 
 from servers import postgres
+
+if importlib.util.find_spec("hypothesis"):  # environments of real engines have no property tests
+    from hypothesis import settings
+
+    # No deadline: a busy machine is no failure. In CI each property gets the same examples every time,
+    # so that a change fails on its own account; elsewhere every run tries new ones.
+    settings.register_profile("suite", deadline=None)
+    settings.register_profile("suite-ci", deadline=None, derandomize=True, print_blob=True)
+    settings.load_profile("suite-ci" if os.environ.get("CI") else "suite")
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
@@ -33,6 +45,32 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No variable of the developer's shell changes a result."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """50 resamples instead of 1000 for intervals that a test makes but does not look at.
+
+    Narrative studies and agreement tables hold hundreds of intervals; their values are tested in
+    ``tests/stats``.
+    """
+    from beholder.stats import agreement, correlation, significance  # the usual ones are loaded
+
+    whole = correlation.cluster_bootstrap
+    assert whole is agreement.cluster_bootstrap is significance.cluster_bootstrap
+
+    def few(*given: Any, n_resamples: int, **options: Any) -> Any:
+        return whole(*given, n_resamples=min(n_resamples, 50), **options)
+
+    users = [
+        module
+        for name, module in list(sys.modules.items())
+        if name.startswith("beholder.") and vars(module).get("cluster_bootstrap") is whole
+    ]
+    for module in users:
+        # Where it is defined it stays: a module that is imported during the test keeps what it finds.
+        if module.__name__ != whole.__module__:
+            monkeypatch.setattr(module, "cluster_bootstrap", few)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from cyclopts import App, CycloptsError
 from tools.pages import LANGUAGES, PAGES, ROOT, Block, blocks, commands, inline_commands, name_of
 
@@ -158,7 +159,18 @@ def with_examples() -> list[Path]:
     return [page for page in PAGES if any(b.language in {"python", "sh"} for b in blocks(page))]
 
 
-@pytest.mark.parametrize("page", with_examples(), ids=name_of)
+STUDIES = ("agreement.md", "bidirectional.md", "gallery.md", "training.md", "irr.md")
+"""Pages whose examples are whole studies."""
+
+
+def slow_if(condition: bool, *values: object, name: str) -> ParameterSet:
+    return pytest.param(*values, id=name, marks=[pytest.mark.slow] if condition else [])
+
+
+@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.parametrize(
+    "page", [slow_if(page.name in STUDIES, page, name=name_of(page)) for page in with_examples()]
+)
 def test_examples_run(page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("example")  # dataclasses look up the module of their class
     monkeypatch.setitem(sys.modules, "example", module)
@@ -204,11 +216,34 @@ def examples_of(command: App, name: str) -> Iterator[tuple[str, str]]:
             yield from examples_of(command[sub], f"{name} {sub}".strip())
 
 
-@pytest.mark.parametrize(("name", "line"), list(examples_of(app, "")))
+SLOW_COMMANDS = {"agree", "bidirectional", "narrate extract", "report", "steps", "suite authors"}
+"""Commands whose examples draw many figures or study a whole set; each has tests of its own."""
+
+
+@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [slow_if(name in SLOW_COMMANDS, name, line, name=line) for name, line in examples_of(app, "")],
+)
 def test_examples_of_help_run(name: str, line: str, cli: Cli) -> None:
-    words = shlex.split(line)[1:]
-    assert " ".join(words).startswith(name)
-    tried(words, cli)
+    tried(shlex.split(line)[1:], cli)
+
+
+def test_examples_of_help_are_taken_and_stand_at_their_command() -> None:
+    found = list(examples_of(app, ""))
+    assert len(found) > 30
+    for name, line in found:
+        words = shlex.split(line)[1:]
+        assert " ".join(words).startswith(name)
+        parsed(words)
+
+
+@pytest.mark.parametrize("page", with_examples(), ids=name_of)
+def test_commands_of_examples_are_taken(page: Path) -> None:
+    for block in blocks(page):
+        for words in commands(block.code) if block.language == "sh" else ():
+            if words[0] == "beholder":
+                parsed(words[1:])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -119,6 +119,7 @@ def test_storylines_are_extracted_and_compared(tmp_path: Path) -> None:
         beholder.narrate.extract(pictures)
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_both_directions_are_read_from_a_run(tmp_path: Path) -> None:
     data = make_world(tmp_path, 6).data
     both = "dcscore(direction='both')"

@@ -96,6 +96,7 @@ def test_an_address_that_is_none_is_refused_and_not_repeated(address: str, said:
     assert "USER@HOST:PORT/NAME" in shown, "the way out"
 
 
+@pytest.mark.slow  # restarts a database
 def test_work_whose_connection_is_lost_is_done_again(
     table: Database, postgres_server: Server
 ) -> None:
@@ -114,6 +115,7 @@ def test_work_whose_connection_is_lost_is_done_again(
     assert count(table) == 2
 
 
+@pytest.mark.slow  # restarts a database
 def test_a_connection_that_breaks_in_the_middle_of_work(
     table: Database, postgres_server: Server
 ) -> None:

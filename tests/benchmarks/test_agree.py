@@ -344,6 +344,7 @@ class TestCommands:
         assert "sys-a" in done.out
 
 
+@pytest.mark.slow  # a whole published set
 def test_caption_metrics_agree_as_the_published_code_does(
     shared_data: Path, tmp_path: Path
 ) -> None:

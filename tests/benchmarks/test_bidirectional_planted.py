@@ -23,6 +23,8 @@ from scipy import stats as sps
 from beholder.cli.main import app
 from servers.faults import FaultServer, completion, probe_answer, serving
 
+pytestmark = pytest.mark.slow  # a whole study with planted rates
+
 N = 36
 FALSE = 500
 """Numbers from here on are not in the picture."""

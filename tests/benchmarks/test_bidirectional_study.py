@@ -192,6 +192,7 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
         assert words in text
 
 
+@pytest.mark.slow  # draws all figures again
 def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lacks(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +209,7 @@ def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lack
     assert "pip install 'beholder[plots]'" in " ".join(page.words)
 
 
+@pytest.mark.slow  # draws all figures again
 def test_json_holds_every_table_and_the_page_is_the_same_each_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

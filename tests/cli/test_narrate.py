@@ -20,6 +20,8 @@ from toy.command import Cli, runner
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 if "story" not in BACKENDS.names():
     BACKENDS.register("story")(Storyteller)
 
@@ -435,6 +437,7 @@ def _study(out: str, folder: Path, kill_at: int = 0) -> int:
     )  # fmt: skip
 
 
+@pytest.mark.slow  # kills of a whole study
 def test_a_study_of_126_narratives_goes_on_after_sigkill_and_pays_nothing_twice(
     tmp_path: Path,
 ) -> None:

@@ -145,6 +145,7 @@ def test_a_run_that_stops_on_the_way_goes_on_where_it_was(
     assert len(calls) == len(set(calls)) == 8
 
 
+@pytest.mark.slow  # statistics over many sets
 def test_scripted_judge_with_known_bias_is_recovered_within_intervals(cli: Cli) -> None:
     """200 images in two languages; what to expect is simulated without beholder."""
     write_reviews(Path("r.jsonl"), 200, languages=("en", "ja"))

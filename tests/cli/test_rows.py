@@ -184,6 +184,7 @@ def test_translate_goes_clause_by_clause_and_keeps_the_rest(cli: Cli) -> None:
     assert after["images"] == before["images"]
 
 
+@pytest.mark.slow  # several processes
 def test_translations_of_two_runs_study_as_two_languages(cli: Cli) -> None:
     world = make_world(Path("world"), n_images=3)
     hindi = [r for r in rows(str(world.data)) if r["group"]["language"] == "Hindi"]
@@ -261,6 +262,7 @@ def test_paths_are_told_from_the_outputs_folder(tmp_path: Path) -> None:
     assert rebased("https://e.org/a.jpg", tmp_path, tmp_path) == "https://e.org/a.jpg"
 
 
+@pytest.mark.slow  # several processes
 def test_captions_go_on_after_sigkill_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     make_collection(tmp_path / "data", n=80)
 

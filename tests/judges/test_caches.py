@@ -209,6 +209,7 @@ def drivers(server: FaultServer, url: str, folder: Path, n: int) -> list[AnswerF
     return [AnswerFile(path) for path in paths]
 
 
+@pytest.mark.slow  # several processes and a restarted database
 def test_two_drivers_at_once_pay_no_answer_twice_and_lose_none(
     postgres_url: str, tmp_path: Path
 ) -> None:
@@ -228,6 +229,7 @@ def test_two_drivers_at_once_pay_no_answer_twice_and_lose_none(
     assert sum(costs) == N_QUESTIONS
 
 
+@pytest.mark.slow  # several processes and a restarted database
 def test_a_database_that_is_restarted_meanwhile_loses_no_answer(
     postgres_url: str, postgres_server: Server, tmp_path: Path
 ) -> None:

@@ -69,6 +69,7 @@ async def ask_items(judge: judges.Judge, n: int) -> list[tuple[float, str]]:
     return list(await asyncio.gather(*(one(i) for i in range(n))))
 
 
+@pytest.mark.slow  # 500 items, thousands of tries
 def test_500_items_with_30_percent_faults_are_complete_equal_and_paid_once() -> None:
     with serving(FaultServer(clever)) as calm:
         judge = judges.judge("openai:m", base_url=calm.url)

@@ -9,9 +9,13 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from beholder import judges
 from servers.faults import FaultServer, completion, serving
 from servers.killed_run import CONCURRENCY, N_QUESTIONS, run
+
+pytestmark = pytest.mark.slow  # 20 kills
 
 N_KILLS = 20
 

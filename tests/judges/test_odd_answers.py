@@ -125,6 +125,7 @@ def test_an_answer_in_a_store_from_before_that_cannot_be_read_is_asked_again(
         file.close()
 
 
+@pytest.mark.slow  # hundreds of faults
 def test_a_third_of_all_kinds_mixed_ends_every_item_with_a_result_or_a_reason(
     tmp_path: Path,
 ) -> None:

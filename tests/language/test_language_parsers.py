@@ -28,6 +28,7 @@ HARD = {
 }
 
 
+@pytest.mark.slow  # long texts
 @pytest.mark.parametrize("name", HARD)
 def test_hard_text_gives_a_graph(name: str) -> None:
     document = parse(HARD[name])
@@ -112,6 +113,7 @@ def test_unknown_rules_are_refused() -> None:
         scene_graph(parse("A dog."), rules="best")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow  # long texts
 @pytest.mark.parametrize("text", ["dog " * 5_000, "the dog and " * 2_000, "of the dog " * 2_000])
 def test_texts_that_are_no_prose_give_a_graph(text: str) -> None:
     assert scene_graph(parse(text)).text == text

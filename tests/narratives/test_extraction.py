@@ -244,6 +244,7 @@ def roger(shared_data: Path) -> tuple[Space, dict[str, int], dict[str, list[str]
     return space, places, truth["baseline_storylines"]
 
 
+@pytest.mark.slow  # many replications
 @pytest.mark.parametrize("name", ["10", "30a"])
 def test_on_real_photographs_the_weakest_link_beats_program_and_chance(
     roger: tuple[Space, dict[str, int], dict[str, list[str]]], name: str

@@ -238,6 +238,7 @@ def roger(shared_data: Path) -> tuple[list[Frame], np.ndarray, list[ExtractionTa
     return frames, archive["embeddings"], tasks
 
 
+@pytest.mark.slow  # many replications
 @pytest.mark.parametrize("dated", [False, True])
 @pytest.mark.parametrize("method", METHODS)
 def test_on_real_photographs_no_replication_of_any_method_steps_back(

@@ -32,6 +32,8 @@ from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
 from toy.without import PLOTS, without
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>"
 
 

@@ -119,6 +119,7 @@ def test_the_browser_test_sees_a_payload_that_runs(tmp_path: Path) -> None:
         assert page.evaluate("document.documentElement.dataset.owned") == "1"
 
 
+@pytest.mark.slow  # a browser
 @pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
 def test_the_policy_alone_stops_a_payload_that_got_in(report: Path, tmp_path: Path) -> None:
     leaky = tmp_path / "leaky.html"

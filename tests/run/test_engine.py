@@ -227,6 +227,7 @@ def test_an_interrupted_run_keeps_what_was_finished(
     assert _bytes(tmp_path / "a") == _bytes(tmp_path / "b")
 
 
+@pytest.mark.slow  # kills
 def test_killed_at_random_moments_the_end_is_the_same(tmp_path: Path) -> None:
     rng = random.Random(7)
     words = ["lemon", "boat", "red", "child", "runs", "over", "the", "bridge", "."]

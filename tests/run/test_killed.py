@@ -13,6 +13,8 @@ from toy import killing
 from toy.photos import make_collection, write_narratives
 from toy.reviewer import write_reviews
 
+pytestmark = pytest.mark.slow  # six processes a test
+
 N_KILLS = 4
 
 _TABLES = ("run.json", "scores.parquet", "thumbs/000000.jpg", "thumbs/000005.jpg")

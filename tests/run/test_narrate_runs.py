@@ -41,6 +41,8 @@ from toy.judge import Storyteller
 from toy.metric import WordCount
 from toy.photos import make_collection, write_narratives
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 FILES = ("run.json", "study.json", "theta.npz", "scores.parquet", "units.parquet", "report.html")
 ALL: tuple[Part, ...] = ("captions", "hybrid", "transitions", "coherence")
 
@@ -144,6 +146,7 @@ def test_a_second_start_asks_embeds_and_writes_nothing(
     assert _dump(config.out) == store
 
 
+@pytest.mark.slow  # several whole studies
 def test_a_study_that_is_lost_is_built_from_the_store(tmp_path: Path) -> None:
     config = _config(tmp_path)
     run_narratives(config, Quiet())
@@ -155,6 +158,7 @@ def test_a_study_that_is_lost_is_built_from_the_store(tmp_path: Path) -> None:
     assert _bytes(config.out) == before
 
 
+@pytest.mark.slow  # several whole studies
 def test_votes_that_came_later_give_the_run_that_was_never_troubled(tmp_path: Path) -> None:
     calm, troubled = _config(tmp_path, "calm"), _config(tmp_path, "troubled")
     whole, _ = run_narratives(calm, Quiet())
@@ -178,6 +182,7 @@ def test_votes_that_came_later_give_the_run_that_was_never_troubled(tmp_path: Pa
     assert _bytes(troubled.out) == _bytes(calm.out)
 
 
+@pytest.mark.slow  # several whole studies
 def test_the_ones_to_look_at_follow_the_captions_by_hand(tmp_path: Path) -> None:
     study, _ = run_narratives(_config(tmp_path), Quiet())
     votes = [[v["value"] for v in row["votes"]["captions"]] for row in study["narratives"]]

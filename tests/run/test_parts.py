@@ -69,6 +69,7 @@ def test_a_run_in_parts_has_the_bytes_of_one_in_a_file(both: tuple[Path, Path]) 
         assert (file / name).read_bytes() == (parts / name).read_bytes(), name
 
 
+@pytest.mark.slow  # reads every format
 def test_each_reader_finds_the_same(both: tuple[Path, Path]) -> None:
     file, parts = both
     for metric in METRICS:

@@ -26,6 +26,8 @@ from beholder.kinds.narratives.side_by_side import side_by_side
 from beholder.run.session import Quiet
 from toy.command import runner
 
+pytestmark = pytest.mark.slow  # whole studies
+
 SOURCES = {"human": 6, "maps": 14, "random": 13}
 EXAMPLES = {"human-0": 8, "random-0": 3}
 KINDS = ("place", "time", "theme", "people")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import beholder
 
 ROWS = """
@@ -58,6 +60,7 @@ def test_a_script_without_a_guard_scores_in_workers(tmp_path: Path) -> None:
     assert scripted(tmp_path, text) == ("40 True", "")
 
 
+@pytest.mark.slow  # a script with workers of its own
 def test_a_reward_in_a_script_without_a_guard(tmp_path: Path) -> None:
     text = """
 import asyncio
@@ -71,12 +74,14 @@ like.close()
     assert scripted(tmp_path, text) == ("[1.0, 0.0]", "")
 
 
+@pytest.mark.slow  # a script with workers of its own
 def test_a_metric_of_the_script_is_found_by_workers_where_there_is_a_guard(tmp_path: Path) -> None:
     body = (ROWS + run_of(tmp_path, "Words()")).strip().replace("\n", "\n    ")
     text = f"import beholder\n{OWN}\nif __name__ == '__main__':\n    {body}\n"
     assert scripted(tmp_path, text) == ("40 True", "")
 
 
+@pytest.mark.slow  # a script with workers of its own
 def test_a_tool_of_the_script_is_found_by_workers_where_there_is_a_guard(tmp_path: Path) -> None:
     own = """
 import beholder
@@ -92,6 +97,7 @@ class Nobody(Coreference):
     assert scripted(tmp_path, text) == ("40 True", "")
 
 
+@pytest.mark.slow  # a script with workers of its own
 def test_a_metric_of_the_script_without_a_guard_is_told_what_to_do(tmp_path: Path) -> None:
     text = "import beholder\n" + OWN + ROWS + run_of(tmp_path, "Words()")
     printed, error = scripted(tmp_path, text)

@@ -55,6 +55,7 @@ def test_bad_settings_are_refused() -> None:
         mean_interval([1.0, 2.0], clusters=["a"])
 
 
+@pytest.mark.slow  # many draws
 @pytest.mark.parametrize("n", [4096, 4097, 200_000])
 def test_interval_of_many_values_has_the_width_of_the_normal_theory(n: int) -> None:
     values = np.random.default_rng(2).gamma(2.0, size=n)
@@ -94,6 +95,7 @@ def test_one_cluster_has_no_interval() -> None:
     assert mean_interval([1.0, 2.0], clusters=["x", "x"]).interval is None
 
 
+@pytest.mark.slow  # many draws
 def test_many_unequal_clusters_have_the_width_of_the_linearised_ratio() -> None:
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 20_000, 100_000)
@@ -140,6 +142,7 @@ def test_p_of_a_certain_difference_is_small_and_not_zero() -> None:
         assert result.p_value == 1 / 1000
 
 
+@pytest.mark.slow  # many draws
 @pytest.mark.parametrize("n", [400, 8000])
 def test_p_of_many_pairs_follows_the_normal_theory(n: int) -> None:
     rng = np.random.default_rng(5)

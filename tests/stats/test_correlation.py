@@ -161,6 +161,7 @@ def test_interval_of_pearson_agrees_with_fishers_z() -> None:
     assert result.interval.high == pytest.approx(math.tanh(z + half), abs=0.004)
 
 
+@pytest.mark.slow  # many draws
 @pytest.mark.parametrize("kind", KINDS)
 def test_interval_of_many_rows_narrows_with_the_root_of_n(kind: CorrelationKind) -> None:
     rng = np.random.default_rng(1)
@@ -238,6 +239,7 @@ def test_a_better_metric_is_found_by_all_three_tests() -> None:
         assert 0 < result.interval.low < result.difference < result.interval.high
 
 
+@pytest.mark.slow  # many draws
 @pytest.mark.parametrize("kind", ["pearson", "tau-b"])
 def test_permutation_p_is_uniform_without_a_difference(kind: CorrelationKind) -> None:
     rng = np.random.default_rng(4)

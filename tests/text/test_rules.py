@@ -168,6 +168,7 @@ def test_every_visible_character_stands_in_exactly_one_segment(text: str) -> Non
         assert segment.of(text).strip() == segment.of(text) != ""
 
 
+@pytest.mark.slow  # counts the lines run for long texts
 @pytest.mark.parametrize(
     "unit",
     [

@@ -241,7 +241,7 @@ SUPPORT = {
 def test_more_support_never_lowers_the_value(kind: str, against: str) -> None:
     flags = {against: True} if against else {}
     start = replace(Evidence(kind, named=0.9), **flags)  # type: ignore[arg-type]
-    for levels in product(STEPS[::2], repeat=len(SUPPORT[kind])):
+    for levels in product(STEPS[::3], repeat=len(SUPPORT[kind])):
         base = dict(zip(SUPPORT[kind], levels, strict=True))
         for name in SUPPORT[kind]:
             steps = [replace(start, **{**base, name: step}) for step in STEPS]  # type: ignore[arg-type]

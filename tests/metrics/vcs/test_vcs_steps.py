@@ -79,6 +79,7 @@ def test_the_steps_end_in_the_values_of_the_score(
     assert step.curve[list(step.lengths).index(min(sizes))] == step.value
 
 
+@pytest.mark.slow  # draws dozens of pages
 def test_every_step_is_drawn_and_long_texts_are_cut_into_pages() -> None:
     pages = VCS().steps(strayed())
     assert list(pages) == [
