@@ -47,7 +47,7 @@ def best_reference(values: Sequence[Mapping[str, float]], texts: Sequence[str]) 
     """Index of the reference with the highest VCS, whatever the order of the references.
 
     Of several with the same VCS, the one with the highest SAS, then GAS, LAS and NAS, then the rest
-    of the values in their order; of several with all values the same, the first text in code points.
+    of the values in their order; if all values are the same, the first text in code points.
 
     Args:
         values: All values of the candidate against each reference.
