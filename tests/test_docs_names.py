@@ -6,6 +6,7 @@ import importlib
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def check_command(words: list[str]) -> None:
         "--writer": "judge",
         "--embedder": "embedder",
     }
-    for option, given in zip(words, words[1:], strict=False):
+    for option, given in pairwise(words):
         if option in ("-m", "--metric", "-s", "--scorer"):
             check_asker(given, ranks=words[1] == "rank")
         elif option in options and not given.startswith("-"):

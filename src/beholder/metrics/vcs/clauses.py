@@ -52,5 +52,5 @@ def _clauses(text: str, sentence: Segment, starts: Sequence[int]) -> list[Segmen
         before = bisect_left(starts, mark.end())
         if min(before - bisect_left(starts, start), end - before) >= CLAUSE_WORDS:
             found.append(Segment(start, mark.end()))
-            start = _VISIBLE.search(text, mark.end()).start()  # a word follows
+            start = next(_VISIBLE.finditer(text, mark.end())).start()  # a word follows
     return [*found, Segment(start, sentence.end)]
