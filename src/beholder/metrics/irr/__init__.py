@@ -4,7 +4,12 @@ Source: Hayashi et al., "IRR: Image Review Ranking Framework for Evaluating Visi
 """
 
 from beholder.metrics.irr.perplexity import Perplexity
-from beholder.metrics.irr.protocol import AnnotatorPair, best_pair, correlation_with_pair, ranks_of
+from beholder.metrics.irr.protocol import (
+    AnnotatorPair,
+    best_pairs,
+    correlation_with_pairs,
+    ranks_of,
+)
 from beholder.metrics.irr.response import Response
 from beholder.metrics.irr.scored import Scored
 from beholder.metrics.irr.tables import RankedImage, study_tables
@@ -15,8 +20,8 @@ __all__ = [
     "RankedImage",
     "Response",
     "Scored",
-    "best_pair",
-    "correlation_with_pair",
+    "best_pairs",
+    "correlation_with_pairs",
     "ranks_of",
     "study_tables",
 ]
