@@ -95,7 +95,10 @@ def read(folder: Path) -> dict[str, Any]:
         f"{folder} is no finished ranking run: it has no {RANKING}; run the same command again to"
         " finish it"
     )
-    return files.read_json(folder / RANKING, form=FORMAT, kind="ranking", missing=missing)
+    found = files.read_json(folder / RANKING, form=FORMAT, kind="ranking", missing=missing)
+    for image in found["images"]:  # until 0.1 a run kept one of the pairs that agree equally well
+        image.setdefault("pairs", [image["pair"]] if image["pair"] else [])
+    return found
 
 
 def _image(
