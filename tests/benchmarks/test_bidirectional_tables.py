@@ -171,6 +171,19 @@ def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> Non
     assert (har["n_reference_units"], har["omission_pooled"]) == (1, 0.0)
 
 
+def test_pooled_rates_hold_a_text_against_each_reference_where_none_was_chosen() -> None:
+    human = [Fact("x", voice=0, verified=True, matches=(0,)), Fact("y", voice=1, verified=False)]
+    pair = told("i0", "a", human, [Fact("x", verified=True, matches=(0,))],
+                references=("one", "two"),
+                values={f"{d}_{v}_rate": 0.5 for d in ("har", "mar") for v in ("hallucination", "omission")})  # fmt: skip
+    har, mar = (row(rate_table([pair], ""), direction=d) for d in ("har", "mar"))
+    # The model's one unit stands against both texts, and one of two units of people is covered.
+    assert (har["n_units"], har["n_reference_units"], har["omission_pooled"]) == (2, 2, 0.5)
+    # One of two units of people is made up; the model's unit is covered by one of two people.
+    assert (mar["n_units"], mar["hallucination_pooled"]) == (2, 0.5)
+    assert (mar["n_reference_units"], mar["omission_pooled"]) == (2, 0.5)
+
+
 def test_lengths_count_a_persons_text_once() -> None:
     unit = Fact("x")
     pairs = [told("i0", s, [unit, unit], [unit] * 3, references=("<noise> two </noise> words",), candidate="one two three")

@@ -84,7 +84,7 @@ def test_columns_of_own_data_are_named(cli: Cli) -> None:
 def test_of_many_labels_the_first_are_drawn_and_all_are_told(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("beholder.report.agreement_figures.MOST_DRAWN", 1)
+    monkeypatch.setattr("beholder.kinds.agreement.figures.MOST_DRAWN", 1)
     rows = [
         {"id": str(i), "candidate": "A cat sits." * i, "references": ["A dog."]}
         | {"judgments": {"a": i, "b": -i, "c": i % 2}}

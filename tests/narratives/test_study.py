@@ -107,6 +107,7 @@ def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
     assert (row["n"], row["n_failed"], row["n_votes"], row["n_votes_failed"]) == (2, 1, 3, 3)
     assert row["mean"] == 6.5
     assert row["within_sd"] == pytest.approx(math.sqrt(2))  # of 4 and 6 alone
+    assert row["within_sd_population"] == pytest.approx(1)
     (reliability,) = tables(subjects)["reliability"]
     assert reliability["n_left_out"] == 2
     assert "at least two narratives" in reliability["reason"]

@@ -202,6 +202,7 @@ def _assert_scores(study: dict[str, Any], method: str, planted: dict[str, np.nda
         assert row["mean"] == pytest.approx(means.mean())
         assert row["sd"] == pytest.approx(means.std(ddof=1))
         assert row["within_sd"] == pytest.approx(table.std(axis=1, ddof=1).mean())
+        assert row["within_sd_population"] == pytest.approx(table.std(axis=1).mean())
         assert row["within_range"] == pytest.approx(np.ptp(table, axis=1).mean())
     every = np.concatenate(list(planted.values()))
     single, average = _icc(every)
@@ -289,6 +290,7 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
             plain, shown = (planted[by, t, model][source].mean(axis=1) for t in (False, True))
             assert row["without"]["mean"] == pytest.approx(plain.mean())
             assert row["with"]["sd"] == pytest.approx(shown.std(ddof=1))
+            assert row["with"]["sd_population"] == pytest.approx(shown.std())
             assert row["sd_difference"] == pytest.approx(shown.std(ddof=1) - plain.std(ddof=1))
             both = [np.concatenate(list(planted[by, t, model].values())) for t in (False, True)]
             iccs = [row["icc_single"][which]["value"] for which in ("without", "with")]

@@ -5,6 +5,7 @@ Pure. A ranking holds one rank per text, 1 = best; equal ranks are ties.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -61,33 +62,41 @@ def complete(ranks: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[flo
     return found
 
 
-def best_pair(ranks: Mapping[str, Ranking]) -> AnnotatorPair | None:
-    """The pair of annotators with the highest Spearman correlation.
+def best_pairs(ranks: Mapping[str, Ranking]) -> tuple[AnnotatorPair, ...]:
+    """The pairs of annotators with the highest Spearman correlation.
 
-    Equal correlations go to the pair that comes first in the alphabet. None with fewer than two
-    annotators, or where no pair has a correlation because an annotator puts all texts level.
+    One pair, or several that agree equally well. Empty with fewer than two annotators, or where no
+    pair has a correlation because an annotator puts all texts level.
 
     Args:
         ranks: Complete rankings by annotator.
     """
-    best: AnnotatorPair | None = None
-    for first, second in combinations(sorted(ranks), 2):
-        rho = rank_correlation(ranks[first], ranks[second])
-        if rho is not None and (best is None or rho > best.agreement + _EQUAL):
-            best = AnnotatorPair(first, second, rho)
-    return best
+    found = [
+        AnnotatorPair(first, second, rho)
+        for first, second in combinations(sorted(ranks), 2)
+        if (rho := rank_correlation(ranks[first], ranks[second])) is not None
+    ]
+    highest = max((pair.agreement for pair in found), default=0.0)
+    return tuple(pair for pair in found if pair.agreement >= highest - _EQUAL)
 
 
-def correlation_with_pair(
-    ranking: Ranking, ranks: Mapping[str, Ranking], pair: AnnotatorPair
+def correlation_with_pairs(
+    ranking: Ranking, ranks: Mapping[str, Ranking], pairs: Sequence[AnnotatorPair]
 ) -> float | None:
-    """Mean of a ranking's correlations with both annotators of a pair: the image's score.
+    """Mean of a ranking's correlations with both annotators of each pair: the image's score.
 
     From -1 to 1, higher is better. None where the ranking puts all texts level.
+
+    Args:
+        ranking: Ranks of the texts.
+        ranks: Complete rankings by annotator.
+        pairs: One or more pairs; of several that agree equally well each counts alike, so that the
+            score does not depend on the names of annotators.
     """
-    one = rank_correlation(ranking, ranks[pair.first])
-    other = rank_correlation(ranking, ranks[pair.second])
-    return None if one is None or other is None else (one + other) / 2.0
+    names = [name for pair in pairs for name in (pair.first, pair.second)]
+    found = [rank_correlation(ranking, ranks[name]) for name in names]
+    known = [rho for rho in found if rho is not None]
+    return math.fsum(known) / len(known) if len(known) == len(names) else None
 
 
 def joined_pair(ranking: Ranking, ranks: Mapping[str, Ranking]) -> AnnotatorPair | None:
@@ -95,7 +104,7 @@ def joined_pair(ranking: Ranking, ranks: Mapping[str, Ranking]) -> AnnotatorPair
 
     The model wins no tie: the pair of people stays. So the agreement is never lower than theirs.
     """
-    best = best_pair(ranks)
+    best = next(iter(best_pairs(ranks)), None)
     for name in sorted(ranks):
         rho = rank_correlation(ranking, ranks[name])
         if rho is not None and (best is None or rho > best.agreement + _EQUAL):

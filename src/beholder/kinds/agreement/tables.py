@@ -11,7 +11,7 @@ from typing import Any
 
 from beholder.data.reviews import reviews_from_row
 from beholder.records import Item
-from beholder.stats.annotator_pairs import best_pair, complete
+from beholder.stats.annotator_pairs import best_pairs, complete
 
 DOCENT_LABELS = (
     "1_much_better",
@@ -112,14 +112,15 @@ def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     """Wiki-ImageReview: five reviews of a picture, ranked 1 (best) to 5 by three people.
 
     Each review keeps its ranks by the two people who agree best, as ``ranks``, negated so that
-    more is better; none where no two people can be compared. Published at
+    more is better (by those of each pair, where several agree equally well); none where no two
+    people can be compared. Published at
     huggingface.co/datasets/naist-nlp/Wiki-ImageReview1.0 with the columns of its card, whose
     licence is "other": the reviews stand under OpenAI's terms of use, each picture under its own
     licence.
     """
     reviews = reviews_from_row(row, default_id=str(number))
-    pair = best_pair(complete(reviews.ranks))
-    names = () if pair is None else (pair.first, pair.second)
+    best = best_pairs(complete(reviews.ranks))
+    names = [name for pair in best for name in (pair.first, pair.second)]
     for place, text in enumerate(reviews.texts):
         yield Item(
             id=f"{reviews.id}/{place + 1}",

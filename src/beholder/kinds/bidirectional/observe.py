@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from beholder.errors import ConfigError
@@ -99,7 +100,9 @@ def _pair(item: Item, store: Store, name: str, position: int, columns: Columns) 
     told = found.detail.get("directions", {})
     chosen: dict[Direction, int] = {}
     for direction in ("har", "mar"):
-        chosen[direction] = told.get(direction, {}).get("reference", 0)
+        about = told.get(direction, {})
+        if about.get("over") != "mean":
+            chosen[direction] = about.get("reference", 0)
     return replace(pair, values=found.values, model_facts=model, human_facts=human, chosen=chosen)
 
 
@@ -181,28 +184,25 @@ def _with_swapped(pairs: list[TextPair], others: Mapping[str, str]) -> list[Text
     """Other metrics in the direction MAR: people's text against the model's.
 
     Made only for rated people's texts, and with metrics that cost nothing; of several references,
-    the text that the values of DCScore are about.
+    the text that the values of DCScore are about, or the mean over all.
     """
     rated = [p for p in pairs if p.human_ratings and p.references and p.candidate]
     swapped = [
-        Item(
-            p.id,
-            p.references[p.chosen.get("mar", 0)],
-            (p.candidate,),
-            group={"language": p.language},
-        )
+        Item(p.id, p.references[voice], (p.candidate,), group={"language": p.language})
         for p in rated
+        for voice in p.voices("mar")
     ]
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, dict[str, list[float]]] = {}
     for name, value in others.items() if rated else ():
         made = metric(name)
         if not all(_is_local(kind, spec) for kind, spec in made.tool_specs()):
             continue
         for item, score in zip(swapped, made.score(swapped), strict=True):
             if isinstance(score, ItemScore) and value in score.values:
-                found.setdefault(item.id, {})[name] = score.values[value]
+                found.setdefault(item.id, {}).setdefault(name, []).append(score.values[value])
+    means = {key: {name: fmean(v) for name, v in by.items()} for key, by in found.items()}
     return [
-        replace(pair, others={**pair.others, "mar": found[pair.id]}) if pair.id in found else pair
+        replace(pair, others={**pair.others, "mar": means[pair.id]}) if pair.id in means else pair
         for pair in pairs
     ]
 

@@ -54,7 +54,8 @@ class TextPair:
         model_raters: Who gave the ratings of the candidate, in their order; empty if not known.
         human_raters: Who gave those of the reference.
         others: Scores of other metrics per direction, by name.
-        chosen: Which of ``references`` the values of a direction are about.
+        chosen: Which of ``references`` the values of a direction are about; a direction that is
+            not named is about each of them.
         failure: Why there are no values.
     """
 
@@ -81,13 +82,23 @@ class TextPair:
         """A score such as ``f1`` in one direction, or None."""
         return self.values.get(f"{direction}_{name}")
 
-    def told(self, direction: Direction) -> tuple[list[Fact], list[int]]:
-        """The units under test, and the places of those they are held against."""
-        voice = self.chosen.get(direction, 0)
-        human = [place for place, fact in enumerate(self.human_facts) if fact.voice == voice]
-        if direction == "har":
-            return list(self.model_facts), human
-        return [self.human_facts[place] for place in human], list(range(len(self.model_facts)))
+    def voices(self, direction: Direction) -> tuple[int, ...]:
+        """Places of the references that the values of a direction are about."""
+        one = self.chosen.get(direction)
+        return tuple(range(max(1, len(self.references)))) if one is None else (one,)
+
+    def told(self, direction: Direction) -> Iterator[tuple[list[Fact], list[int]]]:
+        """For each reference: the units under test, and the places of those they are held against.
+
+        Only of references that the values of the direction are about.
+        """
+        for voice in self.voices(direction):
+            human = [place for place, fact in enumerate(self.human_facts) if fact.voice == voice]
+            if direction == "har":
+                yield list(self.model_facts), human
+            else:
+                tested = [self.human_facts[place] for place in human]
+                yield tested, list(range(len(self.model_facts)))
 
 
 Stratum: TypeAlias = tuple[dict[str, str], list[TextPair]]

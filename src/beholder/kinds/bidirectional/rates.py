@@ -37,7 +37,8 @@ RATE_NOTES = (
     "Hallucination: share of the units under test that neither picture nor reference text"
     " supports. Omission: share of the reference units that no unit under test matches, verified or"
     " not; it is not 1 − recall, which also credits what the text adds.",
-    "Rates are means over texts; pooled ones count every unit once. Intervals resample pictures.",
+    "Rates are means over texts; pooled ones count every unit once for each text it"
+    " is held against. Intervals resample pictures.",
 )
 
 
@@ -67,10 +68,11 @@ def rate_cells(pairs: Sequence[TextPair], direction: Direction) -> dict[str, Any
     for pair in pairs if made_up else ():
         if not pair.values:
             continue
-        units, targets = pair.told(direction)
-        tested += [(pair.image, not unit.verified) for unit in units if unit.verified is not None]
-        covered = {match for unit in units for match in unit.matches}
-        references += [(pair.image, place not in covered) for place in targets]
+        for units, targets in pair.told(direction):
+            known = [unit for unit in units if unit.verified is not None]
+            tested += [(pair.image, not unit.verified) for unit in known]
+            covered = {match for unit in units for match in unit.matches}
+            references += [(pair.image, place not in covered) for place in targets]
     return {
         "n": len(made_up),
         "n_images": len({pair.image for pair, _ in made_up}),

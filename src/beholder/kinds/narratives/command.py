@@ -203,7 +203,7 @@ def extract(
     say(f"beholder: time: {made.found[0].time}")
     for warning in dict.fromkeys(w for each in made.found for w in each.path.warnings):
         say(f"beholder: warning: {warning}")
-    distinct = len({each.path.positions for each in made.found})
+    distinct = len({tuple(f.id for f in each.storyline.frames) for each in made.found})
     if distinct < len(made.found):
         say(
             f"beholder: {len(made.found)} storylines, {distinct} of them different; replications of"

@@ -96,6 +96,9 @@ def _by_source(
     return found
 
 
+_SPREADS = ("n", "mean", "sd", "sd_population", "within_sd")
+
+
 def with_and_without(
     tables: Mapping[str, Any], pairs: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:
@@ -106,8 +109,9 @@ def with_and_without(
         pairs: Names of a way without examples and of the same way with them.
 
     Returns:
-        Per pair and source: n, ``mean`` and ``sd`` of both, ``sd_difference`` (with minus without;
-        above 0, examples spread ratings), SD of judges within a narrative, and per pair in
+        Per pair and source: n, ``mean``, ``sd`` (n - 1) and ``sd_population`` (n) of both,
+        ``sd_difference`` (of ``sd``, with minus without; above 0, examples spread ratings), SD of
+        judges within a narrative, and per pair in
         ``icc_single`` the agreement of judges over all sources.
     """
     scores = {(row["method"], row["source"]): row for row in tables["scores"]}
@@ -121,8 +125,8 @@ def with_and_without(
                 {
                     "way": without,
                     "source": source,
-                    "without": {name: plain[name] for name in ("n", "mean", "sd", "within_sd")},
-                    "with": {name: shown[name] for name in ("n", "mean", "sd", "within_sd")},
+                    "without": {name: plain[name] for name in _SPREADS},
+                    "with": {name: shown[name] for name in _SPREADS},
                     "sd_difference": shown["sd"] - plain["sd"] if both else None,
                     "icc_single": {"without": reliability[without], "with": reliability[told]},
                 }

@@ -117,6 +117,7 @@ def _scores(subjects: Sequence[JudgedStoryline], method: str, source: str) -> di
         "n_votes_failed": sum(vote is None for vote in votes),
         "mean": None if estimate is None else estimate.mean,
         "sd": float(np.std(means, ddof=1)) if len(means) > 1 else None,
+        "sd_population": float(np.std(means)) if means else None,
         "interval": pair(estimate.interval if estimate else None),
         **_spread(judged, method),
     }
@@ -125,9 +126,13 @@ def _scores(subjects: Sequence[JudgedStoryline], method: str, source: str) -> di
 def _spread(subjects: Sequence[JudgedStoryline], method: str) -> dict[str, Any]:
     table = _table(subjects, method)
     if table.ndim < 2 or not len(table) or table.shape[1] < 2:
-        return {"within_sd": None, "within_range": None}
+        return {"within_sd": None, "within_sd_population": None, "within_range": None}
     found = stats.within_item_spread(table)
-    return {"within_sd": found.sd.mean, "within_range": found.range.mean}
+    return {
+        "within_sd": found.sd.mean,
+        "within_sd_population": stats.within_item_spread(table, ddof=0).sd.mean,
+        "within_range": found.range.mean,
+    }
 
 
 def _coherence(subjects: Sequence[JudgedStoryline], source: str) -> dict[str, Any]:
@@ -291,8 +296,8 @@ def _cautions(
         " build in a correlation."
     )
     notes.append(
-        "Judges are repeats of one model: their agreement says that it repeats itself, not that it"
-        " is right."
+        "The K judges of a table are repeats of one model: their agreement says that the model"
+        " repeats itself, not that it is right."
     )
     return notes
 

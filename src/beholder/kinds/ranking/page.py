@@ -52,7 +52,7 @@ class RankColumn:
         name: Annotator or scorer.
         label: As the head of the column shows it.
         kind: ``prompt``, ``annotator`` or ``scorer``.
-        in_pair: Whether it is one of the two annotators who agree best.
+        in_pair: Whether it is one of the annotators who agree best.
         cells: One per text.
     """
 
@@ -142,14 +142,14 @@ def _matrix(
     position: int, image: Mapping[str, Any], names: Mapping[str, str], thumb: bool
 ) -> Matrix:
     n = len(image["texts"])
-    pair = image["pair"] or []
+    best = {name for pair in image["pairs"] for name in pair}
     columns = []
     if "prompt_ranks" in image:
         columns.append(
             RankColumn("prompt", "prompt", "prompt", False, _cells(image["prompt_ranks"], n))
         )
     columns += [
-        RankColumn(name, name, "annotator", name in pair, _cells(ranks, n))
+        RankColumn(name, name, "annotator", name in best, _cells(ranks, n))
         for name, ranks in sorted(image.get("ranks", {}).items())
     ]
     for name in names:

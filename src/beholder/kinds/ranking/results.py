@@ -95,7 +95,10 @@ def read(folder: Path) -> dict[str, Any]:
         f"{folder} is no finished ranking run: it has no {RANKING}; run the same command again to"
         " finish it"
     )
-    return files.read_json(folder / RANKING, form=FORMAT, kind="ranking", missing=missing)
+    found = files.read_json(folder / RANKING, form=FORMAT, kind="ranking", missing=missing)
+    for image in found["images"]:  # until 0.1 a run kept one of the pairs that agree equally well
+        image.setdefault("pairs", [image["pair"]] if image["pair"] else [])
+    return found
 
 
 def _image(
@@ -106,6 +109,7 @@ def _image(
         **reviews_row(image.reviews),
         "complete": list(image.people),
         "pair": None if pair is None else [pair.first, pair.second],
+        "pairs": [[one.first, one.second] for one in image.pairs],
         "human": None if pair is None else pair.agreement,
         "reason": image.reason(),
         "prompt": image.prompt_correlation(),
@@ -126,12 +130,24 @@ def _image(
 
 def _image_rows(ranking: Mapping[str, Any]) -> Iterable[list[Any]]:
     names = [scorer["name"] for scorer in ranking["scorers"]]
-    yield ["id", "language", "category", "n_texts", "first", "second", "human", "prompt", *names]
+    yield [
+        "id",
+        "language",
+        "category",
+        "n_texts",
+        "first",
+        "second",
+        "n_pairs",
+        "human",
+        "prompt",
+        *names,
+    ]
     for image in ranking["images"]:
         pair = image["pair"] or ["", ""]
         found = [image["scorers"].get(name, {}).get("correlation") for name in names]
         place = [image.get("id"), image.get("language"), image.get("category")]
-        yield [*place, len(image["texts"]), *pair, image["human"], image["prompt"], *found]
+        people = [*pair, len(image["pairs"]), image["human"]]
+        yield [*place, len(image["texts"]), *people, image["prompt"], *found]
 
 
 def _rank_rows(ranking: Mapping[str, Any]) -> Iterable[list[Any]]:

@@ -20,9 +20,9 @@ from beholder.stats.annotator_pairs import (
     MODEL,
     THRESHOLDS,
     AnnotatorPair,
-    best_pair,
+    best_pairs,
     complete,
-    correlation_with_pair,
+    correlation_with_pairs,
     joined_pair,
     kept,
 )
@@ -40,14 +40,14 @@ class RankedImage:
     Attributes:
         reviews: Texts and people's ranks.
         people: Complete rankings by annotator.
-        pair: The best-agreeing pair, or None.
+        pairs: The best-agreeing pairs of annotators; several where they agree equally well.
         scored: Per scorer what it found; scorers that failed here are not in it.
         failed_requests: Per judge that failed here, how many requests came to nothing.
     """
 
     reviews: Reviews
     people: Mapping[str, tuple[float, ...]]
-    pair: AnnotatorPair | None
+    pairs: tuple[AnnotatorPair, ...]
     scored: Mapping[str, Scored] = field(default_factory=dict)
     failed_requests: Mapping[str, int] = field(default_factory=dict)
 
@@ -58,24 +58,29 @@ class RankedImage:
         scored: Mapping[str, Scored],
         failed_requests: Mapping[str, int] | None = None,
     ) -> RankedImage:
-        """An image with its pair found."""
+        """An image with its best pairs found."""
         people = complete(reviews.ranks)
-        return cls(reviews, people, best_pair(people), scored, failed_requests or {})
+        return cls(reviews, people, best_pairs(people), scored, failed_requests or {})
+
+    @property
+    def pair(self) -> AnnotatorPair | None:
+        """A best-agreeing pair, for its agreement; None where there is none."""
+        return self.pairs[0] if self.pairs else None
 
     def correlation(self, scorer: str, value: str | None = None) -> float | None:
-        """Mean correlation of a scorer with the pair; None where there is none."""
+        """Mean correlation of a scorer with the best pairs; None where there is none."""
         if self.pair is None or scorer not in self.scored:
             return None
-        return correlation_with_pair(self.scored[scorer].ranks(value), self.people, self.pair)
+        return correlation_with_pairs(self.scored[scorer].ranks(value), self.people, self.pairs)
 
     def prompt_correlation(self) -> float | None:
-        """Mean correlation of the prompt's order with the pair."""
+        """Mean correlation of the prompt's order with the best pairs."""
         if self.pair is None or self.reviews.prompt_ranks is None:
             return None
         order = [rank for rank in self.reviews.prompt_ranks if rank is not None]
         if len(order) < len(self.reviews.texts):
             return None
-        return correlation_with_pair(order, self.people, self.pair)
+        return correlation_with_pairs(order, self.people, self.pairs)
 
     def reason(self) -> str | None:
         """Why people's ranks cannot be used, or None."""

@@ -73,9 +73,9 @@ def _facts(tables: Mapping[str, Any]) -> Iterator[str]:
     limit = tables["threshold"]
     agrees = "in any way" if limit is None else f"at least {limit:g}"
     yield (
-        "Of each image the two annotators who agree best are taken; an image's score is the mean of"
-        " the scorer's Spearman correlations with both. Means over images with 95 % bootstrap"
-        " intervals over images, on a scale from −1 to 1."
+        "Of each image the two annotators who agree best are taken (all pairs that agree equally"
+        " well); an image's score is the mean of the scorer's Spearman correlations with both."
+        " Means over images with 95 % bootstrap intervals over images, on a scale from −1 to 1."
     )
     yield (
         f"Images whose best pair of annotators agrees {agrees}: {tables['n_kept']:,} of"

@@ -128,6 +128,9 @@ def _reason(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"coefficient": "", "reason": found["reason"], "verdict": "", "verdicts": ""}
 
 
+_SPREAD = ("n", "mean", "sd", "sd_population")
+
+
 def examples_table(examples: Mapping[str, Any]) -> Table:
     """What examples change in the ratings of each method and source."""
     columns = [METHOD, SOURCE]
@@ -135,9 +138,10 @@ def examples_table(examples: Mapping[str, Any]) -> Table:
         columns += [
             Column(f"n_{told}", f"n {told}", "count"),
             Column(f"mean_{told}", f"mean {told}", "hundredths"),
-            Column(f"sd_{told}", f"SD {told}", "hundredths"),
+            Column(f"sd_{told}", f"SD {told} (n − 1)", "hundredths"),
+            Column(f"sd_population_{told}", f"SD {told} (n)", "hundredths"),
         ]
-    columns.append(Column("sd_difference", "SD, with − without", "hundredths"))
+    columns.append(Column("sd_difference", "SD (n − 1), with − without", "hundredths"))
     columns += [
         Column(f"icc_{told}", f"ICC(2,1) {told}", interval=True) for told in ("without", "with")
     ]
@@ -145,7 +149,7 @@ def examples_table(examples: Mapping[str, Any]) -> Table:
     for row in examples["rows"]:
         cells = {"method": row["way"], "source": row["source"]}
         for told in ("without", "with"):
-            cells |= {f"{name}_{told}": row[told][name] for name in ("n", "mean", "sd")}
+            cells |= {f"{name}_{told}": row[told][name] for name in _SPREAD}
             icc = row["icc_single"][told] or {"value": None, "interval": None}
             cells |= {f"icc_{told}": icc["value"]}
             cells |= interval_cells(f"icc_{told}", icc["interval"])
