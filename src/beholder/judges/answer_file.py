@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS claims (
 """
 
 _COLUMNS = "request, operation, template, backend, model, replicate, cost, answer, key, created"
+_INSERT = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, {cost}, ?)"
 _WAY_OUT = "if it is the cache, take another with --cache FOLDER (or off), or delete it"
 
 
@@ -86,21 +87,17 @@ class AnswerFile:
 
     def put_answer(self, record: Record) -> None:
         """Keep an answer."""
-        self._execute(
-            "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                record.key,
-                record.request,
-                record.operation,
-                record.template,
-                record.backend,
-                record.model,
-                record.replicate,
-                record.answer.to_json(),
-                record.cost,
-                time.time(),
-            ),
-        )
+        self._execute(_INSERT.format(cost="?"), _row(record))
+
+    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
+        """See ``AnswerStore.put_whole``."""
+        places = ", ".join("?" * len(draws))
+        paid = f"(SELECT total(cost) + 0 * ? FROM answers WHERE key IN ({places}))"  # noqa: S608
+        *fields, created = _row(record)
+        with self._in_words(), self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute(_INSERT.format(cost=paid), (*fields, *draws, created))
+            self._db.execute(f"DELETE FROM answers WHERE key IN ({places})", draws)  # noqa: S608
 
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Keep what one judge of a panel said to one question."""
@@ -261,6 +258,21 @@ class AnswerFile:
                 f"{self.path} cannot be used to keep answers: {error}; what was kept before is"
                 f" kept, so start the same command again when that is mended; {_WAY_OUT}"
             ) from error
+
+
+def _row(record: Record) -> tuple[object, ...]:
+    return (
+        record.key,
+        record.request,
+        record.operation,
+        record.template,
+        record.backend,
+        record.model,
+        record.replicate,
+        record.answer.to_json(),
+        record.cost,
+        time.time(),
+    )
 
 
 def _shown(value: Any) -> Any:
