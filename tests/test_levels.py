@@ -15,7 +15,7 @@ SRC = Path(__file__).parents[1] / "src" / "beholder"
 LEVELS = [
     level.split()
     for level in (
-        "_version errors visible dates optional postgres aio threads files remote spec registry"
+        "_version errors visible dates optional postgres aio threads files sqlite_file remote spec registry"
         " options records",
         "stats tables text media data plots",
         "backends embed language",

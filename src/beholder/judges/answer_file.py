@@ -15,6 +15,7 @@ from beholder.backends.claims import LASTS
 from beholder.errors import RunError
 from beholder.judges.answers import Record, read_record
 from beholder.judges.telling import Judging, digit_mass
+from beholder.sqlite_file import connect, keep_private
 
 _MOST_LOOKED_AT = 10_000
 """Answers of which the probabilities are looked at when a run is closed."""
@@ -44,21 +45,24 @@ class AnswerFile:
     Args:
         path: The file; made if need be. A run's store may be the same file.
         facts_last: Seconds for which facts about servers are believed; None for ever.
+        private: Whether a new file, and a new folder for it, are for its owner alone.
 
     Raises:
         RunError: The file cannot be opened or is no SQLite file.
     """
 
-    def __init__(self, path: Path, *, facts_last: float | None = None) -> None:
+    def __init__(
+        self, path: Path, *, facts_last: float | None = None, private: bool = False
+    ) -> None:
         self.path = path
         self.name = str(path)
         self._facts_last = facts_last
         self._owner = uuid.uuid4().hex
         try:
+            if private:
+                keep_private(path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(
-                path, isolation_level=None, timeout=60, check_same_thread=False
-            )
+            self._db = connect(path, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_SCHEMA)

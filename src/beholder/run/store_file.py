@@ -14,6 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from beholder.errors import RunError
+from beholder.sqlite_file import connect
 
 FORMAT = 2
 FILE_NAME = "store.sqlite"
@@ -142,11 +143,10 @@ def locked(folder: Path) -> Iterator[None]:
 def _connect(folder: Path, how: str) -> sqlite3.Connection:
     try:
         # One thread at a time uses it, but in a notebook not always the one that opened it.
-        return sqlite3.connect(
+        return connect(
             f"{(folder / FILE_NAME).resolve().as_uri()}?{how}",
             uri=True,
             isolation_level=None,
-            timeout=30,
             check_same_thread=False,
         )
     except sqlite3.Error as error:
