@@ -23,6 +23,8 @@ class PatientConnection(sqlite3.Connection):
     SQLite itself waits in silence.
     """
 
+    _gave_up = False
+
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         """See ``sqlite3.Connection``."""
         return self._patiently(lambda: super(PatientConnection, self).execute(*arguments))
@@ -39,7 +41,7 @@ class PatientConnection(sqlite3.Connection):
         try:
             return work()
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or self._gave_up:
                 raise
         name = super().execute("PRAGMA database_list").fetchone()[2]
         _LOGGER.warning(
@@ -47,9 +49,13 @@ class PatientConnection(sqlite3.Connection):
         )
         self._wait_for(PATIENCE - SILENT)
         try:
-            return work()
-        finally:
-            self._wait_for(SILENT)
+            found = work()
+        except sqlite3.OperationalError:
+            self._gave_up = True  # who tidies up after this does not wait once more
+            self._wait_for(0)
+            raise
+        self._wait_for(SILENT)
+        return found
 
     def _wait_for(self, seconds: float) -> None:
         super().execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
