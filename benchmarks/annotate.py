@@ -67,16 +67,20 @@ class Browser:
         return (await self._in.readexactly(length)).decode()
 
 
+def _marks(page: str) -> tuple[str, str]:
+    csrf, key = (page.split(f'data-{name}="')[1].split('"')[0] for name in ("csrf", "key"))
+    return csrf, key
+
+
 async def annotate(
     token: str, seconds: int, share: float, all_in: asyncio.Barrier, waited: list[float]
 ) -> None:
     """One annotator: a save each second, each at a moment of his own."""
     async with Browser(PORT) as browser:
         await browser.ask(f"GET /?token={token}")
-        pages = [await browser.ask(f"GET /units/{place}") for place in range(1, N_TEXTS + 1)]
         marks = [
-            tuple(page.split(f'data-{name}="')[1].split('"')[0] for name in ("csrf", "key"))
-            for page in pages
+            _marks(await browser.ask(f"GET /units/{place}"))
+            for place in range(1, min(seconds, N_TEXTS) + 1)
         ]
         await all_in.wait()
         begin = time.perf_counter() + share - 1
