@@ -75,14 +75,18 @@ def told(path: Path) -> Iterator[None]:
         ) from error
 
 
-def make_folder(path: Path) -> None:
+def make_folder(path: Path, mode: int = 0o777) -> None:
     """Make a folder with those above it; it may be there.
+
+    Args:
+        path: The folder.
+        mode: Its rights, if it is made; the process's umask is taken from them.
 
     Raises:
         RunError: It cannot be made.
     """
     with told(path):
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode, parents=True, exist_ok=True)
 
 
 def check_folder(path: Path) -> None:

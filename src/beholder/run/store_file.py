@@ -15,6 +15,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from beholder.errors import RunError
+from beholder.sqlite_file import connect
 
 FORMAT = 2
 FILE_NAME = "store.sqlite"
@@ -197,11 +198,10 @@ def locked(folder: Path) -> Iterator[None]:
 def _connect(folder: Path, how: str) -> sqlite3.Connection:
     try:
         # One thread at a time uses it, but in a notebook not always the one that opened it.
-        return sqlite3.connect(
+        return connect(
             f"{(folder / FILE_NAME).resolve().as_uri()}?{how}",
             uri=True,
             isolation_level=None,
-            timeout=30,
             check_same_thread=False,
             factory=_Connection,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beholder.errors import RunError
 from beholder.optional import require
 from beholder.postgres import Address, engine
+from beholder.sqlite_file import keep_private
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine, MetaData
@@ -96,6 +97,10 @@ def engine_of(folder: Path, database: str | None) -> Engine:
     made: Engine
     if database is None:
         where = str(folder / FILE_NAME)
+        try:
+            keep_private(folder / FILE_NAME)  # it holds the links of all
+        except OSError as error:
+            raise RunError(f"{where} cannot be used: {error.strerror or error}") from error
         made = sa.create_engine(f"sqlite:///{where}", connect_args={"timeout": _WAIT_MS / 1000})
         sa.event.listen(made, "connect", _settle_sqlite)
     else:

@@ -32,6 +32,9 @@ from beholder.web.pages import page
 from beholder.web.pictures import SmallPictures
 from beholder.web.settings import OWNER, Settings
 
+PAGE_KEY = "x-page-key"
+"""Header in which an act says which page sent it."""
+
 _RATINGS = tuple(range(LOWEST, HIGHEST + 1))
 
 
@@ -126,8 +129,6 @@ class _Pages:
             order[:2] = order_of(2, self.study.seed, who, unit.id)
         elif self.study.task.shuffles:
             order = order_of(len(unit.texts), self.study.seed, who, unit.id)
-        told = f"{self.study.id} {who} {position}"
-        key = hmac.new(self.study.secret.encode(), told.encode(), hashlib.sha256).hexdigest()
         return page(
             request,
             "annotate/unit.html.j2",
@@ -137,7 +138,8 @@ class _Pages:
                 "n": len(self._shares[who]),
                 "state": state,
                 "prefill": unit.prefill,
-                "key": key[:24],
+                "key": self._key(who, position),
+                "who": who,
                 "done": bool(state.get(DONE)),
                 "texts": [_Shown(at, unit.texts[at]) for at in order],
                 "pictures": unit.pictures,
@@ -155,7 +157,15 @@ class _Pages:
         return await run_in_threadpool(self._keep, request, _act(await request.body()))
 
     def _keep(self, request: Request, act: Act) -> Response:
-        who, _, _, position = self._asked(request)
+        who, place = request.state.who, request.path_params["place"]
+        share = [] if who == OWNER else self._share(who, place)
+        position = share[place - 1] if 1 <= place <= len(share) else None
+        sent_by = request.headers.get(PAGE_KEY, "").encode()
+        if position is None or not hmac.compare_digest(
+            sent_by, self._key(who, position).encode()
+        ):  # somebody else has signed in since the page was opened
+            error = "the page from which this was sent belongs to somebody else, or to another unit"
+            return JSONResponse({"error": error, "who": who}, 412)
         try:
             saved = self.study.save(who, position, act)
         except ItemError as error:
@@ -223,12 +233,21 @@ class _Pages:
         who, place = request.state.who, request.path_params["place"]
         if who == OWNER:
             raise HTTPException(403, "only annotators judge; open a personal link to try it")
-        assigned = self._shares.get(who, [])
-        if place > len(assigned):  # nobody asked yet, or an import added to the share
-            assigned = self._shares[who] = self.study.assigned(who)
+        assigned = self._share(who, place)
         if not 1 <= place <= len(assigned):
             raise HTTPException(404, f"your share has {len(assigned)} parts")
         return who, place, self.study.unit(assigned[place - 1]), assigned[place - 1]
+
+    def _share(self, who: str, place: int) -> list[int]:
+        assigned = self._shares.get(who, [])
+        if place > len(assigned):  # nobody asked yet, or an import added to the share
+            assigned = self._shares[who] = self.study.assigned(who)
+        return assigned
+
+    def _key(self, who: str, position: int) -> str:
+        """What a page shows that it is of this unit and for this annotator."""
+        told = f"{self.study.id} {who} {position}".encode()
+        return hmac.new(self.study.secret.encode(), told, hashlib.sha256).hexdigest()[:24]
 
 
 def _levels(order: Sequence[int]) -> list[tuple[int, str]]:

@@ -68,7 +68,8 @@ class AnnotationStudy:
         self.id = study
         self._db = engine_of(folder, database)
         one_writer = self._db.dialect.name == "sqlite"
-        self._commits = SharedCommits[SavedAct](self._db.begin) if one_writer else None
+        commits = SharedCommits[SavedAct](self._db.begin, sql().exc.OperationalError)
+        self._commits = commits if one_writer else None
         self._tables = tables().tables
         found = self._one("beholder_studies", "id")
         if found is None:
@@ -126,7 +127,7 @@ class AnnotationStudy:
             return study
         _check_ids(units)
         dealt = deal(task, units, design)
-        files.make_folder(folder)
+        files.make_folder(folder, mode=0o700)
         engine = engine_of(folder, database)
         held = tables().tables
         study_id = secrets.token_hex(16)

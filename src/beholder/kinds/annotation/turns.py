@@ -30,10 +30,12 @@ class SharedCommits(Generic[T]):
 
     Args:
         begin: Opens a transaction, which is committed when it is left without an error.
+        of_all: Error of a database that no work can be written to now.
     """
 
-    def __init__(self, begin: Callable[[], Any]) -> None:
+    def __init__(self, begin: Callable[[], Any], of_all: type[Exception]) -> None:
         self._begin = begin
+        self._of_all = of_all
         self._waiting: list[_Ticket[T]] = []
         self._list, self._turn = Lock(), Lock()
 
@@ -67,9 +69,14 @@ class SharedCommits(Generic[T]):
                         ticket.found = ticket.work(db)
                     except ItemError as error:
                         ticket.error = error
-        except Exception as error:  # raised again to each whose work was lost by it
-            for ticket in batch:
-                ticket.error = error
+        except Exception as error:
+            if len(batch) > 1 and not isinstance(error, self._of_all):
+                for ticket in batch:  # nothing was written, so the work that failed is found out
+                    ticket.error = None
+                    self._write([ticket])
+            else:
+                for ticket in batch:  # raised again to each whose work was lost by it
+                    ticket.error = error
         finally:
             for ticket in batch:
                 ticket.done = True

@@ -3,7 +3,7 @@
 // that a reload or a server that was away loses none, and one that is sent twice counts once.
 
 const root = document.querySelector("[data-annotate]");
-const { url, csrf, key, task } = root.dataset;
+const { url, csrf, key, task, who: owner } = root.dataset;
 const statusLine = document.getElementById("status");
 const problem = document.getElementById("problem");
 const shortcuts = document.getElementById("shortcuts");
@@ -16,6 +16,7 @@ const client = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).
 let made = 0;
 let sending = false;
 let leaving = false;
+let blocked = ""; // why nothing is saved: somebody else is signed in now, or nobody
 let saved = JSON.parse(root.dataset.state);
 const listeners = [];
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -36,9 +37,22 @@ function say(words, waits) {
   statusLine.dataset.state = waits ? "waiting" : "saved";
 }
 
-function complain(words) {
+function complain(words, way) {
   problem.hidden = !words;
-  problem.textContent = words || "";
+  problem.replaceChildren(words || "");
+  if (way) {
+    const link = document.createElement("a");
+    link.href = "/";
+    link.textContent = way;
+    problem.append(" ", link);
+  }
+}
+
+function block(words, way) {
+  leaving = false;
+  if (blocked === words) return;
+  blocked = words;
+  complain(words, way);
 }
 
 export const prefill = JSON.parse(root.dataset.prefill);
@@ -80,7 +94,7 @@ const wait = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 async function post(entry) {
   const answer = await fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-csrf-token": csrf },
+    headers: { "content-type": "application/json", "x-csrf-token": csrf, "x-page-key": key },
     body: JSON.stringify(entry),
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
@@ -119,6 +133,8 @@ function renumber(who, last) {
 
 function settle(name, entry, { status, told }) {
   if (status === 200) {
+    if (blocked) complain("");
+    blocked = "";
     drop(name);
     saved = told.state;
     return true;
@@ -135,8 +151,12 @@ function settle(name, entry, { status, told }) {
     complain(told.error || "What you did cannot be saved.");
     return true;
   }
+  if (status === 412) {
+    const other = told.who === "owner" ? "the owner of the study" : told.who;
+    block(`This page belongs to ${owner}; you are signed in as ${other}. Nothing was saved under that name. To go on as ${owner}, open that personal link again: what you did here stays in this browser and is sent then.`, `Go on as ${other}`);
+  }
   if (status === 401 || status === 403) {
-    complain("The server does not know this page any more: open your personal link again. What you did stays in this browser and is sent then.");
+    block("The server does not know this page any more: open your personal link again. What you did stays in this browser and is sent then.");
   }
   return false;
 }
@@ -277,7 +297,7 @@ shortcuts.addEventListener("change", () => {
 });
 
 window.addEventListener("beforeunload", (event) => {
-  if (outbox.length && !leaving) event.preventDefault();
+  if (outbox.length && !leaving && !blocked) event.preventDefault();
   departing = true;
   setTimeout(forget, 2 * PATIENCE_MS); // where the page stayed after all
 });

@@ -65,8 +65,16 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def check_part(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """Refuse what cannot be a part of a judgment of this unit.
+    def check_name(self, unit: AnnotationUnit, part: str) -> None:
+        """Refuse a name that no part of a judgment of this unit has.
+
+        Raises:
+            ItemError: Says what was expected.
+        """
+
+    @abstractmethod
+    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
+        """Refuse what cannot be the value of a part that passed ``check_name``.
 
         Raises:
             ItemError: Says what was expected.
@@ -127,10 +135,12 @@ class Task(ABC):
             except RowError as error:
                 raise ItemError(f"the remark {error.reason}, which cannot be kept") from error
         elif part == DONE:
-            if value not in (True, None):
+            if value is not True and value is not None:
                 raise ItemError(f"done is true or null, got {shorten(value)}")
-        elif value is not None:
-            self.check_part(unit, part, value)
+        else:
+            self.check_name(unit, part)
+            if value is not None:
+                self.check_value(unit, part, value)
 
 
 def whole_number(value: Any, low: int, high: int, what: str) -> None:

@@ -42,9 +42,12 @@ class FactTask(Task):
             for item in rows
         ]
 
-    def check_part(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """A fact that there is, and a verdict."""
+    def check_name(self, unit: AnnotationUnit, part: str) -> None:
+        """A fact that there is."""
         numbered(part, len(unit.texts), "fact")
+
+    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
+        """A verdict."""
         if value not in VERDICTS:
             raise ItemError(f"expected {', '.join(VERDICTS)}, got {shorten(value)}")
 

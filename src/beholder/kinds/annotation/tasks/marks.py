@@ -65,8 +65,8 @@ class MarkTask(Task):
             for item in rows
         ]
 
-    def check_part(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """A range that holds a word of its text, a known kind, a known severity or none."""
+    def check_name(self, unit: AnnotationUnit, part: str) -> None:
+        """A range that holds a word of its text."""
         label, (start, end) = _read(part)
         at = _TEXTS[label][0]
         if at >= len(unit.texts):
@@ -75,6 +75,9 @@ class MarkTask(Task):
             unit.texts[at], [(start, end)]
         ):
             raise ItemError(f"{part}: the text has no word there")
+
+    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
+        """A known kind, a known severity or none."""
         if not isinstance(value, Mapping) or set(value) != {"kind", "severity"}:
             raise ItemError(f"a mark has a kind and a severity, got {shorten(value)}")
         if value["kind"] not in MARK_KINDS:

@@ -62,10 +62,13 @@ class PairTask(Task):
             )
         return found
 
-    def check_part(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """A known question, and one of five points."""
+    def check_name(self, unit: AnnotationUnit, part: str) -> None:
+        """A known question."""
         if part not in QUESTIONS:
             raise ItemError(f"{part!r}: expected {', '.join(QUESTIONS)}")
+
+    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
+        """One of five points."""
         whole_number(value, 0, len(LEVELS) - 1, part)
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:

@@ -40,10 +40,13 @@ class RankTask(Task):
             for one in rows
         ]
 
-    def check_part(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """Each text once."""
+    def check_name(self, unit: AnnotationUnit, part: str) -> None:
+        """The order."""
         if part != ORDER:
             raise ItemError(f"{part!r}: expected {ORDER}")
+
+    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
+        """Each text once."""
         whole = isinstance(value, list) and all(type(one) is int for one in value)
         if not whole or sorted(value) != list(range(len(unit.texts))):
             raise ItemError(

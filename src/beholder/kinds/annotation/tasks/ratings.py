@@ -31,10 +31,13 @@ class _RatingTask(Task):
 
     to_name: ClassVar[str]
 
-    def check_part(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """A whole number from 1 to 10."""
+    def check_name(self, unit: AnnotationUnit, part: str) -> None:
+        """The rating."""
         if part != RATING:
             raise ItemError(f"{part!r}: expected {RATING}")
+
+    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
+        """A whole number from 1 to 10."""
         whole_number(value, LOWEST, HIGHEST, RATING)
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:

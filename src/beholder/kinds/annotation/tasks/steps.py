@@ -47,9 +47,12 @@ class StepTask(Task):
                 )
         return [sequence_unit(storyline) for storyline in rows]
 
-    def check_part(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """A step that there is, a rating from 1 to 10, and known kinds of break."""
+    def check_name(self, unit: AnnotationUnit, part: str) -> None:
+        """A step that there is."""
         numbered(part, _n_steps(unit), "step")
+
+    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
+        """A rating from 1 to 10, and known kinds of break."""
         if not isinstance(value, Mapping) or set(value) != {RATING, "breaks"}:
             raise ItemError(f"a step has a rating and breaks, got {shorten(value)}")
         if value[RATING] is not None:
