@@ -22,7 +22,7 @@ def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.C
     """
     waiting: dict[_Connection, asyncio.TimerHandle] = {}
 
-    class Connection(_Connection):
+    class LimitedConnection(_Connection):
         """A connection of this server."""
 
         all_waiting = waiting
@@ -30,7 +30,7 @@ def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.C
 
     return uvicorn.Config(
         app,
-        http=Connection,
+        http=LimitedConnection,
         ws="none",
         backlog=settings.most_waiting,
         log_level="warning",
