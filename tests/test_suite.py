@@ -29,8 +29,9 @@ def private_imports(source: str) -> set[str]:
     found = set[str]()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in OURS:
-            parts = (node.module or "").split(".")
-            found |= {one.name for one in node.names if any(map(is_private, [*parts, one.name]))}
+            inside = any(map(is_private, (node.module or "").split(".")))
+            names = [one.name for one in node.names if not one.name.startswith("__")]
+            found |= {name for name in names if inside or is_private(name)}
         elif isinstance(node, ast.Import):
             parts = [one.name for one in node.names if one.name.split(".")[0] in OURS]
             found |= {name for name in parts if any(map(is_private, name.split(".")))}
@@ -49,9 +50,10 @@ def test_tests_prove_behaviour_and_not_private_names() -> None:
 
 def test_private_imports_are_found() -> None:
     assert private_imports("from beholder.stats.ties import _count, ties") == {"_count"}
-    assert private_imports("from beholder._version import __version__") == {"__version__"}
+    assert private_imports("from beholder._made import thing") == {"thing"}
     assert private_imports("import beholder._version") == {"beholder._version"}
-    assert not private_imports("from beholder import __version__\nfrom numpy import _core")
+    assert not private_imports("from beholder._version import __version__")
+    assert not private_imports("from numpy import _core")
 
 
 def test_no_property_fails_because_a_machine_is_busy() -> None:
