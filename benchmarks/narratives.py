@@ -33,7 +33,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
-from beholder.narratives import Space, maxmin, narrative_map, trail  # noqa: E402
+from beholder.kinds.narratives.storylines import Space, maxmin, narrative_map, trail  # noqa: E402
 
 LIMIT_SECONDS, LIMIT_BYTES = 300.0, 4 << 30
 

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from beholder import VCS
-from beholder.benchmarks.perturb import PERTURBATIONS
+from beholder.kinds.agreement.suites.perturb import PERTURBATIONS
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 

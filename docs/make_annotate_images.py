@@ -21,9 +21,9 @@ from playwright.sync_api import expect, sync_playwright
 
 from annotated_data import DATA_OF
 from annotating import finish, study_of
-from beholder.annotate.study import AnnotationStudy
+from beholder.kinds.annotation.pages import study_routes, study_settings
+from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.web import make_app
-from beholder.web.annotate import study_routes, study_settings
 
 IMAGES = Path(__file__).parent / "images"
 KEYS = {"pairs": "214", "ratings": "7", "sequences": "6", "steps": "83t", "facts": "t"}

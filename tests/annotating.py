@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from annotated_data import DATA_OF
-from beholder.annotate.dealing import AnnotationDesign
-from beholder.annotate.load import rows_of
-from beholder.annotate.records import DONE, Act
-from beholder.annotate.study import AnnotationStudy
-from beholder.annotate.tasks import TASKS
+from beholder.kinds.annotation.dealing import AnnotationDesign
+from beholder.kinds.annotation.load import rows_of
+from beholder.kinds.annotation.records import DONE, Act
+from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.tasks import TASKS
 from beholder.options import DataOptions
 
 

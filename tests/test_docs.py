@@ -25,7 +25,7 @@ from toy.command import Cli, runner
 from toy.world import make_world
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
-MODEL = re.compile(r"\b(openai|hf|vllm|st|clip|spacy):|\bclipscore\b|\bmaverick\b")
+MODEL = re.compile(r"\b(openai|hf|vllm|st|clip|spacy):|\bclipscore\b")
 """A command that names one of these asks a model that tests do not have."""
 N_NOT_RUN = 8
 """Blocks with a comment that says what they need; a page that adds one says so here."""

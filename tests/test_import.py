@@ -52,7 +52,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = beholder.vcs2
 
 
-@pytest.mark.parametrize("package", ["beholder.narratives", "beholder.stats"])
+@pytest.mark.parametrize("package", ["beholder.kinds.narratives.storylines", "beholder.stats"])
 def test_no_module_hides_the_name_it_offers(package: str) -> None:
     # Importing a submodule sets its name on the package, in place of a function that is called so.
     module = importlib.import_module(package)

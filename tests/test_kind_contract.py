@@ -20,21 +20,21 @@ from beholder._version import __version__
 from beholder.api import Run
 from beholder.backends import BACKENDS
 from beholder.errors import RunError
+from beholder.kinds.generation.reviews import ReviewsConfig, plan_reviews, run_reviews
+from beholder.kinds.narratives.config import CoherenceOptions, CollectionOptions, NarrateConfig
+from beholder.kinds.narratives.engine import plan_narratives, run_narratives
+from beholder.kinds.narratives.settings import Voting
+from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.engine import plan_ranking, run_ranking
+from beholder.kinds.ranking.rankers import ByMetric
+from beholder.kinds.ranking.response import Response
 from beholder.metrics import metric
-from beholder.metrics.irr.rankers import ByMetric
-from beholder.metrics.irr.response import Response
-from beholder.narratives.settings import Voting
 from beholder.options import WorkOptions
 from beholder.report import draw
 from beholder.report.draw import DRAWINGS
 from beholder.run import manifest
-from beholder.run.narrate.config import CoherenceOptions, CollectionOptions, NarrateConfig
-from beholder.run.narrate.engine import plan_narratives, run_narratives
 from beholder.run.plan import RunPlan
-from beholder.run.rank.config import RankConfig
-from beholder.run.rank.engine import plan_ranking, run_ranking
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, TranslateRow
-from beholder.run.rows.reviews import ReviewsConfig, plan_reviews, run_reviews
 from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 from beholder.run.scores import ScoreConfig, plan_scores, run_scores
 from beholder.run.session import Quiet

@@ -15,16 +15,18 @@ SRC = Path(__file__).parents[1] / "src" / "beholder"
 LEVELS = [
     level.split()
     for level in (
-        "_version releases errors visible dates optional postgres aio threads files remote spec registry"
-        " options records rounding",
+        "_version releases errors visible dates optional postgres aio threads files sqlite_file remote"
+        " given spec registry options records rounding",
         "stats tables text media data plots",
         "backends embed language",
         "judges",
-        "metrics narratives",
-        "run benchmarks annotate rewards",
+        "metrics",
+        "run",
         "report",
-        "api ray harness",
-        "web",
+        "web terminal",
+        "api",
+        "kinds rewards",
+        "ray harness",
         "cli __main__",
     )
 ]
@@ -71,6 +73,17 @@ def test_imports_go_downward_only(module: str) -> None:
     own = PARTS.index(_part(module))
     above = [name for name in _imported(module) if PARTS.index(_part(name)) > own]
     assert not above, f"{PARTS[own]} stands before what {module} imports: {above}"
+
+
+@pytest.mark.parametrize("module", [one for one in MODULES if one.startswith("beholder.kinds.")])
+def test_no_kind_of_work_imports_another(module: str) -> None:
+    own = module.split(".")[2]
+    others = [
+        name
+        for name in _imported(module)
+        if name.startswith("beholder.kinds.") and name.split(".")[2] != own
+    ]
+    assert not others, f"{module} imports another kind: {others}; move what both need below kinds"
 
 
 def test_no_modules_import_each_other() -> None:

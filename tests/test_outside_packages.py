@@ -11,10 +11,10 @@ import pytest
 
 from beholder import registry
 from beholder._version import __version__
-from beholder.api import score
 from beholder.cli.main import app
 from beholder.errors import RunError
 from beholder.judges import JUDGES
+from beholder.kinds.scores.door import score
 from beholder.language.links import COREFERENCES
 from beholder.metrics import METRICS, Tools, metric
 from beholder.records import Item

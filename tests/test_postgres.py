@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,6 +132,35 @@ def test_a_connection_that_breaks_in_the_middle_of_work(
     table.do(work)
     assert rounds == [0, 1]
     assert count(table) == 2, "the first round left nothing behind"
+
+
+_LOST = """
+import sys
+from beholder.postgres import Address, Database
+import sqlalchemy as sa
+
+database = Database(Address.read(sys.argv[1]), pause=lambda seconds: None)
+rounds = []
+
+def work(connection):
+    rounds.append(1)
+    number = connection.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
+    if len(rounds) == 1:
+        killer = sa.text("SELECT pg_terminate_backend(:number)")
+        other.do(lambda another: another.execute(killer, {"number": number}))
+    connection.execute(sa.text("SELECT 1"))
+
+other = Database(Address.read(sys.argv[1]))
+database.do(work)
+database.close(), other.close()
+print(len(rounds))
+"""
+
+
+def test_a_lost_connection_prints_nothing(postgres_url: str) -> None:
+    call = [sys.executable, "-c", _LOST, postgres_url]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
 
 
 def test_errors_of_the_net_that_the_driver_lets_through(table: Database) -> None:

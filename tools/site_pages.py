@@ -17,7 +17,7 @@ from mkdocs.structure.files import File, Files
 
 from tools.pages import ROOT, blocks, commands
 
-ROOT_PAGES = ("CONTRIBUTING.md", "CHANGELOG.md")
+ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 GALLERY = "gallery.md"
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)(#[^)]*)?\)")

@@ -8,12 +8,13 @@ import json
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from beholder.errors import RunError
+from beholder.errors import ConfigError, RunError
 
 MOST_JSON = 500_000_000
 """Bytes of the largest JSON file of a run that is read."""
@@ -45,6 +46,20 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
+def check_name(name: object) -> None:
+    """Refuse the name of a file that is no text: tables, logs and pages could not hold it.
+
+    Raises:
+        ConfigError: Shows the name, and says what to do.
+    """
+    try:
+        str(name).encode("utf-8")
+    except UnicodeEncodeError:
+        reading = sys.getfilesystemencoding()
+        other = "" if reading == "utf-8" else f" (names are read as {reading}: try PYTHONUTF8=1)"
+        raise ConfigError(f"{str(name)!r} is not UTF-8{other}; give it another name") from None
+
+
 @contextmanager
 def told(path: Path) -> Iterator[None]:
     """What hinders writing within, in words.
@@ -60,14 +75,18 @@ def told(path: Path) -> Iterator[None]:
         ) from error
 
 
-def make_folder(path: Path) -> None:
+def make_folder(path: Path, mode: int = 0o777) -> None:
     """Make a folder with those above it; it may be there.
+
+    Args:
+        path: The folder.
+        mode: Its rights, if it is made; the process's umask is taken from them.
 
     Raises:
         RunError: It cannot be made.
     """
     with told(path):
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode, parents=True, exist_ok=True)
 
 
 def check_folder(path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from types import ModuleType
+from typing import Any
 
 from beholder.errors import MissingExtraError
 
@@ -45,3 +46,14 @@ def missing(module: str, *, extra: str, purpose: str) -> str | None:
         f"{purpose} needs the package {package!r}, which is not installed: "
         f"pip install 'beholder[{extra}]'"
     )
+
+
+def load(part: str) -> Any:
+    """The object that ``module:name`` names; the module is imported on use.
+
+    Raises:
+        ImportError: There is no such module.
+        AttributeError: The module has no such name.
+    """
+    module, _, name = part.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -21,6 +22,10 @@ T = TypeVar("T")
 
 PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
 """Seconds before what was lost with its connection is done again, one after the other."""
+
+# SQLAlchemy logs connections that it cannot close, which are lost anyhow; without a handler Python
+# would print each with its traceback to the terminal.
+logging.getLogger("sqlalchemy.pool").addHandler(logging.NullHandler())
 
 _MODES = ("disable", "require", "verify-full")
 _SCHEMES = ("postgresql://", "postgres://")

@@ -1,4 +1,9 @@
-"""One small typed registry, used for metrics, embedders, splitters and judges."""
+"""Registries of what can be extended: ``Named`` holds values, ``Registry`` classes made from specs.
+
+Built-in entries stand in a table of ``module:name`` strings, so that listing the names imports
+nothing. Outside packages offer theirs through an entry-point group and are called ``package/name``;
+they are imported when asked for.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,7 @@ from importlib.metadata import (
 from typing import Any, ClassVar, Generic, TypeVar
 
 from beholder.errors import ConfigError, UnknownNameError
+from beholder.given import check_types
 from beholder.spec import Spec, parse
 
 T = TypeVar("T")
@@ -173,6 +179,7 @@ class Registry(Generic[T]):
             inspect.signature(cls).bind(*arguments, **keywords)
         except TypeError as error:
             raise ConfigError(f"{self.kind} {str(parsed)!r}: {error}") from error
+        check_types(cls, keywords, f"{self.kind} {str(parsed)!r}")
         return cls(*arguments, **keywords)
 
     def takes(self, name: str, option: str) -> bool:

@@ -13,9 +13,9 @@ import pytest
 
 from annotated_data import DATA_OF
 from annotating import finish
-from beholder.annotate.study import AnnotationStudy
-from beholder.annotate.tasks import TASKS
 from beholder.cli.main import app
+from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.tasks import TASKS
 from beholder.metrics import METRICS, Metric, Tools, ValueInfo
 from beholder.records import Item, ItemScore, Unit
 from beholder.text.tokenize import words

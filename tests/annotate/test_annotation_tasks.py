@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from annotating import finish, study_of
-from beholder.annotate.agreement import of_kinds, of_numbers, of_rankings
-from beholder.annotate.records import Judgments
-from beholder.annotate.standing import agreement_of
-from beholder.annotate.study import AnnotationStudy
-from beholder.annotate.tasks import TASKS
-from beholder.annotate.tasks.ranking import RankTask
 from beholder.data.row import from_row
 from beholder.errors import ConfigError, ItemError
+from beholder.kinds.annotation.agreement import of_kinds, of_numbers, of_rankings
+from beholder.kinds.annotation.records import Judgments
+from beholder.kinds.annotation.standing import agreement_of
+from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.tasks import TASKS
+from beholder.kinds.annotation.tasks.ranking import RankTask
 from beholder.records import Interval, Reviews
 
 MARK = {"kind": "object", "severity": "minor"}

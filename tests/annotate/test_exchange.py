@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from annotating import finish, study_of
-from beholder.annotate.exchange import bring_in, exported, judgment_rows
-from beholder.annotate.records import Act
 from beholder.errors import ConfigError, DataError
+from beholder.kinds.annotation.exchange import bring_in, exported, judgment_rows
+from beholder.kinds.annotation.records import Act
 
 JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
     "marks": (

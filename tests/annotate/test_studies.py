@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from annotating import finish, study_of
-from beholder.annotate.dealing import AnnotationDesign, order_of
-from beholder.annotate.records import Act, state_of
-from beholder.annotate.study import AnnotationStudy
-from beholder.annotate.tasks import TASKS
-from beholder.annotate.turns import SharedCommits
 from beholder.errors import ConfigError, ItemError, RunError
+from beholder.kinds.annotation.dealing import AnnotationDesign, order_of
+from beholder.kinds.annotation.records import Act, state_of
+from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.tasks import TASKS
+from beholder.kinds.annotation.turns import SharedCommits
 from beholder.postgres import Address
 from servers.postgres import Server
 
@@ -237,8 +237,8 @@ def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(tmp_path: Path) -> No
         for p in "xyz"
         for s in "ABC"
     ]
-    from beholder.annotate.dealing import deal
     from beholder.data.row import from_row
+    from beholder.kinds.annotation.dealing import deal
 
     task = TASKS["pairs"]
     units = task.units([from_row(row) for row in rows])
@@ -309,7 +309,7 @@ def keep(name: str) -> Callable[[list[str]], str]:
 
 def test_saves_that_wait_together_are_written_together() -> None:
     began: list[int] = []
-    commits = SharedCommits[str](lambda: one_write(began))
+    commits = SharedCommits[str](lambda: one_write(began), OSError)
     holds = threading.Event()
     found: dict[str, str | Exception] = {}
 
@@ -341,9 +341,45 @@ def test_saves_that_wait_together_are_written_together() -> None:
     assert found == {name: name for name in ("slow", *names[:-1])}
 
 
+def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothing() -> None:
+    began: list[int] = []
+    commits = SharedCommits[str](lambda: one_write(began), OSError)
+    holds = threading.Event()
+    found: dict[str, str | Exception] = {}
+
+    def slow(kept: list[str]) -> str:
+        assert holds.wait(20)
+        return "slow"
+
+    def odd(kept: list[str]) -> str:
+        raise UnicodeError("surrogates not allowed")
+
+    def save(name: str, work: Callable[[list[str]], str]) -> None:
+        try:
+            found[name] = commits.do(work)
+        except UnicodeError as error:
+            found[name] = error
+
+    works = {"s1": keep("s1"), "odd": odd, "s2": keep("s2")}
+    threads = [threading.Thread(target=save, args=("slow", slow))]
+    threads += [threading.Thread(target=save, args=pair) for pair in works.items()]
+    threads[0].start()
+    while not began:
+        pass
+    for thread in threads[1:]:
+        thread.start()
+    while len(commits._waiting) < len(works):
+        pass
+    holds.set()
+    for thread in threads:
+        thread.join()
+    assert isinstance(found.pop("odd"), UnicodeError)
+    assert found == {"slow": "slow", "s1": "s1", "s2": "s2"}
+
+
 def test_a_write_that_fails_is_told_and_the_next_goes_on() -> None:
     began: list[int] = []
-    commits = SharedCommits[str](lambda: one_write(began))
+    commits = SharedCommits[str](lambda: one_write(began), OSError)
     with pytest.raises(OSError, match="disk is full"):
         commits.do(keep("broken"))
     assert commits.do(keep("after")) == "after"

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beholder.api import score
-from beholder.benchmarks.agree import MetricValue, agree, asked
-from beholder.benchmarks.load import JudgedSet, load
-from beholder.benchmarks.measure import agreement, by_category, collect, scored_items
-from beholder.benchmarks.protocols import Measure, each, generic, n_words, one, protocol
-from beholder.benchmarks.reliability import of_panels, of_ratings, reliability
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
+from beholder.kinds.agreement.agree import MetricValue, agree, asked
+from beholder.kinds.agreement.load import JudgedSet, load
+from beholder.kinds.agreement.measure import agreement, by_category, collect, scored_items
+from beholder.kinds.agreement.protocols import Measure, each, generic, n_words, one, protocol
+from beholder.kinds.scores.door import score
 from beholder.options import WorkOptions
 from beholder.records import Item
+from beholder.run.reliability import of_panels, of_ratings, reliability
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy.command import Cli, runner
 from toy.metric import WordCount
-from toy.without import without
+from toy.without import PLOTS, without
 
 
 def item(name: str, words: int, *, image: str = "", second: int = 0, **judgments: object) -> Item:
@@ -307,7 +307,7 @@ class TestCommands:
     def test_without_matplotlib_agree_says_that_it_draws_nothing(
         self, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        without(monkeypatch, "matplotlib", "beholder.plots")
+        without(monkeypatch, "matplotlib", *PLOTS)
         arguments = ["agree", str(self.data(tmp_path)), "-m", "rouge.rouge_1", "--label", "good",
                      "-o", str(tmp_path / "run"), "--resamples", "0", "--workers", "1"]  # fmt: skip
         done = cli(*arguments)

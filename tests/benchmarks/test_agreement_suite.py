@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from beholder.benchmarks.agree import asked
-from beholder.benchmarks.agreement_suite import (
+from beholder.errors import ConfigError, DataError
+from beholder.kinds.agreement.agree import asked
+from beholder.kinds.agreement.agreement_suite import (
     WITHOUT_A_KEY,
     AgreementSuiteConfig,
     held_against,
     load_sets,
     together,
 )
-from beholder.errors import ConfigError, DataError
+from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
 from beholder.metrics import metric
 from beholder.options import DataOptions
-from beholder.report.agreement_suite import measures_table, suite_table, write_suite
 from beholder.report.study_tables import latex
 from beholder.run.session import Quiet
 from toy.command import Cli, runner

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from beholder.backends import Request, Scripted
-from beholder.benchmarks.annotated import (
+from beholder.errors import DataError
+from beholder.judges import LLMJudge
+from beholder.kinds.agreement.annotated import (
     compare_graphs,
     read_answers,
     read_graphs,
     score_annotated,
     verification,
 )
-from beholder.errors import DataError
-from beholder.judges import LLMJudge
 from beholder.language.reading import GraphReader
 from beholder.metrics.posh.published_graph import PublishedGraph
 

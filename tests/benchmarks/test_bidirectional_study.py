@@ -13,14 +13,14 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
-from beholder.benchmarks.bidirectional.observe import observe
-from beholder.benchmarks.bidirectional.settings import Columns, StudySettings
-from beholder.benchmarks.bidirectional.study import Study, study
 from beholder.cli import main
 from beholder.errors import ConfigError
-from beholder.report.bidirectional import write_bidirectional
+from beholder.kinds.bidirectional.observe import observe
+from beholder.kinds.bidirectional.page import write_bidirectional
+from beholder.kinds.bidirectional.settings import Columns, StudySettings
+from beholder.kinds.bidirectional.study import Study, study
 from toy.bothways import LANGUAGES, SYSTEMS, Reader, World, make_world
-from toy.without import without
+from toy.without import PLOTS, without
 
 if "reader" not in BACKENDS.names():
     BACKENDS.register("reader")(Reader)
@@ -198,7 +198,7 @@ def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lack
 ) -> None:
     found = study(observe(small))
     write_bidirectional(found, small, tmp_path / "whole")
-    without(monkeypatch, "matplotlib", "beholder.plots")
+    without(monkeypatch, "matplotlib", *PLOTS)
     page = Page(write_bidirectional(found, small, tmp_path / "less").read_text("utf-8"))
     whole, less = (
         {str(path.relative_to(tmp_path / name)) for path in (tmp_path / name).rglob("*.*")}

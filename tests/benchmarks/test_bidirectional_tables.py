@@ -10,26 +10,26 @@ from typing import Any
 import pytest
 from scipy import stats as sps
 
-from beholder.benchmarks.bidirectional.categories import category_table
-from beholder.benchmarks.bidirectional.changes import dataset_table
-from beholder.benchmarks.bidirectional.contents import Content, contents, stem
-from beholder.benchmarks.bidirectional.difficulty import difficulty_table, tertiles
-from beholder.benchmarks.bidirectional.languages import language_table
-from beholder.benchmarks.bidirectional.observe import _raters, facts
-from beholder.benchmarks.bidirectional.pairs import Fact, TextPair
-from beholder.benchmarks.bidirectional.rates import length_table, rate_table
-from beholder.benchmarks.bidirectional.ratings import correlation_table, gap_table, rating_table
-from beholder.benchmarks.bidirectional.scores import best_table, direction_table, score_table
-from beholder.benchmarks.bidirectional.selectivity import (
+from beholder.errors import ConfigError
+from beholder.kinds.bidirectional.categories import category_table
+from beholder.kinds.bidirectional.changes import dataset_table
+from beholder.kinds.bidirectional.contents import Content, contents, stem
+from beholder.kinds.bidirectional.difficulty import difficulty_table, tertiles
+from beholder.kinds.bidirectional.languages import language_table
+from beholder.kinds.bidirectional.observe import _raters, facts
+from beholder.kinds.bidirectional.pairs import Fact, TextPair
+from beholder.kinds.bidirectional.rates import length_table, rate_table
+from beholder.kinds.bidirectional.ratings import correlation_table, gap_table, rating_table
+from beholder.kinds.bidirectional.scores import best_table, direction_table, score_table
+from beholder.kinds.bidirectional.selectivity import (
     consensus_table,
     content_table,
     image_table,
     selectivity_table,
     subject_table,
 )
-from beholder.benchmarks.bidirectional.settings import StudySettings
-from beholder.benchmarks.bidirectional.study import study
-from beholder.errors import ConfigError
+from beholder.kinds.bidirectional.settings import StudySettings
+from beholder.kinds.bidirectional.study import study
 from beholder.records import Item, Side, Unit
 from beholder.tables import Column, Table, write_csv
 
@@ -169,6 +169,19 @@ def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> Non
                 values={"har_hallucination_rate": 0.0, "har_omission_rate": 0.0})  # fmt: skip
     har = row(rate_table([pair], ""), direction="har")
     assert (har["n_reference_units"], har["omission_pooled"]) == (1, 0.0)
+
+
+def test_pooled_rates_hold_a_text_against_each_reference_where_none_was_chosen() -> None:
+    human = [Fact("x", voice=0, verified=True, matches=(0,)), Fact("y", voice=1, verified=False)]
+    pair = told("i0", "a", human, [Fact("x", verified=True, matches=(0,))],
+                references=("one", "two"),
+                values={f"{d}_{v}_rate": 0.5 for d in ("har", "mar") for v in ("hallucination", "omission")})  # fmt: skip
+    har, mar = (row(rate_table([pair], ""), direction=d) for d in ("har", "mar"))
+    # The model's one unit stands against both texts, and one of two units of people is covered.
+    assert (har["n_units"], har["n_reference_units"], har["omission_pooled"]) == (2, 2, 0.5)
+    # One of two units of people is made up; the model's unit is covered by one of two people.
+    assert (mar["n_units"], mar["hallucination_pooled"]) == (2, 0.5)
+    assert (mar["n_reference_units"], mar["omission_pooled"]) == (2, 0.5)
 
 
 def test_lengths_count_a_persons_text_once() -> None:

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from beholder.benchmarks.granular import GranularFinding, granular
-from beholder.benchmarks.load import JudgedSet, load
 from beholder.errors import ConfigError
+from beholder.kinds.agreement.granular import GranularFinding, granular
+from beholder.kinds.agreement.load import JudgedSet, load
 from beholder.records import Item
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet

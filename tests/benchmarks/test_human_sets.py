@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from beholder.benchmarks.load import load
-from beholder.benchmarks.marks import MARKED
-from beholder.benchmarks.protocols import PROTOCOLS
-from beholder.benchmarks.sets import SETS
+from beholder.data.marks import MARKED
 from beholder.errors import ConfigError, DataError
+from beholder.kinds.agreement.load import load
+from beholder.kinds.agreement.protocols import PROTOCOLS
+from beholder.kinds.agreement.sets import SETS
 
 
 def write(path: Path, content: Any) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from beholder.api import score
-from beholder.benchmarks.leaderboard import Board, leaderboard
 from beholder.errors import ConfigError, RunError
+from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.report.agreement import leaderboard_tables
+from beholder.report.leaderboard import leaderboard_tables
 from beholder.run import manifest
+from beholder.run.leaderboard import Board, leaderboard
 from beholder.run.store import Store
 from toy.metric import WordCount
 from toy.runs import write_run

@@ -14,15 +14,15 @@ import pytest
 from sklearn.metrics import jaccard_score, precision_recall_fscore_support, roc_auc_score
 
 from beholder import stats
-from beholder.benchmarks.agree import MetricValue, agree, asked
-from beholder.benchmarks.agreement_suite import AgreementSuiteConfig, held_against
-from beholder.benchmarks.caparena import agreement, net_wins
-from beholder.benchmarks.granular import GranularFinding, granular
-from beholder.benchmarks.load import JudgedSet, load
-from beholder.benchmarks.measure import agreement as measured
-from beholder.benchmarks.measure import collect
-from beholder.benchmarks.protocols import protocol
 from beholder.errors import DataError
+from beholder.kinds.agreement.agree import MetricValue, agree, asked
+from beholder.kinds.agreement.agreement_suite import AgreementSuiteConfig, held_against
+from beholder.kinds.agreement.caparena import agreement, net_wins
+from beholder.kinds.agreement.granular import GranularFinding, granular
+from beholder.kinds.agreement.load import JudgedSet, load
+from beholder.kinds.agreement.measure import agreement as measured
+from beholder.kinds.agreement.measure import collect
+from beholder.kinds.agreement.protocols import protocol
 from beholder.metrics import Tools
 from beholder.options import DataOptions
 from beholder.records import Item

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beholder.benchmarks.perturb import PERTURBATIONS, sentences
+from beholder.kinds.agreement.suites.perturb import PERTURBATIONS, sentences
 
 TEXT = "One dog runs. It is black. A cat sits on the left. Two birds fly."
 OTHER = "A boat sails. The sea is calm. Clouds pass."

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from beholder.benchmarks.published_files import read_columns, read_lines
 from beholder.errors import DataError
+from beholder.kinds.agreement.published_files import read_columns, read_lines
 
 SEPARATORS = "a\u2028b\u2029c\u0085d\x1ce"
 

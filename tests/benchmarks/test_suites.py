@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from beholder.backends import BACKENDS, Answer, Backend, Capabilities, Request, Sample
-from beholder.benchmarks import authors, comparison
-from beholder.benchmarks.agree import MetricValue
-from beholder.benchmarks.perturb import PERTURBATIONS
 from beholder.errors import ConfigError
+from beholder.kinds.agreement.agree import MetricValue
+from beholder.kinds.agreement.suites import authors, comparison
+from beholder.kinds.agreement.suites.perturb import PERTURBATIONS
 from beholder.metrics import METRICS, Metric, Tools, ValueInfo
 from beholder.records import Item, ItemScore
 from beholder.run.scores import ScoreConfig, run_scores

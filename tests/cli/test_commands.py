@@ -219,6 +219,25 @@ def test_metrics_show_and_doctor_tell_what_there_is(cli: Cli) -> None:
     assert "pip install 'beholder[vllm]'" in doctor.out
 
 
+def test_doctor_finds_damaged_and_missing_built_in_files(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # SHA-256 of "abc", from FIPS 180-2, appendix B.1.
+    of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    names = ("sound.txt", "damaged.txt", "missing.txt")
+    manifest = tmp_path / doctor_module.MANIFEST
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"data": dict.fromkeys(names, of_abc)}))
+    (tmp_path / "sound.txt").write_bytes(b"abc")
+    (tmp_path / "damaged.txt").write_bytes(b"abd")
+    assert doctor_module._damaged(tmp_path) == ["damaged.txt", "missing.txt"]
+
+    monkeypatch.setattr(doctor_module, "_damaged", lambda package: ["damaged.txt"])
+    done = cli("doctor")
+    assert done.code == 1
+    assert "not as released, reinstall beholder: damaged.txt" in " ".join(done.out.split())
+
+
 def test_doctor_finds_a_package_under_another_name(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

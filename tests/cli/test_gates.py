@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from beholder import metrics
-from beholder.cli.gates import Gate, PassedGate, check, gates_table, missed, parse_gate
 from beholder.errors import ConfigError
+from beholder.kinds.scores.gates import Gate, PassedGate, check, gates_table, missed, parse_gate
 from beholder.metrics import Metric
 from beholder.records import Estimate, MetricResult
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from beholder.backends import Answer, Sample, Usage
-from beholder.cli.cache import cache_at
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Record
+from beholder.terminal.cache_place import cache_at
 from toy.command import Cli, runner
 
 

@@ -78,6 +78,26 @@ def test_extract_like_human_storylines_in_every_way(cli: Cli) -> None:
     ).err  # fmt: skip
 
 
+def test_replications_that_find_one_storyline_in_another_order_are_one(cli: Cli) -> None:
+    # Only the two in the middle of one month may stand either way; the one path that is coherent
+    # leaves them out: from first to last picture, through the picture half way between.
+    vectors = {"a": (1, 0, 0), "b": (0, 0, 1), "c": (0.7, 0.7, 0), "d": (0, 0.1, 1), "e": (0, 1, 0)}
+    dates = {"a": "1931-01-01", "b": "1931", "c": "1931", "d": "1931", "e": "1931-12-31"}
+    Path("five.csv").write_text(
+        "id,image,date\n" + "".join(f"{n},{n}.jpg,{dates[n]}\n" for n in vectors), "utf-8"
+    )
+    np.savez("five.npz", ids=np.array(list(vectors)), embeddings=np.array(list(vectors.values())))
+    for name in vectors:
+        Path(f"{name}.jpg").write_bytes(next(Path("data").rglob("*.jpg")).read_bytes())
+    done = cli(
+        "extract", "five.csv", "--source", "a", "--target", "e", "-k", "3", "--method", "trails",
+        "--replications", "10", "--embedder", "npz:five.npz", "-o", "five.jsonl",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert {tuple(f.id for f in s.frames) for s in _sequences("five.jsonl")} == {("a", "c", "e")}
+    assert "10 storylines, 1 of them different" in done.err
+
+
 def test_extract_from_a_folder_with_handcrafted_vectors_says_what_they_are(cli: Cli) -> None:
     pytest.importorskip("skimage")
     Path("data/img/broken.jpg").write_bytes(b"x")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from beholder.backends import Usage
-from beholder.cli.progress import RECENT, TerminalProgress
+from beholder.terminal.progress import RECENT, TerminalProgress
 
 
 class Clock:

@@ -11,10 +11,10 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
-from beholder.benchmarks.bidirectional.observe import observe
-from beholder.benchmarks.bidirectional.study import study
 from beholder.data import read_items
 from beholder.errors import ConfigError, DataError
+from beholder.kinds.bidirectional.observe import observe
+from beholder.kinds.bidirectional.study import study
 from beholder.records import Item
 from beholder.run.rows.inputs import rebased, word_limits
 from toy import killing

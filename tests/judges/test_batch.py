@@ -73,14 +73,18 @@ def test_repeats_whose_bodies_are_equal_are_answered_apart(tmp_path: Path) -> No
 
 def test_answers_drawn_without_a_seed_are_drawn_apart() -> None:
     """A server that gives one answer at a time is asked for each, in bodies that are equal."""
-    drawn = Request((Message("user", ("?",)),), Sampling(temperature=1.0, n=3))
+    drawn = [
+        Request((Message("user", ("?",)),), Sampling(temperature=1.0, n=3 - k), replicate=1000 * k)
+        for k in range(3)
+    ]
 
     with serving(Numbered()) as server:
         one = OpenAI("m", base_url=server.url, extra={"seed": None}, **QUICK)
 
         async def samples() -> list[str]:
             await one.draws_copies()  # one answer came where several were asked for
-            return [sample.text for sample in (await one.chat(drawn)).samples]
+            answers = [await one.chat(request) for request in drawn]
+            return [sample.text for answer in answers for sample in answer.samples]
 
         assert run_beside(server, samples()) == ["answer 0"] * 3, "one batch each"
         assert len(set(server.sent())) == 3

@@ -95,6 +95,21 @@ def test_an_answer_comes_back_as_it_was_and_the_first_one_stays(
     assert list(cache.records()) == [RECORD]
 
 
+def test_draws_become_one_answer_that_cost_what_they_cost_here(cache: AnswerCache) -> None:
+    whole = replace(RECORD, cost=9.0)
+    draws = [replace(RECORD.draw(place), cost=cost) for place, cost in ((0, 0.5), (2, 0.0))]
+    for draw in draws:
+        cache.put_answer(draw)
+    assert len({RECORD.key, *(draw.key for draw in draws)}) == 3
+    cache.put_whole(whole, [draw.key for draw in draws])
+    assert list(cache.records()) == [replace(whole, cost=0.5)]
+    cache.put_answer(record(2).draw(0))
+    cache.put_whole(record(2, cost=None), [record(2).draw(0).key])
+    assert [one.cost for one in cache.records()] == [0.5, None], "of which no price is known"
+    cache.put_whole(record(2), [])
+    assert [one.cost for one in cache.records()] == [0.5, None], "the first one stays"
+
+
 def test_all_answers_come_oldest_first(cache: AnswerCache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("beholder.judges.answer_database._PAGE", 3)
     records = [record(n) for n in (5, 1, 4, 2, 6, 3, 7)]

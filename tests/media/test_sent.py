@@ -16,8 +16,8 @@ from beholder.backends import Scripted
 from beholder.backends.images import for_model
 from beholder.errors import ItemError
 from beholder.judges import LLMJudge
+from beholder.kinds.narratives.views import by_sight
 from beholder.metrics import Tools
-from beholder.narratives.views import by_sight
 from beholder.records import Frame, Item
 from beholder.run.rows.askers import CaptionRow
 from beholder.run.thumbs import thumb, write_thumbs

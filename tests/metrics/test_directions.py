@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from beholder.api import score
 from beholder.errors import ConfigError
+from beholder.kinds.scores.door import score
+from beholder.kinds.scores.page import write_report
 from beholder.metrics import METRICS, ValueInfo
 from beholder.records import Item
-from beholder.report.html import write_report
 from beholder.report.markdown import run_tables
 from beholder.rewards import reward
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow

@@ -75,9 +75,37 @@ def test_pairs_are_those_with_all_references_together(monkeypatch: pytest.Monkey
 
 def test_the_page_of_a_metric_tells_its_bounds() -> None:
     assert (
-        "Takes of each item: 1,000,000 characters in all texts together, 50,000,000 pairs of words."
-        in describe(METRICS.get("vcs_short"))
+        "Takes of each item: 1,000,000 characters in all texts together, 200,000 of them outside"
+        " words, 50,000,000 pairs of words." in describe(METRICS.get("vcs_short"))
     )
-    assert "Takes of each item: 100,000 characters in all texts together." in describe(
-        METRICS.get("dcscore")
+    assert (
+        "Takes of each item: 100,000 characters in all texts together, 20,000 of them outside"
+        " words." in describe(METRICS.get("dcscore"))
     )
+
+
+@pytest.mark.parametrize("sign", ['"', "(", "😀", "$ "])
+@pytest.mark.parametrize("name", BUILTIN)
+def test_signs_count_as_the_words_they_cost(name: str, sign: str) -> None:
+    most = METRICS.get(name).bounds.characters // 5
+    METRICS.get(name).bounds.check(Item("1", sign * (most - 9), (sign * 9,), ("a.png",)), name)
+    with pytest.raises(
+        ItemError,
+        match=f"have {most + 1:,} characters outside words; {name} takes up to {most:,}$",
+    ):
+        METRICS.get(name).bounds.check(Item("1", sign * (most - 9), (sign * 10,)), name)
+
+
+def test_no_script_has_too_many_signs() -> None:
+    # Vowel signs and viramas belong to words; 2,600 characters each, of which a fifth may be signs.
+    for text in ("एक कुत्ता दौड़ रहा है। " * 113, "夜の街、看板が光る。" * 260, "A dog, a cat. " * 186):
+        Bounds(characters=len(text)).check(Item("1", text, ()), "m")
+
+
+def test_signs_are_compared_like_words() -> None:
+    # 7,071 x 7,071 are below 50,000,000 pairs, 7,072 x 7,072 above.
+    Bounds(compares="words").check_words(["a " * 7071], "m")
+    Bounds(compares="words").check_words(['"' * 7071], "m")
+    for text in ("a " * 7072, '"' * 7072):
+        with pytest.raises(ItemError, match="m would compare 50,013,184 pairs"):
+            Bounds(compares="words").check_words([text], "m")

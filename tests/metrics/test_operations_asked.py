@@ -19,14 +19,14 @@ from beholder.errors import ItemError
 from beholder.judges import Draw, Judge, judge
 from beholder.judges.operations import OPERATIONS, Operation
 from beholder.judges.templates import Templates
+from beholder.kinds.generation.reviews import WriteReviews
+from beholder.kinds.narratives.judging import CaptionFrame, RateSteps, RateStoryline
+from beholder.kinds.ranking.rankers import ByMetric
+from beholder.kinds.ranking.response import Response
 from beholder.metrics import METRICS, metric, params
 from beholder.metrics.asker import Asker
-from beholder.metrics.irr.rankers import ByMetric
-from beholder.metrics.irr.response import Response
-from beholder.narratives.judging import CaptionFrame, RateSteps, RateStoryline
 from beholder.records import Frame, Item, Reviews, Storyline
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow, VaryRow
-from beholder.run.rows.reviews import WriteReviews
 from toy import recorded
 from toy.tools import OneJudge
 

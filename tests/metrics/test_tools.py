@@ -10,8 +10,8 @@ import pytest
 from beholder.aio import run_sync
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Tally
+from beholder.kinds.ranking.rankers import ByMetric
 from beholder.metrics import Tools, metric
-from beholder.metrics.irr.rankers import ByMetric
 from beholder.metrics.tools import check_taken
 from beholder.records import Item, ItemFailure, ItemScore, Reviews
 from beholder.run.plan import plan

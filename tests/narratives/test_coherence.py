@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from beholder.errors import ConfigError
-from beholder.narratives import Space, coherence, dtw
+from beholder.kinds.narratives.storylines import Space, coherence, dtw
 
 TURN = [[1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.0, -5.0]]  # angles 90, 180, 0 degrees
 

@@ -13,7 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beholder.errors import ConfigError
-from beholder.narratives import Space, maxmin, narrative_map, random_storyline, trail
+from beholder.kinds.narratives.storylines import (
+    Space,
+    maxmin,
+    narrative_map,
+    random_storyline,
+    trail,
+)
 
 
 def _space(n: int, seed: int = 0, **options: Any) -> Space:
@@ -181,7 +187,7 @@ def test_an_ordered_trail_is_the_widest_and_then_the_shortest(seed: int) -> None
 
 
 def test_trails_in_blocks_find_what_whole_matrices_find(monkeypatch: pytest.MonkeyPatch) -> None:
-    import beholder.narratives.trails as module
+    import beholder.kinds.narratives.storylines.trails as module
 
     space = _space(700, 4)
     whole = trail(space, source=0, target=699)
@@ -190,7 +196,7 @@ def test_trails_in_blocks_find_what_whole_matrices_find(monkeypatch: pytest.Monk
 
 
 def test_maxmin_without_kept_tiles_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    import beholder.narratives.edges as module
+    import beholder.kinds.narratives.storylines.edges as module
 
     space = _space(300, 4)
     kept = maxmin(space, 7, source=0, target=299, window=90)

@@ -16,9 +16,7 @@ from beholder.backends import Request, Scripted
 from beholder.dates import PartialDate
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Answers, LLMJudge
-from beholder.metrics import Tools
-from beholder.metrics.asker import Asker, Outcome, attempt
-from beholder.narratives.judging import (
+from beholder.kinds.narratives.judging import (
     CaptionFrame,
     RateSteps,
     RateStoryline,
@@ -27,8 +25,10 @@ from beholder.narratives.judging import (
     values,
     votes_of,
 )
-from beholder.narratives.settings import Voting
-from beholder.narratives.views import known_data
+from beholder.kinds.narratives.settings import Voting
+from beholder.kinds.narratives.views import known_data
+from beholder.metrics import Tools
+from beholder.metrics.asker import Asker, Outcome, attempt
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from toy.tools import OneJudge
 

@@ -17,9 +17,9 @@ import pytest
 
 from beholder.embed.images import image_embedder
 from beholder.errors import ConfigError, ItemError
+from beholder.kinds.narratives.measuring import MeasureCoherence, coherence_in, nearest_in
 from beholder.metrics import Tools
 from beholder.metrics.asker import Outcome, attempt
-from beholder.narratives.measuring import MeasureCoherence, coherence_in, nearest_in
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 VECTORS = {

@@ -11,14 +11,14 @@ import pytest
 from beholder.backends import Answer, Sample, Usage
 from beholder.errors import ConfigError
 from beholder.judges.answers import InMemory, Record
-from beholder.narratives import Space, coherence, maxmin, narrative_map, trail
-from beholder.narratives.cost import Stage, estimated_tokens, spent_on
-from beholder.narratives.edges import earliest_sources
-from beholder.narratives.hybrid import choose, combine
-from beholder.narratives.maps import _likeliest_route
-from beholder.narratives.paths import StorylinePath, ends
-from beholder.narratives.states import states
-from beholder.narratives.steps import StepRow, steps_table
+from beholder.kinds.narratives.cost import Stage, estimated_tokens, spent_on
+from beholder.kinds.narratives.hybrid import choose, combine
+from beholder.kinds.narratives.steps import StepRow, steps_table
+from beholder.kinds.narratives.storylines import Space, coherence, maxmin, narrative_map, trail
+from beholder.kinds.narratives.storylines.edges import earliest_sources
+from beholder.kinds.narratives.storylines.maps import _likeliest_route
+from beholder.kinds.narratives.storylines.paths import StorylinePath, ends
+from beholder.kinds.narratives.storylines.states import states
 from beholder.records import ItemScore
 
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from beholder.data import read_frames
 from beholder.dates import PartialDate
 from beholder.errors import ConfigError
-from beholder.narratives.extract import ExtractionTask, extract
-from beholder.narratives.settings import Extraction, ExtractionMethod
-from beholder.narratives.timeline import chronology, steps_back
+from beholder.kinds.narratives.settings import Extraction, ExtractionMethod
+from beholder.kinds.narratives.storylines.extract import ExtractionTask, extract
+from beholder.kinds.narratives.storylines.timeline import chronology, steps_back
 from beholder.records import Frame
 
 METHODS: tuple[ExtractionMethod, ...] = get_args(ExtractionMethod)

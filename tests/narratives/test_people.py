@@ -10,11 +10,11 @@ import pytest
 
 from beholder.aio import run_sync
 from beholder.errors import ConfigError, DataError, ItemError
+from beholder.kinds.narratives.config import NarrateConfig
+from beholder.kinds.narratives.judging import Vote
+from beholder.kinds.narratives.people import PeopleVotes
 from beholder.metrics import Tools
-from beholder.narratives.judging import Vote
-from beholder.narratives.people import PeopleVotes
 from beholder.records import Frame, Storyline
-from beholder.run.narrate.config import NarrateConfig
 
 WALK = Storyline("walk", tuple(Frame(name) for name in "abc"))
 TRIP = Storyline("trip", tuple(Frame(name) for name in "de"))

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from beholder.errors import ConfigError
-from beholder.narratives.cost import PUBLISHED_SECONDS, Rates, Stage, measured
-from beholder.narratives.hybrid import choose, combine
-from beholder.narratives.models import between_models
-from beholder.narratives.space import Floats
-from beholder.narratives.steps import Breaks, StepRow, breaks_table, steps_table, told_by
-from beholder.narratives.study import JudgedStoryline, tables
+from beholder.kinds.narratives.cost import PUBLISHED_SECONDS, Rates, Stage, measured
+from beholder.kinds.narratives.hybrid import choose, combine
+from beholder.kinds.narratives.models import between_models
+from beholder.kinds.narratives.steps import Breaks, StepRow, breaks_table, steps_table, told_by
+from beholder.kinds.narratives.storylines.space import Floats
+from beholder.kinds.narratives.study import JudgedStoryline, tables
 from beholder.stats import reliability_verdict
 
 NAN = math.nan
@@ -107,6 +107,7 @@ def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
     assert (row["n"], row["n_failed"], row["n_votes"], row["n_votes_failed"]) == (2, 1, 3, 3)
     assert row["mean"] == 6.5
     assert row["within_sd"] == pytest.approx(math.sqrt(2))  # of 4 and 6 alone
+    assert row["within_sd_population"] == pytest.approx(1)
     (reliability,) = tables(subjects)["reliability"]
     assert reliability["n_left_out"] == 2
     assert "at least two narratives" in reliability["reason"]

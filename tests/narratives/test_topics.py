@@ -9,7 +9,7 @@ import pytest
 
 from beholder.dates import PartialDate
 from beholder.errors import ConfigError
-from beholder.narratives import (
+from beholder.kinds.narratives.storylines import (
     Space,
     chronology,
     coherence,
@@ -18,8 +18,8 @@ from beholder.narratives import (
     spread_labels,
     topic_clusters,
 )
-from beholder.narratives.space import Floats
-from beholder.narratives.topics import topics_by, umap_vectors
+from beholder.kinds.narratives.storylines.space import Floats
+from beholder.kinds.narratives.storylines.topics import topics_by, umap_vectors
 from beholder.records import Frame
 
 pytest.importorskip("sklearn")

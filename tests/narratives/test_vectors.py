@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beholder.narratives import Space, coherence, dtw, maxmin, trail
+from beholder.kinds.narratives.storylines import Space, coherence, dtw, maxmin, trail
 from toy.vectors import load_vectors
 
 READINGS: dict[str, tuple[Any, float]] = {

@@ -11,9 +11,9 @@ import pytest
 
 from beholder.backends import BACKENDS
 from beholder.errors import RunError
-from beholder.report.made import write_made
+from beholder.kinds.generation.page import write_made
+from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow
-from beholder.run.rows.reviews import ReviewsConfig, run_reviews
 from beholder.run.rows.rows import RowsConfig, run_rows
 from beholder.run.session import Quiet
 from toy.bothways import Reader

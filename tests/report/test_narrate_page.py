@@ -11,21 +11,26 @@ import pytest
 
 from beholder.backends import BACKENDS, Answer, Request
 from beholder.errors import RunError
-from beholder.narratives.settings import Voting
-from beholder.report import write_study, write_study_figures
+from beholder.kinds.narratives import results
+from beholder.kinds.narratives.config import (
+    CoherenceOptions,
+    CollectionOptions,
+    NarrateConfig,
+    Part,
+)
+from beholder.kinds.narratives.engine import run_narratives
+from beholder.kinds.narratives.report import side_by_side_tables, study_tables, terminal_tables
+from beholder.kinds.narratives.report.cost_tables import captions_or_sight_table
+from beholder.kinds.narratives.report.judge_tables import model_tables
+from beholder.kinds.narratives.report.page import write_study, write_study_figures
+from beholder.kinds.narratives.settings import Voting
 from beholder.report.cells import show_cell
-from beholder.report.narrate import side_by_side_tables, study_tables, terminal_tables
-from beholder.report.narrate.cost_tables import captions_or_sight_table
-from beholder.report.narrate.judge_tables import model_tables
 from beholder.report.plain import as_text
 from beholder.report.study_tables import html
-from beholder.run.narrate import results
-from beholder.run.narrate.config import CoherenceOptions, CollectionOptions, NarrateConfig, Part
-from beholder.run.narrate.engine import run_narratives
 from beholder.run.session import Quiet
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
-from toy.without import without
+from toy.without import PLOTS, without
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
@@ -320,7 +325,7 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
 ) -> None:
     make_collection(tmp_path / "data")
     run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))
-    without(monkeypatch, "matplotlib", "beholder.plots")
+    without(monkeypatch, "matplotlib", *PLOTS)
     page = Page(write_study(run).read_text("utf-8"))
     assert not [a for tag, a in page.tags if tag == "img"]
     assert len(page.with_class("shot")) > 10

@@ -11,12 +11,12 @@ import pytest
 from PIL import Image
 
 import beholder
-from beholder.benchmarks import agree
 from beholder.errors import RunError
+from beholder.kinds.agreement import agree
+from beholder.kinds.agreement.people import people
+from beholder.kinds.scores.page import write_report
 from beholder.records import Item, ItemScore
-from beholder.report import write_report
 from beholder.report.comparison import write_comparison
-from beholder.report.people import people
 from beholder.run.compare import compare
 from beholder.run.store import Store
 from toy.payloads import PAYLOADS

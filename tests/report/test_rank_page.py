@@ -15,20 +15,21 @@ from matplotlib.patches import Rectangle
 
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, MissingExtraError, RunError
-from beholder.metrics.irr.scorers import ranker
-from beholder.plots.ranking import threshold_figure
+from beholder.kinds.generation.instructions import annotation_instructions
+from beholder.kinds.ranking import results
+from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.page import matrices, write_ranking
+from beholder.kinds.ranking.plots import threshold_figure
+from beholder.kinds.ranking.scorers import ranker
+from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.cells import show_cell
 from beholder.report.draw import draw_figures
 from beholder.report.plain import as_text
-from beholder.report.rank import annotation_instructions, ranking_tables, write_ranking
-from beholder.report.rank.page import matrices
-from beholder.run.rank import results
-from beholder.run.rank.config import RankConfig
-from beholder.run.rank.engine import run_ranking
 from beholder.run.session import Quiet
 from toy.browser import EXECUTABLE, browser
 from toy.reviewer import Reviewer, write_reviews
-from toy.without import without
+from toy.without import PLOTS, without
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>=1+1"
 
@@ -247,7 +248,7 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
     run = _run(tmp_path)
     whole = Page(write_ranking(run).read_text("utf-8"))
     assert [a["class"] for tag, a in whole.tags if tag == "img"] == ["curves"]
-    without(monkeypatch, "matplotlib", "beholder.plots")
+    without(monkeypatch, "matplotlib", *PLOTS)
     page = Page(write_ranking(run).read_text("utf-8"))
     assert not [a for tag, a in page.tags if tag == "img"]
     assert "pip install 'beholder[plots]'" in " ".join(page.words)

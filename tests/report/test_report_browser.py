@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from beholder.kinds.scores.page import write_report
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.report import write_report
 from toy.browser import EXECUTABLE, Page, browser
 from toy.runs import Outcome, lemon_run, lemons, sentence_score, write_run
 

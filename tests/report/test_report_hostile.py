@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from beholder.kinds.scores.page import write_report
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.report import write_report
 from toy.browser import EXECUTABLE, browser
 from toy.payloads import PAYLOADS
 from toy.runs import Outcome, write_run

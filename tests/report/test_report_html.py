@@ -16,9 +16,8 @@ import numpy as np
 import pytest
 
 from beholder.errors import RunError
+from beholder.kinds.scores.page import render, write_report
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.report import write_report
-from beholder.report.html import render
 from beholder.report.views import view_of
 from beholder.run.store import Store
 from toy.runs import Outcome, lemon_run, lemons, sentence_score, write_run

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import beholder
+from beholder.kinds.scores.frequent import frequent
+from beholder.kinds.scores.page import write_report
 from beholder.records import Unit
-from beholder.report import write_report
-from beholder.report.frequent import frequent
 from toy.browser import EXECUTABLE, Page, browser
 
 ROWS = [

@@ -6,16 +6,37 @@ import asyncio
 import inspect
 import json
 import logging
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from beholder.errors import ConfigError, ItemError, RunError
+from beholder.metrics import Tools
+from beholder.records import Item
 from beholder.rewards import LengthGuard, Reward, reward
-from toy.metric import WordCount
+from toy.metric import Asked, WordCount
+
+
+@dataclass(frozen=True)
+class WordJudge(Asked):
+    """Refuses some texts before it asks."""
+
+    registered_name = "word_judge"
+
+    async def gather(self, item: Item, tools: Tools) -> float:
+        if "FAIL" in item.candidate:
+            raise ItemError("the candidate says FAIL")
+        return await super().gather(item, tools)
 
 
 @pytest.fixture
@@ -170,6 +191,126 @@ def test_a_dead_worker_is_told_and_the_next_batch_works() -> None:
         assert _call(asked, ["two words"]) == [2.0]
     finally:
         asked.close()
+
+
+def test_workers_that_were_killed_while_idle_are_replaced() -> None:
+    with closing(reward(WordCount(), guards=(), workers=2)) as asked:
+        assert _call(asked, ["two words", "one"]) == [2.0, 1.0]
+        for _ in range(2):
+            workers = multiprocessing.active_children()
+            assert workers
+            for worker in workers:
+                assert worker.pid is not None
+                os.kill(worker.pid, signal.SIGKILL)
+                worker.join()
+            assert _call(asked, ["two words", "one"]) == [2.0, 1.0]
+
+
+def test_calls_that_overlap_share_the_workers_that_replace_dead_ones() -> None:
+    async def both(asked: Reward) -> list[Any]:
+        calls = [asked(["p"], ["DIE"]), asked(["p"], ["two words"])]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    with closing(reward(WordCount(), guards=(), workers=1)) as asked:
+        dead, _ = asyncio.run(both(asked))
+        assert isinstance(dead, RunError)
+        assert _call(asked, ["two words"]) == [2.0]
+
+
+FORKED = """
+import asyncio, os, sys
+from beholder.rewards import reward
+
+if __name__ == "__main__":
+    asked = reward("rouge", value="rouge_1", guards=(), workers=1)
+    ask = lambda: asyncio.run(asked(completions=["a dog"], references=["a dog"]))
+    assert ask() == [1.0]
+    child = os.fork()
+    if not child:
+        assert sys.argv[1] == "idle" or ask() == [1.0]
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert ask() == [1.0], "the child has left the workers of its parent alone"
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+@pytest.mark.parametrize("child", ["idle", "asks"])
+def test_a_forked_child_ends_in_silence(tmp_path: Path, child: str) -> None:
+    script = tmp_path / "forked.py"
+    script.write_text(FORKED, encoding="utf-8")
+    command = [sys.executable, "-W", "ignore", str(script), child]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("completion", "said"),
+    [
+        (None, "None"),
+        (5, "5"),
+        (b"text", "b'text'"),
+        ([{"role": "assistant", "content": 5}], "{'role': 'assistant', 'content': 5}"),
+        ([{"content": [None]}], "None"),
+        ([{"content": [5]}], "5"),
+        ([{"content": [{"text": None}]}], "{'text': None}"),
+        ([5], "5"),
+        (["text"], "'text'"),
+    ],
+)
+def test_what_is_no_completion_is_refused_in_words(
+    rouge: Reward, completion: Any, said: str
+) -> None:
+    words = f"completion 2: a completion holds {re.escape(said)}: expected a text, or messages"
+    with pytest.raises(ConfigError, match=words):
+        _call(rouge, ["a dog", completion], references=["a dog"] * 2)
+
+
+@pytest.mark.parametrize("reference", [5, float("nan"), b"a dog", {"text": "a dog"}, ["a", 5]])
+def test_what_is_no_reference_is_refused_in_words(rouge: Reward, reference: Any) -> None:
+    with pytest.raises(ConfigError, match=r"the column of references holds .*: expected a text"):
+        _call(rouge, ["a dog", "a dog"], references=["a dog", reference])
+
+
+ODD_TEXTS = {
+    "vcs": ["((((", "!!!", "\ufdd0", "half \ud800", "\udfff", ""],
+    "vcs_short": ["((((", "\ufdd0", "half \ud800"],
+    "accord": ["dog " * 7200, "half \ud800"],
+    "posh": ["dog " * 300_000, "half \ud800"],
+}
+
+
+@pytest.mark.parametrize("metric", ODD_TEXTS)
+def test_texts_that_are_refused_at_any_step_get_the_lowest_reward(
+    metric: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts: list[Any] = ["A dog sleeps on a sofa.", *ODD_TEXTS[metric]]
+    with closing(reward(metric, lowest=-3.0, guards=(), workers=1)) as asked:
+        good, *bad = _call(asked, texts, references=["A dog is asleep."] * len(texts))
+        assert good is not None
+        assert good > -3
+        assert bad == [-3.0] * len(bad)
+        unfit = _call(asked, texts[:1], references=["\ud800"])
+        assert unfit == [None], "a reference that cannot be used is no fault of the text"
+    assert "bug" not in caplog.text
+
+
+def test_dense_rewards_of_a_text_that_is_refused_are_the_lowest() -> None:
+    with closing(reward("vcs_short", guards=(), workers=1)) as asked:
+        offsets = [[(0, 2), (2, 4)], [(0, 1)]]
+        found = asyncio.run(
+            asked.dense(["((((", "x"], offsets, references=["A dog sleeps.", "(((("])
+        )
+    assert found == [[-1.0, -1.0], None]
+
+
+def test_a_text_that_a_judge_would_not_be_asked_about_is_at_fault(tmp_path: Path) -> None:
+    """Another text is tried with typical answers: the judge, which refuses all, is not asked."""
+    rules = tmp_path / "rules.jsonl"
+    rules.write_text('{"contains": "no such text", "answer": 1}\n', encoding="utf-8")
+    with closing(reward(WordJudge(judge=f"scripted:{rules}"), guards=())) as asked:
+        found = _call(asked, ["FAIL", "a dog"], references=["a dog"] * 2)
+    assert found == [1.0, None]
 
 
 def test_judges_are_asked_in_the_loop_and_their_answers_kept(tmp_path: Path) -> None:

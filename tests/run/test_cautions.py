@@ -11,8 +11,9 @@ from rich.console import Console
 
 import beholder
 from beholder import Item
+from beholder.kinds.scores.page import write_report
 from beholder.metrics import metric
-from beholder.report import summary_table, write_report
+from beholder.report import summary_table
 from beholder.report.study_tables import TerminalTable
 
 # Two items of 60 words against 5 (a gap of 55: a Gaussian of exp(-55 ** 2 / 72) = 6e-19 at most)

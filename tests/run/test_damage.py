@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from beholder.api import Run, score
+from beholder.api import Run
 from beholder.errors import BeholderError, RunError
+from beholder.kinds.scores.door import score
 from beholder.records import Item
 from beholder.report import draw
 from beholder.run.compare import compare
@@ -135,6 +136,40 @@ def test_no_damage_makes_a_traceback(tmp_path: Path, name: str) -> None:
             act()
         except BeholderError:  # anything else fails the test
             continue
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("name", DAMAGES)
+def test_of_two_runs_the_damaged_one_is_named(tmp_path: Path, name: str, first: bool) -> None:
+    whole, run = _run(tmp_path / "whole"), _run(tmp_path / "hurt")
+    DAMAGES[name](run)
+    said = str(run)
+    try:
+        with (
+            Store.read(run if first else whole) as a,
+            Store.read(whole if first else run) as b,
+        ):
+            compare(a, b)
+    except BeholderError as error:
+        said = str(error)
+    # Where the whole one is named, so is the other, as in "A and B share no id".
+    assert str(run) in said or str(whole) not in said
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_store_that_is_found_damaged_while_another_is_open(tmp_path: Path, first: bool) -> None:
+    whole, run = _run(tmp_path / "whole"), _run(tmp_path / "hurt")
+    file = run / FILE_NAME
+    data = bytearray(file.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)  # all pages but the first
+    file.write_bytes(bytes(data))
+    folders = (run, whole) if first else (whole, run)
+    with (
+        pytest.raises(RunError, match=r"hurt/store\.sqlite cannot be used as a store"),
+        Store.read(folders[0]) as a,
+        Store.read(folders[1]) as b,
+    ):
+        compare(a, b)
 
 
 def test_random_bytes_in_the_store_make_no_traceback(tmp_path: Path) -> None:

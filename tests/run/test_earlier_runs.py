@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from beholder import releases
-from beholder.api import Run, score
+from beholder.api import Run
 from beholder.errors import RunError
 from beholder.judges import judge, templates
 from beholder.judges.templates import Templates
+from beholder.kinds.scores.door import score
 from beholder.report import draw
 from beholder.run.compare import compare
 from beholder.run.session import Quiet

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from beholder import releases
-from beholder.api import Run, score
+from beholder.api import Run
 from beholder.errors import ConfigError, DataError, RunError
+from beholder.kinds.scores.door import score
 from beholder.metrics import METRICS
 from beholder.records import Item, ItemFailure
 from beholder.run.session import Quiet

@@ -18,22 +18,22 @@ import pytest
 from beholder.backends import BACKENDS
 from beholder.errors import RunError
 from beholder.judges.templates import Templates
-from beholder.metrics import metric
-from beholder.metrics.irr.rankers import ByMetric
-from beholder.metrics.irr.response import Response
-from beholder.narratives.settings import Voting
-from beholder.options import DataOptions, JudgeOptions, WorkOptions
-from beholder.run.narrate.config import (
+from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
+from beholder.kinds.narratives.config import (
     CoherenceOptions,
     CollectionOptions,
     HybridOptions,
     NarrateConfig,
 )
-from beholder.run.narrate.engine import run_narratives
-from beholder.run.rank.config import RankConfig
-from beholder.run.rank.engine import run_ranking
+from beholder.kinds.narratives.engine import run_narratives
+from beholder.kinds.narratives.settings import Voting
+from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.rankers import ByMetric
+from beholder.kinds.ranking.response import Response
+from beholder.metrics import metric
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.rows.askers import CaptionRow, RowColumns
-from beholder.run.rows.reviews import ReviewsConfig, run_reviews
 from beholder.run.rows.rows import RowsConfig, run_rows
 from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Quiet

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from beholder.api import Run, configure, score
+from beholder.api import Run
 from beholder.backends import Answer, Request
 from beholder.backends.scripted import Scripted
+from beholder.kinds.scores.door import configure, score
 from beholder.metrics import METRICS
 from beholder.records import Item
 from beholder.run.answered import answers, costs

@@ -13,20 +13,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from beholder.api import score
 from beholder.backends import BACKENDS, Answer, Request
 from beholder.backends.money import Price
 from beholder.errors import BudgetError, ConfigError, DataError, RunError, TransientError
-from beholder.metrics import METRICS
-from beholder.narratives import measuring
-from beholder.narratives.hybrid import choose
-from beholder.narratives.settings import Voting
-from beholder.options import DataOptions, WorkOptions
-from beholder.records import Item
-from beholder.report import draw
-from beholder.run import manifest
-from beholder.run.compare import SubjectCounts, compare
-from beholder.run.narrate.config import (
+from beholder.kinds.narratives import measuring
+from beholder.kinds.narratives.config import (
     CaptionOptions,
     CoherenceOptions,
     CollectionOptions,
@@ -34,7 +25,16 @@ from beholder.run.narrate.config import (
     NarrateConfig,
     Part,
 )
-from beholder.run.narrate.engine import plan_narratives, run_narratives
+from beholder.kinds.narratives.engine import plan_narratives, run_narratives
+from beholder.kinds.narratives.hybrid import choose
+from beholder.kinds.narratives.settings import Voting
+from beholder.kinds.scores.door import score
+from beholder.metrics import METRICS
+from beholder.options import DataOptions, WorkOptions
+from beholder.records import Item
+from beholder.report import draw
+from beholder.run import manifest
+from beholder.run.compare import SubjectCounts, compare
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy.judge import Storyteller

@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from beholder.api import Run, score
-from beholder.benchmarks.leaderboard import leaderboard
+from beholder.api import Run
 from beholder.errors import ConfigError, DataError, RunError
+from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import draw
 from beholder.run.answered import costs
 from beholder.run.codec import Encoded
 from beholder.run.compare import compare
+from beholder.run.leaderboard import leaderboard
 from beholder.run.place import PartsPlace
 from beholder.run.scores import ScoreConfig, plan_scores
 from beholder.run.session import OneMachine

@@ -18,11 +18,11 @@ from scipy import stats as sps
 
 from beholder.backends import BACKENDS, Answer, Backend, Capabilities, Request, Sample, Usage
 from beholder.errors import ConfigError
-from beholder.narratives.settings import Voting
-from beholder.report.narrate import write_study
-from beholder.run.narrate.config import CollectionOptions, HybridOptions, NarrateConfig, Part
-from beholder.run.narrate.engine import plan_narratives, run_narratives
-from beholder.run.narrate.side_by_side import side_by_side
+from beholder.kinds.narratives.config import CollectionOptions, HybridOptions, NarrateConfig, Part
+from beholder.kinds.narratives.engine import plan_narratives, run_narratives
+from beholder.kinds.narratives.report import write_study
+from beholder.kinds.narratives.settings import Voting
+from beholder.kinds.narratives.side_by_side import side_by_side
 from beholder.run.session import Quiet
 from toy.command import runner
 
@@ -202,6 +202,7 @@ def _assert_scores(study: dict[str, Any], method: str, planted: dict[str, np.nda
         assert row["mean"] == pytest.approx(means.mean())
         assert row["sd"] == pytest.approx(means.std(ddof=1))
         assert row["within_sd"] == pytest.approx(table.std(axis=1, ddof=1).mean())
+        assert row["within_sd_population"] == pytest.approx(table.std(axis=1).mean())
         assert row["within_range"] == pytest.approx(np.ptp(table, axis=1).mean())
     every = np.concatenate(list(planted.values()))
     single, average = _icc(every)
@@ -289,6 +290,7 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
             plain, shown = (planted[by, t, model][source].mean(axis=1) for t in (False, True))
             assert row["without"]["mean"] == pytest.approx(plain.mean())
             assert row["with"]["sd"] == pytest.approx(shown.std(ddof=1))
+            assert row["with"]["sd_population"] == pytest.approx(shown.std())
             assert row["sd_difference"] == pytest.approx(shown.std(ddof=1) - plain.std(ddof=1))
             both = [np.concatenate(list(planted[by, t, model].values())) for t in (False, True)]
             iccs = [row["icc_single"][which]["value"] for which in ("without", "with")]

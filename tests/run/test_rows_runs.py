@@ -15,6 +15,7 @@ import pytest
 from beholder.backends import BACKENDS, Scripted
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.judges import LLMJudge
+from beholder.kinds.generation.reviews import ReviewsConfig, WriteReviews, plan_reviews, run_reviews
 from beholder.metrics import Tools
 from beholder.options import DataOptions, WorkOptions
 from beholder.records import Frame, Item
@@ -22,7 +23,6 @@ from beholder.run import manifest
 from beholder.run.compare import compare
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, RowColumns, TranslateRow
 from beholder.run.rows.making import MadePart
-from beholder.run.rows.reviews import ReviewsConfig, WriteReviews, plan_reviews, run_reviews
 from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store

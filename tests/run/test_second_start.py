@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from beholder.api import score
 from beholder.data import read_items
 from beholder.errors import RunError
+from beholder.kinds.scores.door import score
 from beholder.metrics import metric
 from beholder.metrics.classical.bertscore import BERTScore
 from beholder.metrics.classical.frequencies import Frequencies

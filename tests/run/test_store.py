@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from beholder.api import Run, rank, score
+from beholder.api import Run
 from beholder.errors import ConfigError, RunError
 from beholder.judges import AnswerFile
+from beholder.kinds.ranking.door import rank
+from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore, Reviews
 from beholder.report import draw, draw_figures
 from beholder.run.codec import Encoded

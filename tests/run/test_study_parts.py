@@ -9,12 +9,16 @@ from typing import Any
 
 import pytest
 
+from beholder.aio import run_sync
 from beholder.dates import PartialDate
+from beholder.judges.base import Judge
+from beholder.judges.operations.base import Operation
+from beholder.judges.operations.translate import Translate, TranslatedClause
+from beholder.kinds.narratives import results
+from beholder.kinds.narratives.config import CaptionOptions, NarrateConfig
+from beholder.kinds.narratives.inputs import Inputs
 from beholder.metrics import Tools
-from beholder.records import Frame, Storyline
-from beholder.run.narrate import results
-from beholder.run.narrate.config import CaptionOptions, NarrateConfig
-from beholder.run.narrate.inputs import Inputs
+from beholder.records import Frame, Item, Storyline
 from beholder.run.rows.askers import TranslateRow
 
 FRAMES = [
@@ -57,6 +61,36 @@ def test_estimated_tokens_of_a_caption_are_those_of_its_mean_length() -> None:
     # 30 words are 40 tokens, beside 1500 of the picture and 200 of instructions
     assert tokens["caption"] == pytest.approx(1740)
     assert tokens["by_captions"] == pytest.approx(400 + 2 * 40)
+
+
+class Clerk(Judge):
+    """Keeps what it is given to translate."""
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    @property
+    def identity(self) -> str:
+        return "clerk"
+
+    def can(self, kind: type[Operation[Any]]) -> bool:
+        return kind is Translate
+
+    async def ask(self, operation: Any, draw: Any = None) -> Any:
+        self.given.append(operation.text)
+        return [TranslatedClause(operation.text, "so")]
+
+
+def test_marks_of_speech_are_not_translated() -> None:
+    row = Item("1", "<noise> ek kutta </noise> bhaagta hai", ("<pause/>", "ek <laugh>kutta"))
+    clerk = Clerk()
+    asker = TranslateRow(judge="builtin", source="Hindi", target="English")
+    made = run_sync(asker.make(row, clerk, Tools()))
+    assert [text.split() for text in clerk.given] == [
+        ["ek", "kutta", "bhaagta", "hai"],
+        ["ek", "kutta"],
+    ]
+    assert [part.text for part in made] == ["so", "so"]
 
 
 def test_texts_are_translated_by_judges_that_cannot_see(monkeypatch: pytest.MonkeyPatch) -> None:

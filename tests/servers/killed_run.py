@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from beholder import judges
-from beholder.judges.operations import Rewrite
+from beholder.judges.operations import Presence, Question, Rewrite
 from beholder.postgres import Address
 from beholder.run.answers import open_cache
 
@@ -29,3 +29,25 @@ def run(url: str, path: str, database: str | None = None) -> None:
     file.close()
     if cache is not None:
         cache.close()
+
+
+N_GRADES, SAMPLES = 60, 3
+
+
+def run_grades(url: str, path: str) -> None:
+    """Another whole run, whose answers have several samples."""
+    file = judges.AnswerFile(Path(path))
+    judge = judges.judge(
+        "openai:m",
+        base_url=url,
+        answers=judges.Answers(file),
+        concurrency=CONCURRENCY,
+        samples=SAMPLES,
+    )
+
+    async def ask_all() -> None:
+        questions = [Presence([Question("entity", f"thing {i}")], "A.") for i in range(N_GRADES)]
+        await asyncio.gather(*(judge.ask(question) for question in questions))
+
+    asyncio.run(ask_all())
+    file.close()

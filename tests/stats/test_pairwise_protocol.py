@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from beholder.benchmarks import caparena, docent
 from beholder.errors import ConfigError
+from beholder.kinds.agreement import caparena, docent
 from toy.vectors import load_vectors
 
 

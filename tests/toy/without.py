@@ -6,6 +6,15 @@ import sys
 
 import pytest
 
+PLOTS = (
+    "beholder.plots",
+    *(
+        f"beholder.kinds.{kind}.plots"
+        for kind in ("agreement", "bidirectional", "narratives.report", "ranking")
+    ),
+)
+"""Where figures are drawn."""
+
 
 def without(monkeypatch: pytest.MonkeyPatch, package: str, *users: str) -> None:
     """Hide a package until the end of the test, and forget those of our packages that use it."""

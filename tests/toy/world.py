@@ -10,10 +10,10 @@ from typing import Any
 
 from annotated_data import DESCRIPTIONS, items, picture, write_rows
 from annotating import finish
-from beholder.annotate.study import AnnotationStudy
 from beholder.backends import Answer, Sample, Usage
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Record
+from beholder.kinds.annotation.study import AnnotationStudy
 from toy.photos import PLACES
 from toy.reviewer import write_reviews
 

@@ -1,6 +1,6 @@
 """A real GRPO run of TRL with a tiny model: the reward rises, and the trainer sees what it should.
 
-Needs TRL, in an environment of its own: ``make test-trl``.
+Needs TRL, in an environment of its own: ``make test-harness``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from beholder.rewards import Reward, reward
 
-pytest.importorskip("trl", reason="needs TRL: make test-trl")
+pytest.importorskip("trl", reason="needs TRL: make test-harness")
 
 REFERENCE = "a red dog runs on the green grass"
 OTHERS = [

@@ -15,6 +15,8 @@ import uvicorn
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
+from beholder.web import Settings
+from beholder.web.connections import server_config
 from toy.watched import Watched
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -36,14 +38,13 @@ def client() -> Iterator[Callable[[ASGIApp], TestClient]]:
 
 
 @contextmanager
-def served(app: ASGIApp) -> Iterator[str]:
+def served(app: ASGIApp, settings: Settings | None = None) -> Iterator[str]:
     """The address of an application that listens on a free port."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()  # who comes before the server runs waits
-        server = uvicorn.Server(
-            uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=3)
-        )
+        options: dict[str, Any] = {"lifespan": "off", "timeout_graceful_shutdown": 3}
+        server = uvicorn.Server(server_config(app, settings or Settings(), **options))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

@@ -14,18 +14,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from annotated_data import DATA_OF, picture, write_rows
 from annotating import study_of
-from beholder.annotate.dealing import AnnotationDesign
-from beholder.annotate.load import rows_of
-from beholder.annotate.standing import agreement_of
-from beholder.annotate.study import AnnotationStudy
-from beholder.annotate.tasks import TASKS
+from beholder.kinds.annotation.dealing import AnnotationDesign
+from beholder.kinds.annotation.load import rows_of
+from beholder.kinds.annotation.pages import study_routes, study_settings
+from beholder.kinds.annotation.standing import agreement_of
+from beholder.kinds.annotation.study import AnnotationStudy
+from beholder.kinds.annotation.tasks import TASKS
 from beholder.options import DataOptions
 from beholder.web import make_app
-from beholder.web.annotate import study_routes, study_settings
 
 pytest.importorskip("playwright", reason="needs Playwright: make test-web")
 
@@ -370,6 +374,70 @@ def test_a_reload_shows_what_was_saved(
         assert page.locator("[data-part]:checked").count() == 0
         page.get_by_role("button", name="Done").click()
         page.get_by_role("alert").get_by_text("not rated").wait_for()
+    study.close()
+
+
+def test_an_act_is_never_kept_under_another_name(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    """Two links in one browser: the page of the first says so, and waits for its own."""
+    study = study_of(tmp_path, "ratings")
+    links = study.annotators()
+    with server(app_of(study)) as address:
+        watched = watch()
+        anna = enter(watched, address, links["anna"])
+        anna.goto(f"{address}/units/3")
+        anna.locator("[data-ready]").wait_for()
+        anna.get_by_text("Signed in as anna").wait_for()
+        ben = anna.context.new_page()
+        ben.goto(f"{address}/?token={links['ben']}")
+        ben.get_by_role("heading", name="Sign in as ben?").wait_for()
+        ben.get_by_text("You are signed in as anna").wait_for()
+        anna.keyboard.press("7")
+        saved(anna)  # asking changes nothing yet
+        ben.get_by_role("button", name="Go on as ben").click()
+        ben.get_by_text("Hello, ben").wait_for()
+        anna.keyboard.press("2")
+        problem = anna.get_by_role("alert")
+        problem.get_by_text("This page belongs to anna; you are signed in as ben").wait_for()
+        assert problem.get_by_role("link", name="Go on as ben").get_attribute("href") == "/"
+        assert watched.axe() == []
+        ben.goto(f"{address}/units/3")
+        ben.locator("[data-ready]").wait_for()
+        assert ben.locator("[data-part]:checked").count() == 0
+        states = [study.state(who, study.assigned(who)[2]) for who in ("anna", "ben")]
+        assert states == [{"rating": 7}, {}]
+        ben.goto(f"{address}/?token={links['anna']}")
+        ben.get_by_role("button", name="Go on as anna").click()
+        ben.get_by_text("Hello, anna").wait_for()
+        saved(anna)  # by itself, as the page is hers again
+        assert anna.locator("#problem").is_hidden()
+    states = [study.state(who, study.assigned(who)[2]) for who in ("anna", "ben")]
+    assert states == [{"rating": 2}, {}]
+    study.close()
+
+
+def test_a_link_in_a_letter_asks_who_is_signed_in(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
+    """On another site: a browser does not send our cookies along with such a link at first."""
+    study = study_of(tmp_path, "ratings")
+    links = study.annotators()
+
+    async def letter(request: Request) -> Response:
+        return HTMLResponse(f'<a href="{address}/?token={links["ben"]}">Have a look</a>')
+
+    with server(app_of(study)) as address, server(Starlette(routes=[Route("/", letter)])) as post:
+        page = enter(watch(), address, links["anna"])
+        page.goto(post.replace("127.0.0.1", "localhost"))
+        page.get_by_role("link", name="Have a look").click()
+        page.get_by_role("heading", name="Sign in as ben?").wait_for()
+        page.get_by_role("link", name="Stay signed in as anna").click()
+        page.get_by_text("Hello, anna").wait_for()
+        fresh = watch().page
+        fresh.goto(post.replace("127.0.0.1", "localhost"))
+        fresh.get_by_role("link", name="Have a look").click()
+        fresh.get_by_text("Hello, ben").wait_for()
     study.close()
 
 

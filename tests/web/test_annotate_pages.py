@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from starlette.types import ASGIApp
 
 from annotated_data import DATA_OF, DESCRIPTIONS
 from annotating import finish, study_of
-from beholder.annotate.study import AnnotationStudy
+from beholder.kinds.annotation.pages import PAGE_KEY, study_routes, study_settings
+from beholder.kinds.annotation.records import Act
+from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.web import make_app
-from beholder.web.annotate import study_routes, study_settings
 from beholder.web.guard import HEADER
 
 Client = Callable[[ASGIApp], TestClient]
@@ -43,10 +45,11 @@ def enter(client: Client) -> Iterator[Enter]:
         study.close()
 
 
-def mark_of(one: TestClient) -> dict[str, str]:
-    """The header that a page of this session puts into its posts."""
-    text = one.get("/units/1").text
-    return {HEADER: text.split('data-csrf="')[1].split('"')[0]}
+def mark_of(one: TestClient, place: int = 1) -> dict[str, str]:
+    """The headers that a page of this session puts into its posts."""
+    text = one.get(f"/units/{place}").text
+    found = [text.split(f'data-{name}="')[1].split('"')[0] for name in ("csrf", "key")]
+    return dict(zip((HEADER, PAGE_KEY), found, strict=True))
 
 
 def act(number: int, part: str | None = None, value: Any = None) -> dict[str, Any]:
@@ -125,7 +128,7 @@ def test_pairs_are_shown_either_way_round_and_kept_one_way(tmp_path: Path, enter
 def test_an_act_is_kept_once_and_told_back(tmp_path: Path, enter: Enter) -> None:
     study = study_of(tmp_path, "ratings")
     anna = enter(study, "anna")
-    mark = mark_of(anna)
+    mark = mark_of(anna, 2)
     url = "/units/2/acts"
     first = anna.post(url, json=act(1, "rating", 7), headers=mark)
     assert (first.status_code, first.json()) == (200, {"last": 1, "state": {"rating": 7}})
@@ -201,7 +204,55 @@ def test_a_whole_class_comes_from_one_address_at_once(tmp_path: Path, client: Cl
     guesses = [client(app).get("/", params={"token": "x" * 32}).status_code for _ in range(30)]
     assert guesses[0] == 403
     assert guesses[-1] == 429
-    # who guesses is not let in any more even when right
+    # who guesses shuts nobody out who comes from the same address
     token = study.annotators()["p0"]
-    assert client(app).get("/", params={"token": token}).status_code == 429
+    assert client(app).get("/", params={"token": token}).status_code == 200
+    study.close()
+
+
+def test_an_act_is_kept_for_whom_its_page_belongs_to_alone(tmp_path: Path, enter: Enter) -> None:
+    study = study_of(tmp_path, "ratings")
+    anna, ben, owner = (enter(study, who) for who in ("anna", "ben", "owner"))
+    pages = mark_of(anna, 3)
+    # ben and the maker open their links in the browser of anna, whose page is still open
+    for other, who in ((ben, "ben"), (owner, "owner")):
+        own = {**pages, HEADER: _csrf_of(other)}
+        answer = other.post("/units/3/acts", json=act(1, "rating", 2), headers=own)
+        assert (answer.status_code, answer.json()["who"]) == (412, who)
+    without = {HEADER: pages[HEADER]}
+    assert anna.post("/units/3/acts", json=act(1, "rating", 2), headers=without).status_code == 412
+    assert anna.post("/units/2/acts", json=act(1, "rating", 2), headers=pages).status_code == 412
+    assert anna.post("/units/99/acts", json=act(1, "rating", 2), headers=pages).status_code == 412
+    assert not list(study.judgments())
+    assert anna.post("/units/3/acts", json=act(1, "rating", 2), headers=pages).status_code == 200
+
+
+def _csrf_of(one: TestClient) -> str:
+    """The mark of a session, which every page of it holds."""
+    found = re.search(r'"X-CSRF-Token": "([0-9a-f]{64})"', one.get("/").text)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("task", DATA_OF)
+@pytest.mark.parametrize("part", ["\ud800", "zzz", "__proto__", "", "9" * 60])
+@pytest.mark.parametrize("value", [None, 1])
+def test_parts_that_no_task_has_are_refused_with_and_without_a_value(
+    tmp_path: Path, enter: Enter, task: str, part: str, value: Any
+) -> None:
+    study = study_of(tmp_path, task)
+    anna = enter(study, "anna")
+    body = json.dumps(act(1, part, value))
+    answer = anna.post("/units/1/acts", content=body, headers=mark_of(anna))
+    assert answer.status_code == 422
+    assert not list(study.judgments())
+
+
+def test_a_study_is_its_owner_s_alone(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings")
+    study.save("anna", study.assigned("anna")[0], Act("c", 1, "rating", 3))
+    kept = sorted((tmp_path / "study").glob("study.sqlite*"))
+    assert len(kept) == 3
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+    assert (tmp_path / "study").stat().st_mode & 0o777 == 0o700
     study.close()

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+import socket
 from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from typing import Any
+from urllib.parse import urljoin
 
+import httpx2 as httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -13,11 +20,12 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from beholder.errors import ConfigError
-from beholder.web import Settings, make_app
+from beholder.web import Settings, bodies, make_app
 from beholder.web.app import address
-from beholder.web.guard import ACCESS, SESSION, Buckets, Guard, csrf
+from beholder.web.guard import SESSION, Buckets, Guard, csrf
 
 Client = Callable[[ASGIApp], TestClient]
+Limited = Callable[..., AbstractContextManager[str]]
 TOKEN = "a-token-of-more-than-16"
 
 
@@ -95,7 +103,8 @@ def test_a_token_in_the_address_becomes_a_cookie_and_leaves_the_address(client: 
     answer = one.get(f"/?token={TOKEN}&q=%22%3E%3Cscript%3E")
     assert answer.status_code == 200
     assert 'content="0;url=/?q=%22%3E%3Cscript%3E"' in answer.text
-    cookie = next(c for c in answer.headers.get_list("set-cookie") if c.startswith(ACCESS))
+    name = Settings(token=TOKEN).access_cookie
+    cookie = next(c for c in answer.headers.get_list("set-cookie") if c.startswith(f"{name}="))
     assert "HttpOnly" in cookie
     assert "samesite=strict" in cookie.lower()
     assert TOKEN not in answer.text
@@ -107,8 +116,8 @@ def test_forged_tokens_open_nothing(client: Client, forged: str) -> None:
     one = client(app(token=TOKEN))
     answer = one.get("/", params={"token": forged})
     assert answer.status_code in (401, 403)
-    assert ACCESS not in "".join(answer.headers.get_list("set-cookie"))
-    raw = [(b"cookie", f"{ACCESS}={forged}".encode())]
+    assert "beholder_access" not in "".join(answer.headers.get_list("set-cookie"))
+    raw = [(b"cookie", f"{Settings(token=TOKEN).access_cookie}={forged}".encode())]
     assert one.get("/", headers=raw).status_code == 401
 
 
@@ -128,6 +137,174 @@ def test_wrong_tokens_may_be_tried_a_few_times_only(client: Client) -> None:
     found = [one.get("/?token=wrong").status_code for _ in range(30)]
     assert found[0] == 403
     assert found[-1] == 429
+    assert one.get(f"/?token={TOKEN}").status_code == 200, "who shares the address gets in"
+
+
+def test_a_right_link_opens_whatever_others_of_the_address_ask(client: Client) -> None:
+    settings = Settings(token=TOKEN, burst=5)
+    guarded = Guard(Starlette(routes=ROUTES), settings, lambda: 0.0)
+    found = [client(guarded).get("/").status_code for _ in range(7)]
+    assert found == [401] * 5 + [429] * 2
+    assert client(guarded).get(f"/?token={TOKEN}").status_code == 200
+
+
+def test_cookies_of_servers_on_one_host_stand_beside_each_other(client: Client) -> None:
+    tokens = [TOKEN, TOKEN[::-1]]
+    ones = [client(app(token=token)) for token in tokens]
+    ones[1].cookies = ones[0].cookies  # a browser knows no ports
+    for one, token in zip(ones, tokens, strict=True):
+        assert one.get("/", params={"token": token}).status_code == 200
+    for one in ones:
+        assert one.get("/").json()["who"] == "owner"
+
+
+PEOPLE = {"link-of-ann-0123456789": "Ann", "link-of-bo-01234567890": "B<o>"}
+
+
+def test_a_link_of_somebody_else_is_confirmed_first(client: Client) -> None:
+    one = client(app(token=TOKEN, people=PEOPLE.get))
+    ann, bo = PEOPLE
+    assert one.get("/", params={"token": ann}).status_code == 200
+    asked = one.get("/", params={"token": bo, "q": "1"})
+    assert "You are signed in as <bdi>Ann</bdi>. This link belongs to <bdi>B&lt;o&gt;</bdi>" in (
+        asked.text
+    )
+    assert one.get("/").json()["who"] == "Ann"
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', asked.text))
+    assert fields["to"] == "/?q=1"
+    forged = {**fields, "csrf": "0" * 64}
+    assert one.post("/sign-in", data=forged).status_code == 403
+    assert one.post("/sign-in", data={**fields, "token": "wrong"}).status_code == 403
+    other = {"origin": "http://evil.example"}
+    assert one.post("/sign-in", data=fields, headers=other).status_code == 403
+    assert one.get("/").json()["who"] == "Ann"
+    gone = one.post("/sign-in", data=fields)
+    assert 'content="0;url=/?q=1"' in gone.text
+    assert one.get("/").json()["who"] == "B<o>"
+    assert "Sign in as" not in one.get("/", params={"token": bo}).text, "it is his own link"
+
+
+def test_a_link_on_another_site_is_asked_for_again_with_the_cookies(client: Client) -> None:
+    """A browser sends no cookies that are SameSite=Strict along with such a link."""
+    ann, bo = PEOPLE
+    one = client(app(token=TOKEN, people=PEOPLE.get))
+    assert one.get("/", params={"token": ann}).status_code == 200
+    without = client(one.app)
+    foreign = without.get("/", params={"token": bo}, headers={"sec-fetch-site": "cross-site"})
+    assert f'content="0;url=/?token={bo}"' in foreign.text
+    assert "set-cookie" not in foreign.headers
+    again = one.get("/", params={"token": bo}, headers={"sec-fetch-site": "same-origin"})
+    assert "Sign in as" in again.text
+    fresh = without.get("/", params={"token": bo}, headers={"sec-fetch-site": "same-origin"})
+    assert 'content="0;url=/"' in fresh.text
+
+
+def test_a_way_on_after_signing_in_stays_on_this_host(client: Client) -> None:
+    ann, bo = PEOPLE
+    one = client(app(token=TOKEN, people=PEOPLE.get))
+    one.get("/", params={"token": ann})
+    asked = one.get("/", params={"token": bo})
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', asked.text))
+    for to in ("//evil.example/", "https://evil.example/", "/%2fevil.example", "\\\\evil.example"):
+        answer = one.post("/sign-in", data={**fields, "to": to})
+        target = answer.text.split('content="0;url=')[1].split('"')[0]
+        assert urljoin("http://here.example/", target).startswith("http://here.example/")
+
+
+def test_large_bodies_share_a_bound_and_small_ones_always_go(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "MOST_HELD", 150_000)
+
+    async def two(body: bytes) -> tuple[int, int]:
+        """The statuses of a request that is held by its page, and of another meanwhile."""
+        held, go = asyncio.Event(), asyncio.Event()
+
+        async def wait(request: Request) -> Response:
+            held.set()
+            await go.wait()
+            return Response()
+
+        guarded = make_app([Route("/wait", wait, methods=["POST"]), *ROUTES], Settings())
+        transport = httpx.ASGITransport(guarded)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as one:
+            mark = {"X-CSRF-Token": (await one.get("/")).json()["csrf"]}
+            first = asyncio.ensure_future(one.post("/wait", content=b"x" * 100_000, headers=mark))
+            await held.wait()
+            second = await one.post("/size", content=body, headers=mark)
+            go.set()
+            answered = (await first).status_code, second.status_code
+            after = await one.post("/size", content=b"x" * 100_000, headers=mark)
+            assert after.status_code == 200, "the place of the first is free again"
+            return answered
+
+    assert asyncio.run(two(b"x" * 100_000)) == (200, 503)
+    assert asyncio.run(two(b"x" * 60_000)) == (200, 200)
+
+
+class Talk:
+    """A connection to a server, byte by byte."""
+
+    def __init__(self, address: str) -> None:
+        host, port = address.removeprefix("http://").split(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=60)
+
+    def say(self, text: str) -> None:
+        self.socket.sendall(text.encode())
+
+    def hear(self) -> str:
+        """All that comes until the server closes."""
+        heard = b""
+        with self.socket, suppress(ConnectionResetError):
+            while part := self.socket.recv(65536):
+                heard += part
+        return heard.decode()
+
+
+@pytest.fixture
+def limited(
+    server: Callable[[ASGIApp, Settings], AbstractContextManager[str]],
+) -> Callable[..., AbstractContextManager[str]]:
+    """Serves with limits: ``with limited(most_waiting=5) as address``."""
+
+    def serve(**limits: Any) -> AbstractContextManager[str]:
+        settings = Settings(**limits)
+        return server(make_app(ROUTES, settings), settings)
+
+    return serve
+
+
+def test_half_a_header_is_waited_for_as_long_as_is_said(limited: Limited) -> None:
+    with limited(header_seconds=0.2) as address:
+        for begin in ("", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-", "GET"):
+            talk = Talk(address)
+            talk.say(begin)
+            assert talk.hear() == ""
+        slow = Talk(address)
+        slow.say("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET / HTTP")
+        heard = slow.hear()
+    assert heard.count("HTTP/1.1 200") == 1, "the second request of a connection never came"
+
+
+def test_half_a_body_is_waited_for_as_long_as_is_said(limited: Limited) -> None:
+    with limited(body_seconds=0.2) as address:
+        talk = Talk(address)
+        talk.say("POST /size HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf")
+        heard = talk.hear()
+    assert heard.startswith("HTTP/1.1 408")
+    assert "took too long" in heard
+
+
+def test_many_half_requests_keep_nobody_out(limited: Limited) -> None:
+    with limited(most_waiting=5, header_seconds=600) as address:
+        talks = [Talk(address) for _ in range(40)]
+        for talk in talks:
+            with suppress(ConnectionError):
+                talk.say("GET / HTTP/1.1\r\n")
+        assert httpx.get(address).status_code == 200
+        assert [talk.hear() for talk in talks[:30]] == [""] * 30
+        for talk in talks[30:]:
+            talk.socket.close()
 
 
 def test_personal_tokens_name_their_people(client: Client) -> None:
@@ -211,14 +388,11 @@ def test_a_bucket_fills_with_time() -> None:
 
 
 def test_a_browser_that_asks_too_fast_waits_and_others_do_not(client: Client) -> None:
-    guarded = Guard(
-        Starlette(routes=ROUTES),
-        Settings(token=TOKEN, burst=5, people={"y" * 20: "Bo"}.get),
-        lambda: 0.0,
-    )
+    settings = Settings(token=TOKEN, burst=5, people={"y" * 20: "Bo"}.get)
+    guarded = Guard(Starlette(routes=ROUTES), settings, lambda: 0.0)
     ann, bo = client(guarded), client(guarded)
-    ann.cookies.set(ACCESS, TOKEN)
-    bo.cookies.set(ACCESS, "y" * 20)
+    ann.cookies.set(settings.access_cookie, TOKEN)
+    bo.cookies.set(settings.access_cookie, "y" * 20)
     assert [ann.get("/").status_code for _ in range(7)] == [200] * 5 + [429] * 2
     assert bo.get("/").status_code == 200
 

@@ -12,23 +12,23 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
-from beholder.benchmarks import agree
-from beholder.benchmarks.bidirectional.observe import observe
-from beholder.benchmarks.bidirectional.settings import StudySettings
-from beholder.benchmarks.bidirectional.study import study
-from beholder.metrics.irr.scorers import ranker
-from beholder.narratives.settings import Voting
+from beholder.kinds.agreement import agree
+from beholder.kinds.bidirectional.observe import observe
+from beholder.kinds.bidirectional.page import write_bidirectional
+from beholder.kinds.bidirectional.settings import StudySettings
+from beholder.kinds.bidirectional.study import study
+from beholder.kinds.generation.page import write_made
+from beholder.kinds.narratives.config import CoherenceOptions, CollectionOptions, NarrateConfig
+from beholder.kinds.narratives.engine import run_narratives
+from beholder.kinds.narratives.settings import Voting
+from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.scorers import ranker
+from beholder.kinds.scores.page import write_report
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.report import write_report
-from beholder.report.bidirectional import write_bidirectional
 from beholder.report.comparison import write_comparison
 from beholder.report.draw import draw
-from beholder.report.made import write_made
 from beholder.run.compare import compare
-from beholder.run.narrate.config import CoherenceOptions, CollectionOptions, NarrateConfig
-from beholder.run.narrate.engine import run_narratives
-from beholder.run.rank.config import RankConfig
-from beholder.run.rank.engine import run_ranking
 from beholder.run.rows.askers import CaptionRow
 from beholder.run.rows.rows import RowsConfig, run_rows
 from beholder.run.session import Quiet

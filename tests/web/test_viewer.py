@@ -17,11 +17,11 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from beholder.backends import BACKENDS
+from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
 from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run import answered
 from beholder.run.rows.askers import CaptionRow
-from beholder.run.rows.reviews import ReviewsConfig, run_reviews
 from beholder.run.rows.rows import RowsConfig, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store

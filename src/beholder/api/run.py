@@ -129,27 +129,3 @@ class Run:
         from beholder.report import draw
 
         return draw(self.path, Path(output) if output is not None else None)
-
-
-@dataclass(frozen=True)
-class RankingRun(Run):
-    """A run that ranked texts about images."""
-
-    @property
-    def ranking(self) -> Mapping[str, Any]:
-        """Tables, and every image with all rankings: the content of ``ranking.json``."""
-        from beholder.run.rank import results
-
-        return results.read(self.path)
-
-
-@dataclass(frozen=True)
-class NarrativesRun(Run):
-    """A run that judged and measured storylines."""
-
-    @property
-    def study(self) -> Mapping[str, Any]:
-        """Tables, and every storyline with its votes: the content of ``study.json``."""
-        from beholder.run.narrate import results
-
-        return results.read(self.path)

@@ -19,6 +19,7 @@ from beholder.backends.base import (
 from beholder.backends.money import Usage
 from beholder.backends.scripted import Replay, Scripted
 from beholder.errors import ConfigError
+from beholder.given import check_types
 from beholder.registry import Registry
 
 __all__ = [
@@ -65,6 +66,7 @@ def backend(name: str, model: str, /, **options: Any) -> Backend:
         ConfigError: An unknown backend or option.
     """
     cls: Any = BACKENDS.get(name)
+    check_types(cls, options, f"{name}:{model}")
     try:
         return cls(model, **options)  # type: ignore[no-any-return]
     except TypeError as error:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-from beholder.backends.money import Account, Price, Usage
+from beholder.backends.money import Account, Drawing, Price, Usage
 from beholder.errors import ConfigError
 
 MOST_OF_PICTURE = 4000
@@ -91,12 +91,15 @@ class Request:
         schema: JSON schema that the answer must follow, or None for free text.
         replicate: Index of the judge or repeat; equal questions of different replicates are
             different questions.
+        drawing: The question whose samples these are, where one call may not draw them all. It
+            affects when money is held, not the answer.
     """
 
     messages: tuple[Message, ...]
     sampling: Sampling = Sampling()
     schema: Mapping[str, Any] | None = None
     replicate: int = 0
+    drawing: Drawing | None = None
 
     @property
     def images(self) -> tuple[Image, ...]:
@@ -169,7 +172,7 @@ class Answer:
     """What came back for one request.
 
     Attributes:
-        samples: The drawn answers, ``Sampling.n`` of them; broken ones cannot be made.
+        samples: The drawn answers; broken ones cannot be made.
         model: The model as the server names it.
         fingerprint: The server's configuration, where it tells.
         usage: Tokens.
@@ -393,6 +396,9 @@ class Backend(ABC):
     @abstractmethod
     async def chat(self, request: Request) -> Answer:
         """Ask once. Waiting, retrying and limiting happen inside.
+
+        The answer has at least one sample. Where it has fewer than ``Sampling.n``, the caller keeps
+        it and asks for the rest.
 
         Raises:
             TransientError: It failed now and may work later.

@@ -124,6 +124,23 @@ def _price(row: Mapping[str, float]) -> Price:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A question that several calls may answer: one for each sample.
+
+    Attributes:
+        key: Of the question.
+        n_after: Samples that further calls must draw.
+    """
+
+    key: str
+    n_after: int = 0
+
+
+PROBE = Drawing("")
+"""Stands for a call that finds out what a server can do: questions that were begun may need it."""
+
+
 class Budget:
     """Money spent so far and its limit. Calls of several event loops and threads may share one.
 
@@ -140,15 +157,25 @@ class Budget:
         self._reserved = 0.0
         self._n_under_way = 0
         self._stopped = False
+        self._promised: dict[str, float] = {}  # to further calls, by question
         self._waiting: deque[_Turn] = deque()
         self._lock = threading.Lock()
 
     @asynccontextmanager
-    async def reserve(self, most: float | None, name: str) -> AsyncIterator[None]:
+    async def reserve(
+        self, most: float | None, name: str, drawing: Drawing | None = None
+    ) -> AsyncIterator[None]:
         """Hold the most that a call can cost while it runs; ``pay`` says what it did cost.
 
-        Near the limit a call waits until those under way have told what they cost. Calls go on in
-        the order in which they came.
+        Near the limit a call waits until those under way have reported their cost. Calls go on in
+        the order in which they came, except that the further calls of a question that was begun go
+        first, and what they can cost is kept free until ``ends``.
+
+        Args:
+            most: US dollars that the call can cost at most, or None if nobody knows.
+            name: Of the model, for messages.
+            drawing: The question that this call and further ones answer; None if it is the only
+                call.
 
         Raises:
             BudgetError: The limit could be passed, so the call must not be made.
@@ -162,7 +189,7 @@ class Budget:
                 f"{name} has no known price, so --max-cost cannot be kept; add it to a price table"
                 " (judge option prices='FILE'), or leave --max-cost out"
             )
-        if not await self.admits(most):
+        if not await self.admits(most, drawing):
             raise BudgetError(
                 f"the next call to {name} could cost {most:.4f} USD and pass --max-cost"
                 f" {self.max_cost:g} (spent {self.spent:.4f}); all answers so far are kept: start"
@@ -178,11 +205,14 @@ class Budget:
         with self._lock:
             self.spent += cost or 0.0
 
-    async def admits(self, most: float) -> bool:
+    async def admits(self, most: float, drawing: Drawing | None = None) -> bool:
         """Whether a call may cost so much, when that is known; ``frees`` says that it has ended."""
-        turn = _Turn(most)
+        turn = _Turn(most, drawing)
         with self._lock:
-            self._waiting.append(turn)
+            if self._goes_first(turn):
+                self._waiting.appendleft(turn)
+            else:
+                self._waiting.append(turn)
             self._serve()
         try:
             return await turn.answer()
@@ -203,28 +233,49 @@ class Budget:
             self._reserved = self._reserved - most if self._n_under_way else 0.0
             self._serve()
 
+    def ends(self, key: str) -> None:
+        """No further call answers a question."""
+        with self._lock:
+            if self._promised.pop(key, None) is not None:
+                self._serve()
+
     def _serve(self) -> None:
         """Answer those who wait, first come first, as far as it is known; needs the lock."""
         assert self.max_cost is not None
         while self._waiting:
-            whole = self.spent + self._reserved + self._waiting[0].most
+            turn = self._waiting[0]
+            whole = self.spent + self._reserved + turn.most
             fits = whole <= self.max_cost and not self._stopped
+            beside = self._n_under_way or self._promised
+            if beside and not self._stopped and not self._goes_first(turn):
+                # A question is begun beside others only if all of them can be finished.
+                fits = whole + sum(self._promised.values()) + turn.rest <= self.max_cost
+                if not fits:
+                    return  # those under way may cost less than is held for them
             if not fits and self._n_under_way and not self._stopped:
-                return  # those under way may cost less than is held for them
-            turn = self._waiting.popleft()
+                return
+            self._waiting.popleft()
             if fits:
                 self._reserved += turn.most
                 self._n_under_way += 1
+                if turn.key:
+                    self._promised[turn.key] = turn.rest
             else:
                 self._stopped = True
             turn.tell(fits)
+
+    def _goes_first(self, turn: _Turn) -> bool:
+        return turn.is_probe or turn.key in self._promised
 
 
 class _Turn:
     """A call that waits for its answer, in the event loop that makes it."""
 
-    def __init__(self, most: float) -> None:
+    def __init__(self, most: float, drawing: Drawing | None) -> None:
         self.most = most
+        self.key = "" if drawing is None else drawing.key
+        self.is_probe = drawing == PROBE
+        self.rest = 0.0 if drawing is None else most * drawing.n_after
         self.admitted: bool | None = None
         self._loop = asyncio.get_running_loop()
         self._told: asyncio.Future[None] = self._loop.create_future()
@@ -258,9 +309,15 @@ class Account:
         self._budget = budget or Budget()
         self._note = note
 
-    def hold(self, most: float | None, name: str) -> AbstractAsyncContextManager[None]:
+    def hold(
+        self, most: float | None, name: str, drawing: Drawing | None = None
+    ) -> AbstractAsyncContextManager[None]:
         """See ``Budget.reserve``."""
-        return self._budget.reserve(most, name)
+        return self._budget.reserve(most, name, drawing)
+
+    def ends(self, key: str) -> None:
+        """See ``Budget.ends``."""
+        self._budget.ends(key)
 
     def pay(self, cost: float | None) -> None:
         """Pay for an answer, which is kept with its cost."""

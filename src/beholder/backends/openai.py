@@ -21,7 +21,6 @@ from beholder.backends.base import (
     FactsInMemory,
     Image,
     Request,
-    Sample,
     ServerFacts,
     Surprisal,
     options_digest,
@@ -29,7 +28,7 @@ from beholder.backends.base import (
 from beholder.backends.calls import Caller, CallFailed, Limits
 from beholder.backends.claims import once
 from beholder.backends.context_window import SAYS_TOO_LONG, told_room, too_long
-from beholder.backends.money import Price, Usage, load_prices, price_of
+from beholder.backends.money import PROBE, Price, Usage, load_prices, price_of
 from beholder.backends.openai_batch import PRICE_FACTOR, OpenAIBatches, batch_queue
 from beholder.backends.openai_http import HOSTED, Connection, public_address
 from beholder.backends.openai_probe import (
@@ -188,22 +187,12 @@ class OpenAI(Backend):
         )
         self._check(request, dialect)
         start = time.monotonic()
-        n = request.sampling.n
-        samples: tuple[Sample, ...] = ()
-        usage = Usage()
-        try:
-            while len(samples) < n:  # some servers give one answer whatever is asked for
-                rest = n - len(samples) if dialect.many else 1
-                found, used = await self._ask(_part(request, len(samples), rest), dialect)
-                samples += found.samples[:rest]
-                usage += used
-                if len(found.samples) < rest and dialect.many:
-                    dialect = self._remember(replace(self._dialect or dialect, many=False))
-        except BaseException:
-            self.account.note(
-                self._cost(usage, self._factor)
-            )  # there will be no answer that tells it
-            raise
+        whole = dialect.many or await self._is_noted(request, dialect)
+        asked = request if whole else _one_of(request)
+        found, usage = await self._ask(asked, dialect)
+        n = asked.sampling.n
+        if len(found.samples) < n:  # some servers give one answer whatever is asked for
+            self._remember(replace(self._dialect or dialect, many=False))
         served = found.model or dialect.model
         if served != dialect.model:
             self.account.note(self._cost(usage, self._factor))
@@ -213,7 +202,7 @@ class OpenAI(Backend):
                 " began; begin a new run, or name a fixed snapshot of the model"
             )
         return Answer(
-            samples=samples,
+            samples=found.samples[:n],
             model=served,
             fingerprint=found.fingerprint,
             usage=usage,
@@ -249,6 +238,13 @@ class OpenAI(Backend):
         """See ``Backend.is_under_way``; a batch goes on at the server and is found again."""
         return self._caller.is_under_way(task)
 
+    async def _is_noted(self, request: Request, dialect: Dialect) -> bool:
+        """Whether a request was sent in a batch, before it was known what the server draws."""
+        if not self.batch:
+            return False
+        queue = await self._batches.get()
+        return queue.knows(self._body(request, dialect), request.replicate)
+
     async def _ask(self, request: Request, dialect: Dialect) -> tuple[Completion, Usage]:
         """The answers to a request, which are paid for, and what they took."""
 
@@ -259,7 +255,8 @@ class OpenAI(Backend):
             if not self.batch:
                 return await self._post(request, dialect, read_completion, pay, {})
             most = self._most(request, dialect)
-            async with self.account.hold(self._cost(most, self._factor), self.name):
+            cost = self._cost(most, self._factor)
+            async with self.account.hold(cost, self.name, request.drawing):
                 body = self._body(request, dialect)
                 queue = await self._batches.get()
                 try:
@@ -331,7 +328,7 @@ class OpenAI(Backend):
         @asynccontextmanager
         async def hold() -> AsyncIterator[None]:
             cost = self._cost(most)
-            held = self.account.hold(cost, self.name)
+            held = self.account.hold(cost, self.name, request.drawing if known else PROBE)
             async with held if known or cost is not None else nullcontext():
                 try:
                     yield
@@ -437,10 +434,8 @@ def _read_both(data: object) -> tuple[Completion, Usage | None]:
     return _with_usage(read_completion, data)
 
 
-def _part(request: Request, n_before: int, n: int) -> Request:
-    """The request for some of several answers; each part is drawn in another way."""
-    return replace(
-        request,
-        sampling=replace(request.sampling, n=n),
-        replicate=request.replicate + 1000 * n_before,
-    )
+def _one_of(request: Request) -> Request:
+    """The request for the first of several samples; the others are asked for later."""
+    n_after = request.sampling.n - 1
+    drawing = request.drawing and replace(request.drawing, n_after=n_after)
+    return replace(request, sampling=replace(request.sampling, n=1), drawing=drawing)

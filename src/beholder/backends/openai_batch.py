@@ -125,6 +125,11 @@ class BatchQueue(Generic[T]):
                 self._waiting.pop(request_id, None)
                 self._asked.pop(request_id, None)
 
+    def knows(self, body: dict[str, Any], replicate: int) -> bool:
+        """Whether a body is in a batch that was sent."""
+        request_id = _request_id(body, replicate)
+        return any(request_id in noted.ids for noted in self._noted.values())
+
     def stop(self) -> None:
         """Stop following batches; they go on at the server and are found again later."""
         if self._timer is not None:

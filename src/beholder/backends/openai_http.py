@@ -23,7 +23,7 @@ from beholder.backends.calls import CallFailed
 from beholder.backends.context_window import SURELY_TOO_LONG
 from beholder.backends.openai_probe import Forbidden, Refused
 from beholder.backends.per_loop import PerLoop
-from beholder.errors import ConfigError, RunError
+from beholder.errors import ConfigError, RunError, TransientError
 
 HOSTED = "https://api.openai.com/v1"
 
@@ -153,7 +153,10 @@ class Connection:
         """No redirect is followed: it would carry the texts to an address that nobody named."""
         where = self._redacted(response.headers["location"].rpartition("@")[2])
         if self._reached:
-            return CallFailed(f"HTTP {response.status_code}: a redirect to {where}")
+            return TransientError(  # not tried again at once: a redirect does not pass by itself
+                f"{self.name}: HTTP {response.status_code}: a redirect to {where}, where no text"
+                " goes"
+            )
         return ConfigError(
             f"{self.name} sends everything on to {where} (HTTP {response.status_code}); no text"
             " goes there unless you name that address yourself, as --base-url or base_url"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from cyclopts import App, Parameter
 
-from beholder.cli.printing import tell, tell_tables
 from beholder.errors import ConfigError
+from beholder.terminal.cache_place import cache_at
+from beholder.terminal.printing import tell, tell_tables
 
 if TYPE_CHECKING:
     from beholder.judges.answers import AnswerCache
-    from beholder.postgres import Address
 
 app = App(name="cache", help="The answers of judges that all runs share.", help_format="markdown")
 Place: TypeAlias = Annotated[
@@ -99,29 +97,6 @@ def verify(*, place: Place = None) -> None:
     n_read = sum(1 for _ in file.records())
     tell(f"{n_read} answers of {file.name} can be read, {n_before - n_read} were removed")
     file.close()
-
-
-def cache_at(place: str | None) -> Path | Address | None:
-    """Where the shared cache lies: the option, else ``BEHOLDER_CACHE``, else the platform's folder.
-
-    Args:
-        place: A folder, the address of a database, ``off`` for no cache, or None.
-    """
-    from beholder.options import cache_place
-
-    named = place or os.environ.get("BEHOLDER_CACHE") or str(_platform_folder())
-    if named == "off":
-        return None
-    found = cache_place(named)
-    return found / "answers.sqlite" if isinstance(found, Path) else found
-
-
-def _platform_folder() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local")) / "beholder"
-    if sys.platform == "darwin":
-        return Path.home() / "Library/Caches/beholder"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "beholder"
 
 
 def _opened(place: str | None) -> AnswerCache:

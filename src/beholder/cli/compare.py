@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beholder.cli.groups import AsJson, Markdown, TablesGroup
-from beholder.cli.printing import say, tell_summary
+from beholder.terminal.groups import AsJson, Markdown, TablesGroup
+from beholder.terminal.printing import say, tell_summary
 
 if TYPE_CHECKING:
     from beholder.tables import Table
@@ -39,19 +39,21 @@ def compare(
         media_root: Folder that image paths are relative to on the page; else that of the data.
     """
     from beholder.errors import ConfigError
+    from beholder.optional import load
     from beholder.report.comparison import differences, moved_tables, write_comparison
     from beholder.report.markdown import summed_up
-    from beholder.run import manifest
     from beholder.run.compare import compare as compare_runs
     from beholder.run.compare import shared_askers
+    from beholder.run.kind import Beside, kind_of
     from beholder.run.store import Store
 
     plain: dict[str, Any] = {}
     found: list[Table] = []
     fallen: list[Table] = []
     with Store.read(run_a) as a, Store.read(run_b) as b:
-        narratives = {manifest.kind_of(run) for run in (run_a, run_b)} == {"narratives"}
-        if not narratives or shared_askers(a, b):  # runs of different judges may share nothing
+        kind = kind_of(run_a)
+        beside = kind.beside if kind_of(run_b) == kind else ""
+        if not beside or shared_askers(a, b):  # runs of different judges may share nothing
             comparison = compare_runs(a, b, allow_different=allow_different)
             plain = asdict(comparison)
             found.append(differences(comparison, str(run_a), str(run_b)))
@@ -61,15 +63,12 @@ def compare(
                 write_comparison(a, b, comparison, html, media_root)
         elif html is not None:
             raise ConfigError("--html: the runs share no question, so there is no page to draw")
-    if narratives:
-        from beholder.report.narrate import side_by_side_tables
-        from beholder.run.narrate.side_by_side import side_by_side
-
-        beside = side_by_side(run_a, run_b)
-        plain |= beside
-        found += side_by_side_tables(beside)
-        if not beside["models"]:
-            say("the runs share no way of rating")
+    if beside:
+        more: Beside = load(beside)(run_a, run_b)
+        plain |= more.plain
+        found += more.tables
+        for note in more.notes:
+            say(note)
     if markdown is not None and not found:
         raise ConfigError("--markdown: the runs share no question, so there is nothing to sum up")
     title = f"{run_a} and {run_b}"

@@ -17,7 +17,7 @@ def demo(*, out: Annotated[Path, Parameter(alias="-o")] = Path("runs/demo")) -> 
     Args:
         out: Run directory.
     """
-    from beholder.cli.score import score
+    from beholder.kinds.scores.command import score
 
     with as_file(files("beholder.samples") / "descriptions.jsonl") as sample:
         return score(str(sample), metric=("headline", "vcs"), out=out)

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from beholder.cli.groups import AsJson, Data
-from beholder.cli.printing import tell, tell_json
+from beholder.terminal.groups import AsJson, Data
+from beholder.terminal.printing import tell, tell_json
 
 
 def graph(

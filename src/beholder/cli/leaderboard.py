@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
-from beholder.cli.groups import AsJson, TablesGroup
-from beholder.cli.printing import tell_result
+from beholder.terminal.groups import AsJson, TablesGroup
+from beholder.terminal.printing import tell_result
 
 
 def leaderboard(
@@ -22,8 +22,8 @@ def leaderboard(
     Args:
         runs: Run directories of `beholder score`: a system each, or items with group.system.
     """
-    from beholder.benchmarks.leaderboard import leaderboard as rank
-    from beholder.report.agreement import leaderboard_tables
+    from beholder.report.leaderboard import leaderboard_tables
+    from beholder.run.leaderboard import leaderboard as rank
     from beholder.run.store import Store
 
     with ExitStack() as stack:

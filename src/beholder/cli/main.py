@@ -8,14 +8,18 @@ that help waits for nothing.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from itertools import islice
 
 from cyclopts import App, CycloptsError, Parameter
 
 from beholder._version import __version__
-from beholder.cli.printing import say
 from beholder.errors import BeholderError
+from beholder.files import check_name
+from beholder.run.kind import Command, builtin_kinds, kinds
+from beholder.terminal.printing import say
 
 
 def _default(value: object) -> str | None:
@@ -37,51 +41,56 @@ app = App(
     print_error=False,
     suppress_keyboard_interrupt=False,
 )
-FUNCTIONS = (
-    "demo.demo",
-    "score.score",
-    "report.report",
-    "view.view",
-    "steps.steps",
-    "compare.compare",
-    "agree.agree",
-    "leaderboard.leaderboard",
-    "rank.rank",
-    "review.review",
-    "caption.caption",
-    "classify.classify",
-    "translate.translate",
-    "sample.sample",
-    "bidirectional.bidirectional",
-    "metrics.metrics",
-    "metrics.show",
-    "doctor.doctor",
-    "graph.graph",
-    "graph_check.graph_check",
-    "judge_check.judge_check",
+_COMMANDS = (
+    Command("demo", "beholder.cli.demo:demo", place=0),
+    Command("report", "beholder.cli.report:report", place=2),
+    Command("view", "beholder.cli.view:view", place=3),
+    Command("steps", "beholder.cli.steps:steps", place=4),
+    Command("compare", "beholder.cli.compare:compare", place=5),
+    Command("leaderboard", "beholder.cli.leaderboard:leaderboard", place=7),
+    Command("sample", "beholder.cli.sample:sample", place=13),
+    Command("metrics", "beholder.cli.metrics:metrics", place=15),
+    Command("show", "beholder.cli.metrics:show", place=16),
+    Command("doctor", "beholder.cli.doctor:doctor", place=17),
+    Command("graph", "beholder.cli.graph:graph", place=18),
+    Command("cache", "beholder.cli.cache:app", is_group=True),
 )
-"""The commands, as modules of this package and functions in them, in the order of help."""
+"""Commands of no kind of work; the others are those of ``run.kind.kinds``."""
 
-GROUPS = ("narrate", "suite", "annotate", "cache")
-"""Modules whose ``app`` holds several commands."""
 
-for place, path in enumerate(FUNCTIONS):
-    module, _, function = path.partition(".")
-    app.command(
-        f"beholder.cli.{module}:{function}",
-        name=function.replace("_", "-"),
-        sort_key=place,
-        help_format="markdown",
-    )
-for group in GROUPS:
-    app.command(f"beholder.cli.{group}:app", name=group)
+def _add(command: Command) -> None:
+    if command.is_group:
+        app.command(command.function, name=command.name)
+        return
+    app.command(command.function, name=command.name, sort_key=command.place, help_format="markdown")
+
+
+for _command in (*_COMMANDS, *(one for kind in builtin_kinds() for one in kind.commands)):
+    _add(_command)
 app.register_install_completion_command(help="Complete commands and options in this shell.")
+
+
+def _outside(arguments: list[str]) -> list[Command]:
+    """Commands of installed packages; looked up only if ours do not do."""
+    if arguments and arguments[0] in app and arguments[0] not in app.help_flags:
+        return []
+    ours = len(list(builtin_kinds()))
+    return [command for kind in islice(kinds(), ours, None) for command in kind.commands]
 
 
 def main() -> None:
     """Run the command line and exit."""
     arguments = sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # no locale and no text is a reason to fail
+            stream.reconfigure(errors="backslashreplace")
+    outside: list[Command] = []
     try:
+        for argument in arguments:
+            check_name(argument)
+        outside = _outside(arguments)
+        for command in outside:
+            _add(command)
         if not arguments or arguments[0] in app.help_flags:
             for name in app:  # a command that is not imported is shown without its help
                 app[name]
@@ -98,3 +107,6 @@ def main() -> None:
     except KeyboardInterrupt:
         say("beholder: interrupted; run the same command again to go on")
         sys.exit(130)
+    finally:
+        for command in outside:  # so that a second call in this process starts anew
+            del app[command.name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beholder.cli.printing import tell, tell_tables
+from beholder.terminal.printing import tell, tell_tables
 
 
 def metrics() -> None:

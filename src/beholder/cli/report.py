@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from beholder.cli.groups import Out
-from beholder.cli.printing import tell
+from beholder.terminal.groups import Out
+from beholder.terminal.printing import tell
 
 
 def report(run: Path, /, *, out: Out = None, figures: Path | None = None) -> None:

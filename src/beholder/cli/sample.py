@@ -7,10 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Data, ItemDataGroup
-from beholder.cli.printing import say, say_left_out
-from beholder.cli.rows import OutFile
 from beholder.options import SampleDesign
+from beholder.terminal.groups import Data, ItemDataGroup, OutFile
+from beholder.terminal.printing import say, say_left_out
 
 
 @Parameter(name="*")

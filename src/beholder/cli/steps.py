@@ -7,8 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from beholder.cli.groups import Out
-from beholder.cli.printing import tell
+from beholder.terminal.groups import Out
+from beholder.terminal.printing import tell
 
 
 def steps(

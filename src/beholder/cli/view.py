@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from beholder.cli.groups import ViewerGroup
-from beholder.cli.printing import say
+from beholder.terminal.groups import ViewerGroup
+from beholder.terminal.printing import say
 
 
 def view(

@@ -8,7 +8,8 @@ from typing import Any
 
 from beholder.data.lines import too_long
 from beholder.data.packed import MAX_ROW_BYTES
-from beholder.errors import DataError
+from beholder.errors import ConfigError, DataError
+from beholder.files import check_name
 from beholder.media import video
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
@@ -28,8 +29,20 @@ def folder_of(data: str, media_root: Path | None) -> Path:
 
 
 def pictures_below(folder: Path) -> list[str]:
-    """Pictures in a folder and those below it, as paths with slashes, sorted."""
+    """Pictures in a folder and those below it, as paths with slashes, sorted.
+
+    A name that is not UTF-8 is among them; ``unnamed`` finds it.
+    """
     return _below(folder, PICTURES)
+
+
+def unnamed(file: str, folder: str, number: int) -> DataError | None:
+    """What is wrong with the name of a file, in place of its row; None where nothing is."""
+    try:
+        check_name(file)
+    except ConfigError as error:
+        return DataError(folder, f"the file name {error}", line=number)
+    return None
 
 
 def videos_below(folder: Path) -> list[str]:
@@ -60,6 +73,9 @@ def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, Any] 
     if not pictures:
         raise DataError(name, "is a folder with no run in it (run.json), and no pictures either")
     for number, picture in enumerate(pictures, start=1):
+        if (wrong := unnamed(picture, name, number)) is not None:
+            yield number, wrong
+            continue
         row: dict[str, Any] = {"id": picture, "images": [picture]}
         beside = (folder / picture).with_suffix(".txt")
         if beside.is_file():

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from beholder.data.folders import pictures_below
+from beholder.data.folders import pictures_below, unnamed
 from beholder.data.read import records
 from beholder.data.row import RowError, identifier, labels, media_path, plain_text, shorten
 from beholder.data.sources import read_rows
@@ -149,12 +149,13 @@ def write_storylines(path: Path, storylines: Iterable[Storyline]) -> None:
     write_jsonl(path, map(storyline_row, storylines))
 
 
-def _folder_frames(folder: Path) -> Iterator[Frame]:
+def _folder_frames(folder: Path) -> Iterator[Frame | DataError]:
     files = pictures_below(folder)
     stems = [str(PurePosixPath(file).with_suffix("")) for file in files]
     uses = Counter(stems)
-    for file, stem in zip(files, stems, strict=True):
-        yield Frame(id=stem if uses[stem] == 1 else file, image=file)
+    for number, (file, stem) in enumerate(zip(files, stems, strict=True), start=1):
+        wrong = unnamed(file, str(folder), number)
+        yield wrong or Frame(id=stem if uses[stem] == 1 else file, image=file)
 
 
 def _renamed(row: object, columns: Mapping[str, str]) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from beholder.errors import ConfigError
@@ -19,7 +20,8 @@ def texts_of(given: Any, column: str) -> tuple[str, ...]:
     """
     if given is None:
         return ()
-    texts = (given,) if isinstance(given, str) else tuple(given)
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    texts = tuple(given) if several else (given,)
     for text in texts:
         if not isinstance(text, str):
             raise ConfigError(

@@ -17,6 +17,7 @@ from beholder.data.packed import PACKED, opened
 from beholder.data.subtitles import cues, subtitle_row
 from beholder.data.tables import read_csv, read_parquet
 from beholder.errors import DataError
+from beholder.files import check_name
 from beholder.optional import require
 
 MAX_JSON_BYTES = 256 * 2**20
@@ -35,8 +36,10 @@ def read_rows(source: str | Path, name: str, said: str | None = None) -> Iterato
             empty cell of it is an empty text.
 
     Raises:
+        ConfigError: Its name is not UTF-8.
         DataError: The file as a whole cannot be read.
     """
+    check_name(source)
     if str(source) == "-":
         yield from _jsonl(sys.stdin.buffer, name)
         return

@@ -76,8 +76,12 @@ class Clip(ImageEmbedder):
         with self._lock:
             model, processor = self._model()
             for start in range(0, len(paths), _BATCH):
-                images = [load_image(path) for path in paths[start : start + _BATCH]]
-                pixels = processor(images=images, return_tensors="pt")["pixel_values"]
+                pixels = self._torch.cat(  # one picture in memory at a time
+                    [
+                        processor(images=[load_image(path)], return_tensors="pt")["pixel_values"]
+                        for path in paths[start : start + _BATCH]
+                    ]
+                )
                 with self._torch.inference_mode():
                     seen = model.vision_model(pixel_values=pixels.to(self._device))
                     rows.append(self._array(model.visual_projection(seen.pooler_output)))

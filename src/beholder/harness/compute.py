@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from beholder.api import score
 from beholder.data.given import texts_of
 from beholder.errors import ConfigError
+from beholder.kinds.scores.door import score
 from beholder.metrics import Metric, metric
 from beholder.options import Options
 from beholder.records import Item

@@ -9,6 +9,7 @@ from typing import Any
 from beholder.backends import BACKENDS, backend
 from beholder.backends.money import Budget
 from beholder.errors import ConfigError, UnknownNameError
+from beholder.given import check_types
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.base import Draw, Judge
@@ -99,11 +100,13 @@ def _made(
         raise ConfigError(f"{str(parsed)!r} names no model; write for example {parsed.name}:MODEL")
     replicates = made_of.pop("replicates", 1)
     own = {name: made_of.pop(name) for name in _JUDGE_OPTIONS if name in made_of}
+    check_types(LLMJudge, {"prompts": own.get("prompts")}, str(parsed))
     if own.get("prompts") is not None:
         own["prompts"] = Path(own["prompts"])
     if BACKENDS.takes(parsed.name, "facts"):
         made_of.setdefault("facts", kept)
     made = backend(parsed.name, parsed.argument, **made_of)
+    check_types(LLMJudge, own, str(parsed))
     one = LLMJudge(made, answers=kept, budget=spent, tally=tally, **own)
     if not isinstance(replicates, int) or replicates < 1:
         raise ConfigError(f"{parsed}: replicates={replicates!r}: expected a number above 0")

@@ -33,6 +33,10 @@ CREATE TABLE IF NOT EXISTS beholder_claims (
 """
 
 _FIELDS = ("request", "operation", "template", "backend", "model", "replicate", "cost")
+_INSERT = (
+    "INSERT INTO beholder_answers VALUES (:key, :request, :operation, :template, :backend,"
+    " :model, :replicate, :answer, {cost}, :prompt, :completion) ON CONFLICT DO NOTHING"
+)
 _PAGE = 500
 """Answers that are read at once."""
 
@@ -82,15 +86,16 @@ class AnswerDatabase:
 
     def put_answer(self, record: Record) -> None:
         """Keep an answer; the first one under a key stays."""
-        self._change(
-            "INSERT INTO beholder_answers VALUES (:key, :request, :operation, :template, :backend,"
-            " :model, :replicate, :answer, :cost, :prompt, :completion) ON CONFLICT DO NOTHING",
-            key=record.key,
-            answer=record.answer.to_json(),
-            prompt=record.answer.usage.prompt,
-            completion=record.answer.usage.completion,
-            **{name: getattr(record, name) for name in _FIELDS},
-        )
+        self._change(_INSERT.format(cost=":cost"), **_row(record))
+
+    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
+        """See ``AnswerStore.put_whole``."""
+        # One statement is one transaction, and all parts of it see what was there before it.
+        replaced = "WITH replaced AS (DELETE FROM beholder_answers WHERE key = ANY(:draws)"
+        replaced += " RETURNING cost) "
+        paid = "(SELECT coalesce(sum(cost), 0.0) + 0 * CAST(:cost AS DOUBLE PRECISION)"
+        paid += " FROM replaced)"
+        self._change(replaced + _INSERT.format(cost=paid), draws=list(draws), **_row(record))
 
     def get_fact(self, name: str) -> str | None:
         """A fact about a server that is not too old."""
@@ -208,3 +213,13 @@ class AnswerDatabase:
     def _change(self, statement: str, **values: object) -> int:
         """Change rows; gives how many."""
         return self._database.do(lambda c: c.execute(self._text(statement), values).rowcount)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    return {
+        "key": record.key,
+        "answer": record.answer.to_json(),
+        "prompt": record.answer.usage.prompt,
+        "completion": record.answer.usage.completion,
+        **{name: getattr(record, name) for name in _FIELDS},
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from beholder.backends.claims import LASTS
 from beholder.errors import RunError
 from beholder.judges.answers import Record, read_record
 from beholder.judges.telling import Judging, digit_mass
+from beholder.sqlite_file import connect, keep_private
 
 _MOST_LOOKED_AT = 10_000
 """Answers of which the probabilities are looked at when a run is closed."""
@@ -34,6 +35,7 @@ CREATE TABLE IF NOT EXISTS claims (
 """
 
 _COLUMNS = "request, operation, template, backend, model, replicate, cost, answer, key, created"
+_INSERT = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, {cost}, ?)"
 _WAY_OUT = "if it is the cache, take another with --cache FOLDER (or off), or delete it"
 
 
@@ -43,21 +45,24 @@ class AnswerFile:
     Args:
         path: The file; made if need be. A run's store may be the same file.
         facts_last: Seconds for which facts about servers are believed; None for ever.
+        private: Whether a new file, and a new folder for it, are for its owner alone.
 
     Raises:
         RunError: The file cannot be opened or is no SQLite file.
     """
 
-    def __init__(self, path: Path, *, facts_last: float | None = None) -> None:
+    def __init__(
+        self, path: Path, *, facts_last: float | None = None, private: bool = False
+    ) -> None:
         self.path = path
         self.name = str(path)
         self._facts_last = facts_last
         self._owner = uuid.uuid4().hex
         try:
+            if private:
+                keep_private(path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(
-                path, isolation_level=None, timeout=60, check_same_thread=False
-            )
+            self._db = connect(path, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_SCHEMA)
@@ -86,21 +91,17 @@ class AnswerFile:
 
     def put_answer(self, record: Record) -> None:
         """Keep an answer."""
-        self._execute(
-            "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                record.key,
-                record.request,
-                record.operation,
-                record.template,
-                record.backend,
-                record.model,
-                record.replicate,
-                record.answer.to_json(),
-                record.cost,
-                time.time(),
-            ),
-        )
+        self._execute(_INSERT.format(cost="?"), _row(record))
+
+    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
+        """See ``AnswerStore.put_whole``."""
+        places = ", ".join("?" * len(draws))
+        paid = f"(SELECT total(cost) + 0 * ? FROM answers WHERE key IN ({places}))"  # noqa: S608
+        *fields, created = _row(record)
+        with self._in_words(), self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute(_INSERT.format(cost=paid), (*fields, *draws, created))
+            self._db.execute(f"DELETE FROM answers WHERE key IN ({places})", draws)  # noqa: S608
 
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Keep what one judge of a panel said to one question."""
@@ -261,6 +262,21 @@ class AnswerFile:
                 f"{self.path} cannot be used to keep answers: {error}; what was kept before is"
                 f" kept, so start the same command again when that is mended; {_WAY_OUT}"
             ) from error
+
+
+def _row(record: Record) -> tuple[object, ...]:
+    return (
+        record.key,
+        record.request,
+        record.operation,
+        record.template,
+        record.backend,
+        record.model,
+        record.replicate,
+        record.answer.to_json(),
+        record.cost,
+        time.time(),
+    )
 
 
 def _shown(value: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -19,6 +19,9 @@ from beholder.backends.base import FactsInMemory
 
 FACTS_LAST = 24 * 3600.0
 """Seconds for which the shared cache's facts about servers are believed."""
+
+
+_DRAW = "/draw "
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,15 @@ class Record:
     cost: float | None
     key: str = field(init=False)
 
+    def draw(self, place: int) -> Record:
+        """The same for some of its samples, from a place on, that are kept until all are there."""
+        return replace(self, request=f"{self.request}{_DRAW}{place}")
+
+    @property
+    def is_draw(self) -> bool:
+        """Whether it holds some of the samples only."""
+        return _DRAW in self.request
+
     def __post_init__(self) -> None:
         whole = [self.backend, self.model, self.operation, self.template, self.request]
         key = hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
@@ -73,6 +85,14 @@ class AnswerStore(ServerFacts, Protocol):
     def put_answer(self, record: Record) -> None:
         """Keep an answer; durable when this returns."""
 
+    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
+        """Keep an answer in place of those it was put together from, at what they cost here.
+
+        Args:
+            record: The answer; its cost counts only where it is None, for not known.
+            draws: Keys of the answers that it replaces.
+        """
+
     def put_charge(self, cost: float) -> None:
         """Keep US dollars that were spent and are in no kept answer."""
 
@@ -94,6 +114,9 @@ class AnswerCache(ServerFacts, Protocol):
 
     def put_answer(self, record: Record) -> None:
         """Keep an answer; durable when this returns."""
+
+    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
+        """See ``AnswerStore.put_whole``."""
 
     def records(self) -> Iterator[Record]:
         """All answers, oldest first; those that cannot be read are put aside at the end."""
@@ -173,6 +196,12 @@ class Answers:
         if self._shared is not None:
             self._shared.put_answer(record)
 
+    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
+        """Keep an answer in place of its draws in both; each has paid for other draws."""
+        self._own.put_whole(record, draws)
+        if self._shared is not None:
+            self._shared.put_whole(record, draws)
+
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Keep a panel rating in the run."""
         self._own.put_rating(operation, question, judge, value)
@@ -228,6 +257,12 @@ class InMemory(FactsInMemory):
     def put_answer(self, record: Record) -> None:
         """Keep an answer."""
         self._answers[record.key] = record.answer
+
+    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
+        """Keep an answer in place of its draws."""
+        self.put_answer(record)
+        for key in draws:
+            self._answers.pop(key, None)
 
     def put_charge(self, cost: float) -> None:
         """Keep a cost."""

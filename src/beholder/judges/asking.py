@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
@@ -24,7 +24,7 @@ from beholder.backends import (
 )
 from beholder.backends.base import REFUSAL
 from beholder.backends.claims import once
-from beholder.backends.money import Account, Budget
+from beholder.backends.money import Account, Budget, Drawing
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
 from beholder.judges.fences import sanitise
@@ -187,13 +187,14 @@ class Questioner:
         """
         call = self._in_flight.get(blank.key)
         if call is None or call.task.get_loop() is not asyncio.get_running_loop():
+            call = self._in_flight[blank.key] = _Call(self.backend)
             work = once(
                 self._answers,
                 blank.key,
                 lambda: self._answers.get_answer(blank.key),
-                lambda: self._pay(request, blank, thinking),
+                lambda: self._drawn(request, blank, thinking, call),
             )
-            call = self._in_flight[blank.key] = _Call(asyncio.ensure_future(work), self.backend)
+            call.task = asyncio.ensure_future(work)
             call.task.add_done_callback(lambda done: self._landed(blank.key, done))
             let_arrive(call.task)
         call.n_waiting += 1
@@ -212,10 +213,36 @@ class Questioner:
         if not task.cancelled():
             task.exception()  # seen: those who still wait get it, nobody else needs to
 
-    async def _pay(self, request: Request, blank: Record, thinking: int) -> Answer:
-        answer, cost = await self._bought(request, thinking)
-        self._answers.put_answer(replace(blank, answer=answer, cost=cost))
-        return answer
+    async def _drawn(self, request: Request, blank: Record, thinking: int, call: _Call) -> Answer:
+        """The answer with all samples. What each call draws is kept when it arrives.
+
+        Raises:
+            asyncio.CancelledError: Nobody waits for it any more, and further calls are needed.
+        """
+        n = request.sampling.n
+        draws: dict[str, Answer] = {}
+        n_drawn = 0
+        try:
+            while n_drawn < n:
+                record = blank.draw(n_drawn)
+                answer = self._answers.get_answer(record.key) if n > 1 else None
+                if answer is None or not answer.samples:
+                    if draws and not call.n_waiting:
+                        raise asyncio.CancelledError
+                    part = _part(request, n_drawn, Drawing(blank.key))
+                    answer, cost = await self._bought(part, thinking)
+                    if not draws and len(answer.samples) >= n:
+                        self._answers.put_answer(replace(blank, answer=answer, cost=cost))
+                        return answer
+                    self._answers.put_answer(replace(record, answer=answer, cost=cost))
+                draws[record.key] = answer
+                n_drawn += len(answer.samples)
+        finally:
+            self._account.ends(blank.key)
+        whole = _joined(list(draws.values()), n)
+        record = replace(blank, answer=whole, cost=self._cost(whole))
+        self._answers.put_whole(record, list(draws))
+        return whole
 
     async def _bought(self, request: Request, thinking: int) -> tuple[Answer, float | None]:
         """The answer, paid for, and what it cost."""
@@ -239,9 +266,34 @@ class Questioner:
 class _Call:
     """A question in flight, who is asked, and how many wait for the answer."""
 
-    task: asyncio.Task[Answer]
     backend: Backend
     n_waiting: int = 0
+    task: asyncio.Task[Answer] = field(init=False)
+
+
+def _part(request: Request, n_before: int, drawing: Drawing) -> Request:
+    """The request for the samples after some; each part is drawn in another way."""
+    if request.sampling.n == 1:
+        return request
+    return replace(
+        request,
+        sampling=replace(request.sampling, n=request.sampling.n - n_before),
+        replicate=request.replicate + 1000 * n_before,
+        drawing=drawing,
+    )
+
+
+def _joined(draws: Sequence[Answer], n: int) -> Answer:
+    """One answer of several calls, which the same model gave."""
+    usage = Usage()
+    for answer in draws:
+        usage += answer.usage
+    return replace(
+        draws[-1],
+        samples=tuple(sample for answer in draws for sample in answer.samples)[:n],
+        usage=usage,
+        seconds=sum(answer.seconds for answer in draws),
+    )
 
 
 def _asked(request: Request, able: Capabilities) -> str:

@@ -10,7 +10,7 @@ from beholder.judges.answers import AnswerCache
 
 
 def export_answers(file: AnswerCache, path: Path) -> int:
-    """Write all answers of a store or cache, oldest first; gives how many.
+    """Write all complete answers of a store or cache, oldest first; gives how many.
 
     Each row has ``request`` (digest), ``operation``, ``template``, ``backend``, ``model``,
     ``replicate``, ``cost`` and ``answer``. ``replay:PATH`` reads the file.
@@ -21,6 +21,8 @@ def export_answers(file: AnswerCache, path: Path) -> int:
         unfinished.open("w", encoding="utf-8", newline="\n") as lines,
     ):
         for record in file.records():
+            if record.is_draw:  # nobody asks for it by its request
+                continue
             row = {
                 "request": record.request.partition("/")[0],
                 "operation": record.operation,

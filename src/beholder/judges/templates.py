@@ -20,10 +20,8 @@ from typing import Literal, TypeAlias
 
 from beholder.backends import Image, Message
 from beholder.errors import ConfigError
-from beholder.judges.fences import RULE, fence
+from beholder.judges.fences import RULE, Untrusted, fence, mark_of, rule
 from beholder.releases import Release, writing
-
-Untrusted: TypeAlias = str | Sequence[str] | Sequence[tuple[int, str]]
 
 _FILE_NAME = re.compile(r"([a-z_]+)\.v(\d+)\.txt")
 _SECTION = re.compile(r"^\[([a-z_]+)\]\n", re.MULTILINE)
@@ -81,7 +79,8 @@ class Template:
         Raises:
             ConfigError: The template asks for a value that the operation does not give.
         """
-        values = {name: fence(name, text) for name, text in untrusted.items()}
+        mark = mark_of(untrusted.values())
+        values = {name: fence(name, text, mark) for name, text in untrusted.items()}
         values |= settings or {}
         user = self.sections["user"]
         for word, section in (parts or {}).items():
@@ -89,10 +88,9 @@ class Template:
                 user = re.sub(rf"^\${word}\n", "", user, flags=re.MULTILINE)
             else:
                 values[word] = self._fill(section, self.sections.get(section, ""), values)
+        system = self._fill("system", self.sections["system"], values)
         return (
-            Message(
-                "system", (f"{self._fill('system', self.sections['system'], values)}\n\n{RULE}",)
-            ),
+            Message("system", (f"{system}\n\n{rule(mark)}",)),
             Message("user", (*_labelled(images), self._fill("user", user, values))),
         )
 

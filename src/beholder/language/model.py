@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,6 +20,11 @@ FILE = Path(__file__).with_name("english.safetensors")
 """The weights; ``english.md`` beside them is their card."""
 COMPONENT = "beholder_parser"
 
+_RUN = 128
+"""Signs in a row, without a space, from which they are cut; no text in a language has so many."""
+_SIGNS = re.compile(rf"[^\w\s]{{{_RUN + 1},}}")
+_ONE_TOKEN = re.compile(r"(\.+|-+)")  # a rule of dots or hyphens: one token, however long
+
 
 def load(path: Path = FILE) -> Language:
     """The shipped pipeline: every word has its tags, its head and its relation.
@@ -31,8 +37,41 @@ def load(path: Path = FILE) -> Language:
 
     Language.factory(COMPONENT, func=lambda nlp, name, path: Annotator(nlp, Path(path)))
     nlp = English()
+    nlp.tokenizer = _Tokenizer(nlp.tokenizer)
     nlp.add_pipe(COMPONENT, config={"path": str(path)})
     return nlp
+
+
+class _Tokenizer:
+    """spaCy's tokenizer in linear time: a long run of signs is cut before it.
+
+    It takes one sign after the other off a run, and looks at all the rest each time.
+    """
+
+    def __init__(self, whole: Any) -> None:
+        self._whole = whole
+
+    def __call__(self, text: str) -> Doc:
+        parts = list(_parts(text))
+        if len(parts) == 1:
+            return cast("Doc", self._whole(text))
+        tokens = [token for part in parts for token in self._whole(part)]
+        words, spaces = [token.text for token in tokens], [bool(t.whitespace_) for t in tokens]
+        return cast("Doc", type(tokens[0].doc)(self._whole.vocab, words=words, spaces=spaces))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._whole, name)
+
+
+def _parts(text: str) -> Iterator[str]:
+    start = 0
+    for run in _SIGNS.finditer(text):
+        if _ONE_TOKEN.fullmatch(run[0]):
+            continue
+        for end in range(run.start() + _RUN, run.end(), _RUN):
+            yield text[start:end]
+            start = end
+    yield text[start:]
 
 
 class Annotator:

@@ -11,10 +11,10 @@ from beholder.media.image import (
     file_bytes,
     file_of,
     file_sha256,
-    fit,
     inside,
     load_image,
 )
+from beholder.media.pixels import fit
 
 __all__ = [
     "FORMATS",

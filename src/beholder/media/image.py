@@ -14,15 +14,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, UnidentifiedImageError
 
 from beholder.errors import ItemError
 from beholder.media import video
+from beholder.media.pixels import fit, upright_rgb
 from beholder.media.regular import regular
+from beholder.media.room import room_for
 
 MAX_PIXELS = 100_000_000
-"""Largest picture that is decoded: about 300 MB as RGB. Small files can claim to be far larger."""
+"""Largest picture that is decoded: 400 MB as Pillow holds it. Small files can claim more."""
 
 MAX_BYTES = 200_000_000
 """Largest picture file that is read."""
@@ -61,7 +62,7 @@ class Picture:
 
 
 def check_image(path: Path, *, max_pixels: int = MAX_PIXELS) -> Picture:
-    """Read a picture's header; its pixels are not decoded.
+    """Read what a picture's file says of it.
 
     Raises:
         ItemError: It is missing, no picture, or has more than ``max_pixels``.
@@ -72,7 +73,8 @@ def check_image(path: Path, *, max_pixels: int = MAX_PIXELS) -> Picture:
         return Picture(path, width, height, "video", "RGB", (f"at {float(wanted.seconds):g} s",))
     with _opened(path, max_pixels) as image:
         try:
-            return _describe(path, image)
+            with room_for(image.width * image.height):  # PNG: what may stand after the pixels
+                return _describe(path, image)
         except Exception as error:  # parsers of damaged files raise nearly anything
             raise ItemError(f"{path}: the picture is damaged ({error})") from error
 
@@ -98,24 +100,15 @@ def load_image(
         return shown if max_side is None else fit(shown, max_side)
     with _opened(path, max_pixels) as image:
         try:
-            if max_side is not None:
-                image.draft("RGB", (2 * max_side, 2 * max_side))  # JPEG: decode at a smaller scale
-            image.load()
-            upright = _to_rgb(ImageOps.exif_transpose(image))
+            with room_for(image.width * image.height):
+                if max_side is not None:
+                    image.draft("RGB", (2 * max_side, 2 * max_side))  # JPEG: at a smaller scale
+                image.load()
+                return upright_rgb(image, max_side)
         except MemoryError as error:
             raise ItemError(f"{path}: too large for the memory of this machine") from error
         except Exception as error:  # decoders of damaged files raise nearly anything
             raise ItemError(f"{path}: the picture is damaged ({error})") from error
-    return upright if max_side is None else fit(upright, max_side)
-
-
-def fit(image: Image.Image, max_side: int) -> Image.Image:
-    """The image scaled down, shape kept, until its longer side has at most ``max_side`` pixels."""
-    scale = max_side / max(image.size)
-    if scale >= 1.0:
-        return image
-    width, height = (max(1, round(side * scale)) for side in image.size)
-    return image.resize((width, height), Image.Resampling.LANCZOS)
 
 
 def encode_jpeg(image: Image.Image) -> bytes:
@@ -237,18 +230,3 @@ def _describe(path: Path, image: Image.Image) -> Picture:
         notes=tuple(notes),
         date=taken.strip("\x00 ") or None if isinstance(taken, str) else None,
     )
-
-
-def _to_rgb(image: Image.Image) -> Image.Image:
-    if image.mode.startswith("I"):
-        tones = np.asarray(image).astype(np.int64)
-        if tones.min() < 0 or tones.max() > 65535:
-            raise ValueError("its grey values do not fit 16 bits")
-        image = Image.fromarray((tones >> 8).astype(np.uint8))
-    elif image.mode == "F":
-        raise ValueError("floating-point pixels have no agreed range; save it as 8-bit")
-    if image.has_transparency_data:
-        rgba = image.convert("RGBA")
-        paper = Image.new("RGBA", rgba.size, "white")
-        image = Image.alpha_composite(paper, rgba)
-    return image.convert("RGB")

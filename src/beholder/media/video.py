@@ -17,6 +17,7 @@ from PIL import Image
 
 from beholder.errors import ItemError
 from beholder.media.regular import regular
+from beholder.media.room import room_for
 from beholder.optional import require
 
 if TYPE_CHECKING:
@@ -73,9 +74,11 @@ def load_frame(wanted: Moment, *, max_pixels: int) -> Image.Image:
         MissingExtraError: PyAV is not installed.
     """
     with _opened(wanted.file, max_pixels) as (container, stream):
-        frame = _frame_at(container, stream, wanted)
-        shown = Image.fromarray(frame.to_ndarray(format="rgb24"))
-    return shown.rotate(frame.rotation, expand=True)
+        context = stream.codec_context
+        with room_for(context.width * context.height):
+            frame = _frame_at(container, stream, wanted)
+            shown = Image.fromarray(frame.to_ndarray(format="rgb24"))
+            return shown.rotate(frame.rotation, expand=True) if frame.rotation else shown
 
 
 def frame_size(file: Path, *, max_pixels: int) -> tuple[int, int]:

@@ -42,7 +42,7 @@ METRICS: Registry[Metric[Any]] = Registry(
         "llava_critic": "beholder.metrics.judged.single:LLaVACritic",
         "meteor": "beholder.metrics.classical.meteor:METEOR",
         "ngram_embed": "beholder.metrics.classical.granular:NGramEmbed",
-        "perplexity": "beholder.metrics.irr:Perplexity",
+        "perplexity": "beholder.metrics.judged.perplexity:Perplexity",
         "prometheus": "beholder.metrics.judged.single:Prometheus",
         "refclipscore": "beholder.metrics.classical.clipscore:RefCLIPScore",
         "rouge": "beholder.metrics.classical.rouge:ROUGE",

@@ -130,12 +130,13 @@ class Metric(Asker[Item], Generic[E]):
         return False
 
     def check(self, subject: Item) -> None:
-        """Refuse an item that is too large, or lacks what is needed (see ``check_item``).
+        """Refuse an item that is too large, no Unicode, or lacks something (see ``check_item``).
 
         Raises:
-            ItemError: Says what is too much, or missing.
+            ItemError: Says what is too much, wrong or missing.
         """
         self.bounds.check(subject, self.registered_name)
+        _check_unicode(subject)
         self.check_item(subject)
 
     def check_tools(self, subject: Item, tools: Tools) -> None:
@@ -174,3 +175,16 @@ class Metric(Asker[Item], Generic[E]):
         self.check(subject)
         self.check_tools(subject, tools)
         return self.score_item(subject, await self.gather(subject, tools))
+
+
+def _check_unicode(item: Item) -> None:
+    texts = {"candidate": item.candidate}
+    texts |= {f"reference {n}": text for n, text in enumerate(item.references, start=1)}
+    for name, text in texts.items():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ItemError(
+                f"the {name} is no Unicode text: it has half of a surrogate pair at character"
+                f" {error.start}"
+            ) from None

@@ -12,6 +12,10 @@ from beholder.text import words
 MOST_PAIRS = 50_000_000
 """Pairs of parts that are compared at once: about 1 GB, in the metrics that hold most for each."""
 
+SIGN = 5
+"""Characters as which one counts that stands in no word: analysed, each sign is a token, as a word
+of about five characters is."""
+
 MOST_PICTURES = 256
 """Pictures of one item."""
 
@@ -21,7 +25,8 @@ class Bounds:
     """What a metric takes of one item.
 
     Attributes:
-        characters: Of the candidate and all references together.
+        characters: Of the candidate and all references together; a text of signs alone may have a
+            fifth of them (``SIGN``).
         compares: Parts that are compared each with each, in words; empty where none are.
     """
 
@@ -30,19 +35,26 @@ class Bounds:
 
     def __str__(self) -> str:
         pairs = f", {MOST_PAIRS:,} pairs of {self.compares}" if self.compares else ""
-        return f"{self.characters:,} characters in all texts together{pairs}"
+        signs = f"{self.characters // SIGN:,} of them outside words"
+        return f"{self.characters:,} characters in all texts together, {signs}{pairs}"
 
     def check(self, item: Item, name: str) -> None:
         """Refuse an item that is too large for the metric of that name.
 
         Raises:
-            ItemError: Its texts are too long, or its pictures too many.
+            ItemError: Its texts are too long or have too many signs, or its pictures are too many.
         """
-        n = len(item.candidate) + sum(map(len, item.references))
+        n, most = len(item.candidate) + sum(map(len, item.references)), self.characters
         if n > self.characters:
             raise ItemError(
                 f"the texts of this item have {n:,} characters; {name} takes up to"
                 f" {self.characters:,}, so score them in parts"
+            )
+        n_signs = sum(map(_n_signs, (item.candidate, *item.references))) if n * SIGN > most else 0
+        if n_signs * SIGN > most:
+            raise ItemError(
+                f"the texts of this item have {n_signs:,} characters outside words; {name} takes up"
+                f" to {most // SIGN:,}"
             )
         if len(item.images) > MOST_PICTURES:
             raise ItemError(
@@ -68,7 +80,7 @@ class Bounds:
             )
 
     def check_words(self, texts: Sequence[str], name: str) -> None:
-        """Refuse texts with too many words to compare those of each with all, and with its own.
+        """Refuse texts with too many words or signs to compare each with each.
 
         Args:
             texts: Candidate and references.
@@ -77,5 +89,10 @@ class Bounds:
         Raises:
             ItemError: There are too many pairs.
         """
-        n_words = [len(words(text)) for text in texts]
-        self.check_pairs(max(n_words), n_words, name)
+        n_tokens = [max(len(words(text)), _n_signs(text)) for text in texts]
+        self.check_pairs(max(n_tokens), n_tokens, name)
+
+
+def _n_signs(text: str) -> int:
+    """Characters that are neither white space nor part of a word."""
+    return sum(map(len, text.split())) - sum(end - start for start, end in words(text))

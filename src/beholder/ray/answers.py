@@ -12,14 +12,14 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from beholder.backends import Answer
-from beholder.backends.money import Budget
+from beholder.backends.money import Budget, Drawing
 from beholder.judges import AnswerStore
 from beholder.judges.answers import Record
 from beholder.optional import require
@@ -97,6 +97,7 @@ class Keeper:
         )
         self._claims: dict[str, str] = {}
         self._held: dict[str, Counter[float]] = {}
+        self._begun: dict[str, set[str]] = {}
         self._heard: dict[str, float] = {}
 
     async def close(self) -> None:
@@ -121,11 +122,15 @@ class Keeper:
             del self._claims[name]
             self._answers.release(name)
 
-    async def admit(self, most: float, who: str) -> tuple[bool, float]:
+    async def admit(
+        self, most: float, who: str, drawing: Drawing | None = None
+    ) -> tuple[bool, float]:
         """Whether a call may cost so much, when that is known; and what was spent so far."""
         self.hear(who, time.monotonic())
-        admitted = await self._budget.admits(most)
+        admitted = await self._budget.admits(most, drawing)
         if admitted:
+            if drawing is not None:
+                self._begun.setdefault(who, set()).add(drawing.key)
             self._held.setdefault(who, Counter())[most] += 1
         return admitted, self._budget.spent
 
@@ -134,6 +139,11 @@ class Keeper:
         if self._held.get(who, Counter())[most]:
             self._held[who][most] -= 1
             self._budget.frees(most)
+
+    async def end(self, key: str, who: str) -> None:
+        """No further call answers a question."""
+        self._begun.get(who, set()).discard(key)
+        self._budget.ends(key)
 
     async def pay(self, cost: float) -> None:
         """A call has cost so much."""
@@ -161,6 +171,8 @@ class Keeper:
             for most in self._held.pop(who, Counter()).elements():
                 self._budget.pay(most)
                 self._budget.frees(most)
+            for key in self._begun.pop(who, set()):
+                self._budget.ends(key)
 
 
 class _Caller:
@@ -195,6 +207,10 @@ class _SharedAnswers(_Caller):
     def put_answer(self, record: Record) -> None:
         """See ``AnswerStore``."""
         self._ask("put_answer", record)
+
+    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
+        """See ``AnswerStore``."""
+        self._ask("put_whole", record, tuple(draws))
 
     def put_charge(self, cost: float) -> None:
         """See ``AnswerStore``."""
@@ -238,14 +254,18 @@ class _SharedBudget(Budget, _Caller):
         Budget.__init__(self, max_cost)
         _Caller.__init__(self, actor)
 
-    async def admits(self, most: float) -> bool:
+    async def admits(self, most: float, drawing: Drawing | None = None) -> bool:
         """See ``Budget``."""
-        admitted, self.spent = await self._actor.admit.remote(most, self._who)
+        admitted, self.spent = await self._actor.admit.remote(most, self._who, drawing)
         return bool(admitted)
 
     def frees(self, most: float) -> None:
         """See ``Budget``."""
         self._actor.free.remote(most, self._who)
+
+    def ends(self, key: str) -> None:
+        """See ``Budget``."""
+        self._actor.end.remote(key, self._who)
 
     def pay(self, cost: float | None) -> None:
         """See ``Budget``."""

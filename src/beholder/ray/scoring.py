@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from beholder import api
+from beholder.api import Run
+from beholder.kinds.scores import door
 from beholder.metrics import Metric
 from beholder.optional import require
 from beholder.options import Options
@@ -26,7 +27,7 @@ def score(
     out: str | Path | None = None,
     progress: Progress | None = None,
     **options: Unpack[Options],
-) -> api.Run:
+) -> Run:
     """Score a data set on a Ray cluster, or go on with a run that was interrupted.
 
     Args:
@@ -52,7 +53,7 @@ def score(
         RunError: The run directory is busy or holds another run, or the cluster cannot go on.
     """
     data = require("ray.data", extra="ray", purpose="beholder.ray.score")
-    return api.score(
+    return door.score(
         _rows(dataset) if isinstance(dataset, data.Dataset) else dataset,
         metrics,
         judge=judge,

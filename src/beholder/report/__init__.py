@@ -9,8 +9,6 @@ from beholder.report.draw import draw, draw_figures
 from beholder.report.figures import write_figures
 from beholder.report.graph_drawing import graph_svg
 from beholder.report.graph_lines import graph_text
-from beholder.report.html import write_report
-from beholder.report.narrate import write_study, write_study_figures
 from beholder.report.notebook import to_html
 from beholder.report.tables import summary_table
 from beholder.report.terminal import show
@@ -24,7 +22,4 @@ __all__ = [
     "summary_table",
     "to_html",
     "write_figures",
-    "write_report",
-    "write_study",
-    "write_study_figures",
 ]

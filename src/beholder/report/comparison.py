@@ -9,7 +9,7 @@ from pathlib import Path
 from beholder import files
 from beholder.records import Item
 from beholder.report.numbers import show_number
-from beholder.report.pages import TEMPLATES, content_hash, environment
+from beholder.report.pages import content_hash, environment, styles
 from beholder.report.payload import picture_uri
 from beholder.report.study_tables import html
 from beholder.report.tables import show_signed
@@ -119,7 +119,7 @@ def write_comparison(
     Raises:
         RunError: The file cannot be written.
     """
-    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
+    style = styles("page.css")
     names = [store.folder.name for store in (a, b)]
     root = media_root or manifest.data_folder(a.folder)
     templates = environment()

@@ -2,83 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
 from beholder.errors import ConfigError, RunError
-from beholder.report.figures import write_figures
-from beholder.report.html import write_report
-from beholder.report.made import write_made
-from beholder.report.narrate import write_study, write_study_figures
-from beholder.report.rank import write_ranking, write_ranking_figures
-from beholder.run import manifest
-from beholder.run.narrate.engine import KIND as NARRATIVES
-from beholder.run.rank.engine import KIND as RANKING
-from beholder.run.rows.reviews import KIND as REVIEWS
-from beholder.run.rows.rows import KIND as ROWS
-
-Page: TypeAlias = Callable[[Path, Path | None], Path]
-Figures: TypeAlias = Callable[[Path, Path], list[Path]]
+from beholder.optional import load
+from beholder.run.kind import kind_of
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """How a kind of run is drawn.
-
-    Attributes:
-        page: Writes the page of a run folder into a file (``report.html`` in the run if None).
-        figures: Writes its figures into a folder; None for a kind without figures.
-    """
-
-    page: Page
-    figures: Figures | None = None
-
-
-DRAWINGS: Mapping[str, Drawing] = {
-    manifest.SCORES: Drawing(write_report, write_figures),
-    RANKING: Drawing(write_ranking, write_ranking_figures),
-    NARRATIVES: Drawing(write_study, write_study_figures),
-    ROWS: Drawing(write_made),
-    REVIEWS: Drawing(write_made),
-}
-
-
-def draw(run_folder: Path, output: Path | None = None) -> Path:
-    """Draw the page of a run and give its file.
+def draw(run_folder: Path, output: Path | None = None, **options: Any) -> Path:
+    """Draw the page of a run.
 
     Args:
         run_folder: A run directory of any kind.
         output: The file to write; ``report.html`` in the run directory if None.
+        options: Further arguments of the page of that kind, such as ``media_root``.
+
+    Returns:
+        The file.
 
     Raises:
-        RunError: The folder holds no run, or one of an unknown kind, or the file cannot be written.
+        RunError: The folder holds no run, or one of an unknown kind or of a kind without a page,
+            or the file cannot be written.
     """
-    return _drawing(run_folder).page(run_folder, output)
+    kind = kind_of(run_folder)
+    if not kind.page:
+        raise RunError(f"{run_folder}: runs of the kind {kind.name!r} have no page")
+    written: Path = load(kind.page)(run_folder, output, **options)
+    return written
 
 
 def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
-    """Write the figures of a run as PNG and SVG and give the files.
+    """Write the figures of a run as PNG and SVG.
+
+    Returns:
+        The files.
 
     Raises:
-        ConfigError: Runs of this kind have no figures of their own.
+        ConfigError: Runs of this kind have no figures.
         RunError: The folder holds no run, or one of an unknown kind.
     """
-    figures = _drawing(run_folder).figures
-    if figures is None:
-        kind = manifest.kind_of(run_folder)
+    kind = kind_of(run_folder)
+    if not kind.figures:
         raise ConfigError(
-            f"a run of the kind {kind!r} has no figures of its own; leave out figures"
+            f"a run of the kind {kind.name!r} has no figures of its own; leave out figures"
         )
-    return figures(run_folder, figures_dir)
-
-
-def _drawing(run_folder: Path) -> Drawing:
-    kind = manifest.kind_of(run_folder)
-    if kind not in DRAWINGS:
-        raise RunError(
-            f"{run_folder} holds a run of the kind {kind!r}; this beholder draws:"
-            f" {', '.join(DRAWINGS)}"
-        )
-    return DRAWINGS[kind]
+    written: list[Path] = load(kind.figures)(run_folder, figures_dir)
+    return written

@@ -63,3 +63,13 @@ def show_tick(value: float, values: list[float]) -> str:
     step = values[1] - values[0] if len(values) > 1 else 1.0
     digits = next((d for d in range(7) if abs(round(step, d) - step) < 1e-9), 7)
     return f"{value:.{digits}f}".replace("-", MINUS)
+
+
+def two(value: float | None) -> str:
+    """A number with two decimals, or a dash."""
+    return "–" if value is None else show_fixed(value, 2)
+
+
+def whole(value: float | None) -> str:
+    """A number without decimals, or a dash."""
+    return "–" if value is None else show_fixed(value, 0)

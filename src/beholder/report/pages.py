@@ -5,19 +5,50 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+from collections.abc import Sequence
+from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from beholder.optional import missing
 from beholder.rounding import fixed
+from beholder.run.kind import kinds
 from beholder.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TEMPLATES = Path(__file__).parent / "templates"
+_HERE = Path(__file__).parent / "templates"
+
+
+def template_folders() -> list[Path]:
+    """Where templates and style sheets lie: of the report itself, then of each kind of work."""
+    packages = dict.fromkeys(kind.templates for kind in kinds() if kind.templates)
+    return [_HERE, *(Path(str(files(package))) / "templates" for package in packages)]
+
+
+def styles(*names: str) -> str:
+    """Style sheets by name, joined.
+
+    Raises:
+        FileNotFoundError: No folder of templates has a file of that name.
+    """
+    folders = template_folders()
+    return "".join(_found(name, folders).read_text(encoding="utf-8") for name in names)
+
+
+def _found(name: str, folders: Sequence[Path]) -> Path:
+    for folder in folders:
+        if (folder / name).is_file():
+            return folder / name
+    raise FileNotFoundError(f"no folder of templates has {name!r}")
+
+
+def _source(folders: Sequence[Path], name: str) -> str:
+    return _found(name, [*folders, *template_folders()]).read_text(encoding="utf-8")
 
 
 def environment(*folders: Path) -> Environment:
@@ -27,7 +58,7 @@ def environment(*folders: Path) -> Environment:
         folders: Of templates besides the report's own; they are looked into first.
     """
     made = Environment(
-        loader=FileSystemLoader([*folders, TEMPLATES]),
+        loader=FunctionLoader(partial(_source, folders)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -11,7 +11,7 @@ from beholder.errors import ConfigError
 from beholder.metrics.vcs import VCS, VCSShort
 from beholder.records import Item, ItemScore
 from beholder.report.numbers import show_number
-from beholder.report.pages import TEMPLATES, content_hash, data_uri, environment
+from beholder.report.pages import content_hash, data_uri, environment, styles
 from beholder.run import manifest
 from beholder.run.store import Store
 from beholder.spec import parse
@@ -100,8 +100,7 @@ def _write_pdf(target: Path, figures: Mapping[str, Figure]) -> None:
 
 
 def _page(name: str, item: Item, score: ItemScore, figures: Mapping[str, Figure]) -> str:
-    style = (TEMPLATES / "page.css").read_text(encoding="utf-8")
-    style += (TEMPLATES / "steps.css").read_text(encoding="utf-8")
+    style = styles("page.css", "steps.css")
     reference = int(score.detail["reference_index"])
     sides: dict[str, list[Any]] = {
         side: [

@@ -16,7 +16,7 @@ from beholder.records import Item, ItemFailure, ItemScore
 from beholder.rewards.guards import GUARDS, RewardGuard
 from beholder.rewards.texts import Completion, items_of, n_blank
 from beholder.rewards.tokens import Offsets, by_token, shifted
-from beholder.run.live import LiveScorer
+from beholder.run.live import LiveScorer, TextFailure
 from beholder.run.session import Means
 
 _FAR = 1000.0
@@ -84,9 +84,10 @@ class Reward:
     are kept.
 
     **What a text gets.** The value (sign turned where less is better), less what guards take: of
-    what lies above the lowest possible reward, ``factor`` is left. A text that is empty, too long,
-    or in a language that is not read gets the lowest possible reward, because a policy would learn
-    to write such texts if they were left out. **None** stands where the metric does not apply (the
+    what lies above the lowest possible reward, ``factor`` is left. A text that is refused by its
+    own fault (it is empty or too long, has no word, is no Unicode text, is in a language that is
+    not read) gets the lowest possible reward, because a policy would learn to write such texts if
+    they were left out. **None** stands where the metric does not apply (the
     row has no references), and where it failed (a judge did not answer); failures are logged with
     their reasons, and counted where the trainer takes numbers.
 
@@ -146,13 +147,14 @@ class Reward:
             columns: As above.
 
         Returns:
-            For each completion a reward for each token; None where it could not be scored.
+            For each completion a reward for each token: -1 for all of a text that could not be
+            scored by its own fault; None where there is no score for another reason.
         """
         items = self._items(completions, columns)
         outcomes = await self._scorer.score(items)
         self._rewards(items, outcomes, columns.get("log_metric"))
         return [
-            by_token(one, shifted(places, n_blank(said))) if isinstance(one, ItemScore) else None
+            _dense(one, shifted(places, n_blank(said)))
             for said, one, places in zip(completions, outcomes, offsets, strict=True)
         ]
 
@@ -219,9 +221,8 @@ class Reward:
         if outcome is None:
             return None
         if isinstance(outcome, ItemFailure):
-            fault = self._scorer.fault_of_text(item)
-            failed[fault or outcome.message] += 1
-            return self._lowest if fault else None
+            failed[outcome.message] += 1
+            return self._lowest if isinstance(outcome, TextFailure) else None
         if self._name not in outcome.values:
             failed[f"{self._name} is not defined for the text"] += 1
             return None
@@ -229,6 +230,12 @@ class Reward:
         for guard in self._guards:
             above *= guard.factor(item)
         return self._lowest + above
+
+
+def _dense(outcome: Outcome | None, offsets: Offsets) -> list[float] | None:
+    if isinstance(outcome, TextFailure):
+        return [-1.0] * len(offsets)
+    return by_token(outcome, offsets) if isinstance(outcome, ItemScore) else None
 
 
 def _lowest(of: Metric[Any], value: ValueInfo) -> float:

@@ -35,17 +35,41 @@ def _answer(completion: Completion) -> str:
 
 
 def _said(messages: Sequence[Mapping[str, Any]]) -> str:
+    if not isinstance(messages, Sequence) or isinstance(messages, bytes):
+        raise _odd(messages)
     for message in reversed(messages):
         if not isinstance(message, Mapping) or "content" not in message:
-            raise ConfigError(
-                f"a completion holds {message!r}: expected texts, or messages with role and content"
-            )
+            raise _odd(message)
         if message.get("role", "assistant") == "assistant":
-            content = message["content"] or ""
+            content = "" if message["content"] is None else message["content"]
             if isinstance(content, str):
                 return content
-            return "".join(part.get("text", "") for part in content)
+            if not isinstance(content, Sequence) or isinstance(content, bytes):
+                raise _odd(message)
+            return "".join(map(_part, content))
     return ""
+
+
+def _part(part: object) -> str:
+    """The text of a part of a message; of another kind than text (a picture) it has none."""
+    text = part.get("text", "") if isinstance(part, Mapping) else None
+    if not isinstance(text, str):
+        raise _odd(part)
+    return text
+
+
+def _odd(found: object) -> ConfigError:
+    return ConfigError(
+        f"a completion holds {repr(found)[:200]}: expected a text, or messages with role and"
+        " content (a text, or parts with a text)"
+    )
+
+
+def _text_of(number: int, completion: Completion) -> str:
+    try:
+        return text_of(completion)
+    except ConfigError as error:
+        raise ConfigError(f"completion {number + 1}: {error}") from None
 
 
 def items_of(
@@ -69,7 +93,7 @@ def items_of(
     return [
         Item(
             id=str(number),
-            candidate=text_of(completion),
+            candidate=_text_of(number, completion),
             references=texts_of(reference, "references"),
             images=texts_of(pictures, "images"),
         )

@@ -47,7 +47,7 @@ def open_cache(place: Path | Address) -> AnswerCache:
         RunError: It cannot be used.
     """
     if isinstance(place, Path):
-        return AnswerFile(place, facts_last=FACTS_LAST)
+        return AnswerFile(place, facts_last=FACTS_LAST, private=True)
     return AnswerDatabase(place)
 
 

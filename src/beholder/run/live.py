@@ -12,19 +12,20 @@ import multiprocessing
 import os
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from beholder.aio import bounded
 from beholder.errors import ItemError, RunError
+from beholder.judges import Tally
 from beholder.metrics import Metric, Tools
 from beholder.metrics.asker import Outcome, attempt
-from beholder.records import Item
+from beholder.records import Item, ItemFailure
 from beholder.run.answers import run_answers
 from beholder.run.batch import Scorer
 from beholder.run.execute import end_with_parent
@@ -39,6 +40,11 @@ CONCURRENCY = 64
 """Texts that wait for judges at once where nothing else is said."""
 
 _STAND_IN = "A dog."
+
+
+@dataclass(frozen=True, slots=True)
+class TextFailure(ItemFailure):
+    """A failure by the text's own fault: another text in its place would have a score."""
 
 
 class LiveScorer:
@@ -57,16 +63,22 @@ class LiveScorer:
         self._means = means
         self._resources = ExitStack()
         self._tools = self._open()
+        # Questions of models are typical answers here: it costs nothing to try another text.
+        self._trying = Tools(options=means.judging.for_tools(), tally=Tally(), folder=means.folder)
         metric.identities(self._tools)  # a tool that cannot be made stops here
-        self._pool: ProcessPoolExecutor | None = None
-        self._pool_of = 0
         self._closed = False
         self._cheap = self._tools.are_per_process(metric.tool_specs())
-        self._workers = means.work.workers or min(WORKERS, os.cpu_count() or 1)
-        self._end = weakref.finalize(self, self._resources.close)
+        self._workers = _Workers(
+            means.work.workers or min(WORKERS, os.cpu_count() or 1),
+            Scorer([metric], ITEM, means.tools),
+        )
+        self._end = weakref.finalize(self, _close, os.getpid(), self._workers, self._resources)
 
     async def score(self, items: Sequence[Item]) -> list[Outcome | None]:
         """What is found for each item; None where the metric does not apply.
+
+        What fails by the text's own fault is a ``TextFailure``: it was refused, by a check or by
+        the work itself, before a model was asked, and another text in its place is not.
 
         Raises:
             ConfigError: A tool cannot do what is asked.
@@ -89,24 +101,10 @@ class LiveScorer:
             return False
         return True
 
-    def fault_of_text(self, item: Item) -> str | None:
-        """Why an item is refused before any work, if another text in its place would not be."""
-        if self._refused(replace(item, candidate=_STAND_IN)) is not None:
-            return None
-        return self._refused(item)
-
     def close(self) -> None:
         """End the worker processes and close what is open."""
         self._closed = True
         self._end()
-
-    def _refused(self, item: Item) -> str | None:
-        try:
-            self.metric.check(item)
-            self.metric.check_tools(item, self._tools)
-        except ItemError as error:
-            return str(error)
-        return None
 
     def _open(self) -> Tools:
         work = self._means.work
@@ -120,7 +118,11 @@ class LiveScorer:
 
     async def _in_coroutines(self, items: Sequence[Item]) -> list[Outcome]:
         async def one(place: int) -> Outcome:
-            return await attempt(self.metric, items[place], self._tools)
+            outcome = await attempt(self.metric, items[place], self._tools)
+            if not _may_be_of_text(outcome):
+                return outcome
+            other = await attempt(self.metric, _with_other_text(items[place]), self._trying)
+            return _told_apart(outcome, other)
 
         limit = self._means.work.concurrency or CONCURRENCY
         found = {k: outcome async for k, outcome in bounded(one, range(len(items)), limit)}
@@ -128,33 +130,86 @@ class LiveScorer:
 
     async def _in_processes(self, items: Sequence[Item]) -> list[Outcome]:
         """Blocks that lie together, so that a group's references are read by few processes."""
-        size = max(1, math.ceil(len(items) / self._workers))
+        size = max(1, math.ceil(len(items) / self._workers.n))
         blocks = [items[k : k + size] for k in range(0, len(items), size)]
-        loop = asyncio.get_running_loop()
-        with starting([self.metric]):
-            waited = [loop.run_in_executor(self._processes(), _score, block) for block in blocks]
         try:
-            return [outcome for block in await asyncio.gather(*waited) for outcome in block]
-        except BrokenProcessPool as error:
-            self._pool = None  # the next batch starts new ones
-            raise RunError(
-                "a worker process died (killed, or out of memory):"
-                f" {remedy([self.metric], 'fewer workers need less memory')}"
-            ) from error
+            found = await self._workers.do(blocks)
+        except BrokenProcessPool:  # it may have been killed while it was idle
+            try:
+                found = await self._workers.do(blocks)
+            except BrokenProcessPool as error:
+                raise RunError(
+                    "a worker process died twice at the same texts (killed, or out of memory):"
+                    f" {remedy([self.metric], 'fewer workers need less memory')}"
+                ) from error
+        return [outcome for block in found for outcome in block]
 
-    def _processes(self) -> ProcessPoolExecutor:
+
+class _Workers:
+    """Worker processes, which are started when there is work and replaced when one of them died.
+
+    Args:
+        n: How many.
+        scorer: What each holds a copy of.
+    """
+
+    def __init__(self, n: int, scorer: Scorer) -> None:
+        self.n = n
+        self._scorer = scorer
+        self._pool: ProcessPoolExecutor | None = None
+        self._of = 0
+
+    async def do(self, blocks: Sequence[Sequence[Item]]) -> list[list[Outcome]]:
+        """What is found for each block.
+
+        Raises:
+            BrokenProcessPool: A worker died; the next call starts new ones.
+        """
+        loop = asyncio.get_running_loop()
+        pool = self._started()
+        waited: list[Awaitable[list[Outcome]]] = []
+        try:
+            with starting(self._scorer.askers):
+                waited += (loop.run_in_executor(pool, _score, block) for block in blocks)
+            return await asyncio.gather(*waited)
+        except BrokenProcessPool:
+            await asyncio.gather(*waited, return_exceptions=True)
+            if self._pool is pool:  # calls that overlap share it
+                self._pool = None
+            raise
+
+    def stop(self) -> None:
+        """End the processes."""
+        if self._pool is not None and self._of == os.getpid():
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool = None
+
+    def _started(self) -> ProcessPoolExecutor:
         # A child that was forked has none of its parent's processes, and must not end them.
-        if self._pool is None or self._pool_of != os.getpid():
-            self._pool_of = os.getpid()
+        if self._pool is None or self._of != os.getpid():
+            self._of = os.getpid()
             self._pool = ProcessPoolExecutor(
-                self._workers,
+                self.n,
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=_start,
-                initargs=(Scorer([self.metric], ITEM, self._means.tools),),
+                initargs=(self._scorer,),
             )
-            self._resources.callback(self._pool.shutdown, wait=True, cancel_futures=True)
         return self._pool
 
+
+def _close(owner: int, workers: _Workers, resources: ExitStack) -> None:
+    workers.stop()
+    if os.getpid() == owner:  # a forked child must not remove its parent's files
+        resources.close()
+
+
+def _forget_children() -> None:
+    """A forked child that ends would wait for its parent's workers, which fails."""
+    multiprocessing.process._children.clear()  # type: ignore[attr-defined]  # as its own forks do
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_children)
 
 _scorer: Scorer | None = None
 
@@ -167,4 +222,26 @@ def _start(scorer: Scorer) -> None:
 
 def _score(items: Sequence[Item]) -> list[Outcome]:
     assert _scorer is not None
-    return _scorer.outcomes([(place, item, 0) for place, item in enumerate(items)])
+    found = _scorer.outcomes([(place, item, 0) for place, item in enumerate(items)])
+    suspects = [place for place, outcome in enumerate(found) if _may_be_of_text(outcome)]
+    others = _scorer.outcomes([(place, _with_other_text(items[place]), 0) for place in suspects])
+    for place, other in zip(suspects, others, strict=True):
+        found[place] = _told_apart(found[place], other)
+    return found
+
+
+def _may_be_of_text(outcome: Outcome) -> bool:
+    """Whether it failed for good, and no model was asked."""
+    failed = isinstance(outcome, ItemFailure) and not outcome.transient
+    return failed and not outcome.detail.get("questions")
+
+
+def _with_other_text(item: Item) -> Item:
+    return replace(item, candidate=_STAND_IN)
+
+
+def _told_apart(outcome: Outcome, other: Outcome) -> Outcome:
+    """A failure, as one of the text where another text in its place has a score."""
+    if isinstance(other, ItemFailure) or not isinstance(outcome, ItemFailure):
+        return outcome
+    return TextFailure(**{field.name: getattr(outcome, field.name) for field in fields(outcome)})

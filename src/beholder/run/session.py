@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from beholder.backends import Usage
+from beholder.files import check_name
 from beholder.judges import AnswerStore, Budget, Tally
 from beholder.judges.telling import Judging
 from beholder.metrics import Tools
@@ -205,10 +206,12 @@ class Session:
             engine: Where the work is done; None for this machine.
 
         Raises:
-            ConfigError: An option of tools is given that none of them takes.
+            ConfigError: The folder's name is not UTF-8, or an option of tools is given that none
+                of them takes.
             RunError: The folder is busy, or holds a run of another kind or format.
             KeyboardInterrupt: Passed on, after the store has all that was finished.
         """
+        check_name(out)
         manifest.check_kind(out, kind)
         asking = tuple(askers)
         means.check(asking)

@@ -10,10 +10,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
 from beholder.errors import RunError
+from beholder.sqlite_file import connect
 
 FORMAT = 2
 FILE_NAME = "store.sqlite"
@@ -60,6 +62,56 @@ CREATE TEMP VIEW failures AS
 """How a store of format 1 is read: it held items and metrics only."""
 
 
+_DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+
+
+class _Cursor(sqlite3.Cursor):
+    """Whose errors say of which connection they are, as several stores may be open at once."""
+
+    def execute(self, *given: Any) -> Self:
+        with self._owned():
+            return super().execute(*given)
+
+    def executemany(self, *given: Any) -> Self:
+        with self._owned():
+            return super().executemany(*given)
+
+    def fetchone(self) -> Any:
+        with self._owned():
+            return super().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        with self._owned():
+            return super().fetchall()
+
+    def __next__(self) -> Any:
+        try:  # once a row, so without the cost of a context
+            return super().__next__()
+        except _DAMAGE as error:
+            error.connection = self.connection  # type: ignore[union-attr]
+            raise
+
+    @contextmanager
+    def _owned(self) -> Iterator[None]:
+        try:
+            yield
+        except _DAMAGE as error:
+            error.connection = self.connection  # type: ignore[union-attr]
+            raise
+
+
+class _Connection(sqlite3.Connection):
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        return self.cursor(_Cursor).execute(*given)
+
+    def executemany(self, *given: Any) -> sqlite3.Cursor:
+        return self.cursor(_Cursor).executemany(*given)
+
+
+def _is_of_another(error: Exception, connection: sqlite3.Connection) -> bool:
+    return getattr(error, "connection", connection) is not connection
+
+
 @contextmanager
 def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
     """The store of a run directory, made if need be; the directory is locked meanwhile.
@@ -80,7 +132,9 @@ def to_write(folder: Path) -> Iterator[sqlite3.Connection]:
             connection.executescript(_SCHEMA)
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             yield connection
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        except _DAMAGE as error:
+            if _is_of_another(error, connection):
+                raise
             raise _unusable(folder, error) from error
         finally:
             _close_whole(connection)
@@ -107,7 +161,9 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
             connection.executescript(_FORMAT_1_AS_2)
         connection.execute("PRAGMA query_only = ON")
         yield connection
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+    except _DAMAGE as error:
+        if _is_of_another(error, connection):
+            raise
         raise _unusable(folder, error) from error
     finally:
         connection.close()
@@ -142,12 +198,12 @@ def locked(folder: Path) -> Iterator[None]:
 def _connect(folder: Path, how: str) -> sqlite3.Connection:
     try:
         # One thread at a time uses it, but in a notebook not always the one that opened it.
-        return sqlite3.connect(
+        return connect(
             f"{(folder / FILE_NAME).resolve().as_uri()}?{how}",
             uri=True,
             isolation_level=None,
-            timeout=30,
             check_same_thread=False,
+            factory=_Connection,
         )
     except sqlite3.Error as error:
         raise _unusable(folder, error) from error

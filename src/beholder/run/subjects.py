@@ -20,6 +20,7 @@ from beholder.data import (
     storyline_row,
     to_row,
 )
+from beholder.optional import load
 from beholder.records import Frame, Item, Reviews, Storyline
 
 S = TypeVar("S")
@@ -81,11 +82,8 @@ def _reviews_group(reviews: Reviews) -> dict[str, str]:
 
 def _correlation(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float]:
     """How well a ranking follows people's, where they ranked the texts."""
-    from beholder.metrics.irr.scored import Scored  # scipy: not for runs without rankings
-    from beholder.metrics.irr.tables import RankedImage
-
-    found = RankedImage.of(reviews, {"": Scored.of(detail)}).correlation("")
-    return {} if found is None else {"correlation": found}
+    found: dict[str, float] = load("beholder.kinds.ranking.study:measured")(reviews, detail)
+    return found
 
 
 ITEM: SubjectKind[Item] = SubjectKind(

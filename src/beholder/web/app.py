@@ -53,6 +53,8 @@ def serve(app: ASGIApp, settings: Settings, listening: Callable[[str], None]) ->
     """
     import uvicorn
 
+    from beholder.web.connections import server_config
+
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -65,7 +67,4 @@ def serve(app: ASGIApp, settings: Settings, listening: Callable[[str], None]) ->
             ) from error
         listener.listen()  # who comes before uvicorn does waits instead of being turned away
         listening(address(settings, listener.getsockname()[1]))
-        config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, proxy_headers=False
-        )
-        uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(server_config(app, settings)).run(sockets=[listener])

@@ -12,9 +12,9 @@ import html
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from cachetools import LRUCache
 from starlette.datastructures import Headers, MutableHeaders
@@ -24,13 +24,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from beholder.visible import visible
+from beholder.web.bodies import Bodies
 from beholder.web.settings import OWNER, Settings
 
-ACCESS = "beholder_access"
 SESSION = "beholder_session"
 FIELD = "csrf"
 HEADER = "x-csrf-token"
 """The mark against forged posts is a field of a form or a header of a request."""
+
+SIGN_IN = "/sign-in"
+"""Where the page posts to that asks whether to go on as somebody else."""
 
 _SAFE = frozenset({"GET", "HEAD"})
 _ALLOWED = _SAFE | {"POST"}
@@ -52,6 +56,8 @@ _HEADERS = {
 _KEPT_BUCKETS = 10_000
 _TRIES, _TRIES_PER_SECOND = 20, 0.5
 """Of an address that brings wrong tokens."""
+
+_HEAD = '<!doctype html><html lang="en"><title>beholder</title><link rel="icon" href="data:,">'
 
 
 class Buckets:
@@ -92,6 +98,7 @@ class Guard:
         self._settings = settings
         self._pace = Buckets(settings.rate, settings.burst, clock)
         self._tries = Buckets(_TRIES_PER_SECOND, _TRIES, clock)
+        self._bodies = Bodies(settings.max_body, settings.body_seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or say why not."""
@@ -103,18 +110,27 @@ class Guard:
         cookies = _cookies(Headers(scope=scope))
         known = cookies.get(SESSION, "")
         session = known if _SESSION_FORM.match(known) else secrets.token_urlsafe(24)
+        scope.setdefault("state", {})["csrf"] = csrf(self._settings.secret, session)
         answer = self._refusal(scope, cookies)
-        app: ASGIApp
+        # A link on another site brings no cookies: the session that it may have is left alone.
+        lost = answer is not None and Headers(scope=scope).get("sec-fetch-site") == "cross-site"
+        finish = _Finish(send, None if lost or session == known else session)
         if answer is not None:
-            app = answer
-        else:
-            scope.setdefault("state", {})["csrf"] = csrf(self._settings.secret, session)
+            await answer(scope, receive, finish)
+            return
+        async with self._bodies.place() as place:
+            app: ASGIApp = self._app
             try:
-                receive = await self._checked(scope, receive, session)
-                app = self._app
+                if scope["method"] not in _SAFE:
+                    _check_origin(Headers(scope=scope))
+                    body = await place.read(scope, receive)
+                    await self._check_mark(scope, body, session)
+                    receive = _replay(body)
+                    if scope["path"] == SIGN_IN:
+                        app = await self._sign_in(scope, body)
             except HTTPException as error:
-                app = _text(error.status_code, error.detail)
-        await app(scope, receive, _Finish(send, session if session != known else None))
+                app = _text(error.status_code, error.detail, error.headers)
+            await app(scope, receive, finish)
 
     def _refusal(self, scope: Scope, cookies: dict[str, str]) -> Response | None:
         """What is answered instead of a page, or None."""
@@ -125,15 +141,18 @@ class Guard:
             return _text(414, f"an address has at most {_LONGEST_PATH:,} characters")
         address = scope["client"][0] if scope.get("client") else ""
         # Somebody's browsers share an address; who has a token has a pace of his own.
-        token = cookies.get(ACCESS, "")
+        token = cookies.get(self._settings.access_cookie, "")
         who = self._settings.who(token) if token else None
-        if not self._pace.take(token if who else address):
+        offered = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token")
+        named = None if offered is None else self._settings.who(offered)
+        if not self._pace.take(token if who else offered if named and offered else address):
             return _text(429, "too many requests at once; wait a moment", {"retry-after": "1"})
         if scope["method"] not in _ALLOWED:
             return _text(405, f"expected GET or POST, got {scope['method']}")
-        offered = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token")
         if offered is not None and scope["method"] in _SAFE:
-            return self._let_in(scope, address, offered)
+            if named is None:
+                return self._unknown(address)
+            return self._let_in(scope, offered, named, who)
         if who is None and self._settings.open_to_all:
             who = OWNER
         if who is None:
@@ -143,48 +162,100 @@ class Guard:
         scope.setdefault("state", {})["who"] = who
         return None
 
-    def _let_in(self, scope: Scope, address: str, token: str) -> Response:
-        """Keep a token from the address line in a cookie, and go on without it in the address."""
-        # Wrong tokens alone count: a whole class may open its links from one address at once.
-        if not self._tries.may(address):
+    def _unknown(self, address: str) -> Response:
+        """What a wrong token gets. A right one is never slowed down by wrong ones."""
+        if not self._tries.take(address):
             return _text(429, "too many tries; wait a minute", {"retry-after": "60"})
-        if self._settings.who(token) is None:
-            self._tries.take(address)
-            return _text(403, "nobody has this token; see what the server printed at its start")
+        return _text(403, "nobody has this token; see what the server printed at its start")
+
+    def _let_in(self, scope: Scope, token: str, named: str, who: str | None) -> Response:
+        """Keep a token from the address line in a cookie, and go on without it in the address.
+
+        Who is signed in under another name is asked first: the link may come from anybody.
+        """
+        if Headers(scope=scope).get("sec-fetch-site") == "cross-site":
+            # A link on another site brings no cookies: asked again by this page, they come along.
+            whole = scope["path"], scope["query_string"].decode("latin-1")
+            return _go_on(_target(*whole))
         query = parse_qsl(scope["query_string"].decode("latin-1"))
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        path = "/" + quote(scope["path"].lstrip("/\\"))  # never the start of another host
-        target = html.escape(path + (f"?{rest}" if rest else ""), quote=True)
+        target = _target(scope["path"], rest)
+        if who is not None and who != named:
+            return _ask_first(scope["state"]["csrf"], token, target, (who, named))
+        return self._keep(token, target)
+
+    async def _sign_in(self, scope: Scope, body: bytes) -> Response:
+        """Go on as somebody else, which a page of ours has asked."""
+        form = await _form(scope, body)
+        token = form.get("token", "")
+        if self._settings.who(token) is None:
+            raise HTTPException(403, "nobody has this token any more; open the link again")
+        path, _, query = form.get("to", "/").partition("?")
+        return self._keep(token, _target(unquote(path), query))
+
+    def _keep(self, token: str, target: str) -> Response:
         # No redirect: a cookie that is SameSite=Strict would not come along on one that a link in
         # a letter began.
-        page = HTMLResponse(
-            '<!doctype html><html lang="en"><title>beholder</title><link rel="icon" href="data:,">'
-            f'<meta http-equiv="refresh" content="0;url={target}"><a href="{target}">Go on</a>'
-        )
-        page.set_cookie(ACCESS, token, httponly=True, samesite="strict", max_age=90 * 86400)
+        page = _go_on(target)
+        name = self._settings.access_cookie
+        page.set_cookie(name, token, httponly=True, samesite="strict", max_age=90 * 86400)
         return page
 
-    async def _checked(self, scope: Scope, receive: Receive, session: str) -> Receive:
-        """The body, read within the limit; a post must carry the mark of its session.
+    async def _check_mark(self, scope: Scope, body: bytes, session: str) -> None:
+        """Refuse a post that does not carry the mark of its session.
 
         Raises:
-            HTTPException: It is too large, or was not sent by a page of ours.
+            HTTPException: It was not sent by a page of ours.
         """
-        if scope["method"] in _SAFE:
-            return receive
         headers = Headers(scope=scope)
-        origin = headers.get("origin")
-        if origin is not None and origin.split("://", 1)[-1] != headers.get("host"):
-            raise HTTPException(403, "this was sent by a page of another site")
-        body = await _read(headers, receive, self._settings.max_body)
         mark = headers.get(HEADER)
         if mark is None:
-            mark = await _field(scope, body)
+            mark = (await _form(scope, body)).get(FIELD, "")
         if not hmac.compare_digest(mark.encode(), csrf(self._settings.secret, session).encode()):
             raise HTTPException(
                 403, "this page is too old, or was made elsewhere; reload it and send again"
             )
-        return _replay(body)
+
+
+def _check_origin(headers: Headers) -> None:
+    origin = headers.get("origin")
+    if origin is not None and origin.split("://", 1)[-1] != headers.get("host"):
+        raise HTTPException(403, "this was sent by a page of another site")
+
+
+def _target(path: str, query: str) -> str:
+    path = "/" + quote(path.lstrip("/\\"))  # never the start of another host
+    return path + (f"?{query}" if query else "")
+
+
+def _go_on(target: str) -> HTMLResponse:
+    """A page that leads to another at once."""
+    to = html.escape(target, quote=True)
+    return HTMLResponse(
+        f'{_HEAD}<meta http-equiv="refresh" content="0;url={to}"><a href="{to}">Go on</a>'
+    )
+
+
+def _ask_first(mark: str, token: str, target: str, names: tuple[str, str]) -> HTMLResponse:
+    """A page that asks who is signed in whether to go on under the name of a link."""
+    who, named = (_shown(name) for name in names)
+    fields = {FIELD: mark, "token": token, "to": target}
+    hidden = "".join(
+        f'<input type="hidden" name="{name}" value="{html.escape(value, quote=True)}">'
+        for name, value in fields.items()
+    )
+    return HTMLResponse(
+        f'{_HEAD}<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<main><h1>Sign in as {named}?</h1>"
+        f"<p>You are signed in as {who}. This link belongs to {named}: if you go on, what you do in"
+        f" this browser is saved under that name.</p>"
+        f'<form method="post" action="{SIGN_IN}">{hidden}<button>Go on as {named}</button></form>'
+        f'<p><a href="/">Stay signed in as {who}</a></p></main>'
+    )
+
+
+def _shown(name: str) -> str:
+    return "the owner" if name == OWNER else f"<bdi>{html.escape(visible(name))}</bdi>"
 
 
 def _cookies(headers: Headers) -> dict[str, str]:
@@ -194,35 +265,21 @@ def _cookies(headers: Headers) -> dict[str, str]:
         return {}
 
 
-def _text(status: int, words: str, headers: dict[str, str] | None = None) -> Response:
+def _text(status: int, words: str, headers: Mapping[str, str] | None = None) -> Response:
     return PlainTextResponse(f"{words}\n", status, headers)
 
 
-async def _read(headers: Headers, receive: Receive, limit: int) -> bytes:
-    too_large = HTTPException(413, f"more than the {limit:,} bytes that are taken at once")
-    told = headers.get("content-length", "0")
-    if not told.isdigit() or int(told) > limit:
-        raise too_large
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise HTTPException(400, "the request broke off")
-        body += message.get("body", b"")
-        if len(body) > limit:
-            raise too_large
-        if not message.get("more_body", False):
-            return bytes(body)
+async def _form(scope: Scope, body: bytes) -> dict[str, str]:
+    """The fields of a form that are texts.
 
-
-async def _field(scope: Scope, body: bytes) -> str:
-    """The mark in a form; empty where there is none."""
+    Raises:
+        HTTPException: It cannot be read.
+    """
     try:
         async with Request(scope, _replay(body)).form() as form:
-            found = form.get(FIELD)
+            return {name: value for name, value in form.items() if isinstance(value, str)}
     except MultiPartException as error:
         raise HTTPException(400, f"the form cannot be read ({error.message})") from error
-    return found if isinstance(found, str) else ""
 
 
 def _replay(body: bytes) -> Receive:

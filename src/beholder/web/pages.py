@@ -15,11 +15,11 @@ from starlette.staticfiles import StaticFiles
 
 from beholder.errors import BeholderError
 from beholder.report.comparison import differences
-from beholder.report.narrate.page import two, whole
-from beholder.report.numbers import show_number
-from beholder.report.pages import TEMPLATES, environment
+from beholder.report.numbers import show_number, two, whole
+from beholder.report.pages import environment, styles
 from beholder.report.study_tables import html
 from beholder.report.tables import show_interval, show_signed
+from beholder.run.kind import kinds
 from beholder.web.lists import pair
 
 _HERE = Path(__file__).parent
@@ -59,7 +59,7 @@ ERRORS = {HTTPException: error_page, BeholderError: error_page, Exception: crash
 
 
 def _styles(*names: str) -> Response:
-    style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+    style = styles(*names)
     return Response(style, media_type="text/css", headers={"cache-control": "max-age=600"})
 
 
@@ -69,8 +69,9 @@ async def _page_css(_: Request) -> Response:
 
 
 async def _report_css(_: Request) -> Response:
-    """What rankings, made texts and narratives have beyond it."""
-    return _styles("rank.css", "made.css", "narrate.css")
+    """What the subjects of other kinds of work have beyond it."""
+    sheets = dict.fromkeys(sheet for kind in kinds() for sheet in kind.styles)
+    return _styles(*sheets)
 
 
 def static_routes() -> list[Route | Mount]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import ipaddress
 import secrets
@@ -12,6 +13,10 @@ from beholder.errors import ConfigError
 
 OWNER = "owner"
 """Who comes with the token of the server, or over loopback where none is asked for."""
+
+
+ACCESS = "beholder_access"
+"""What the name of the cookie begins with that holds a token."""
 
 
 def is_loopback(host: str) -> bool:
@@ -42,6 +47,9 @@ class Settings:
         secret: Key of the marks against forged posts. One that is kept lets a page that was open
             before a restart go on.
         max_body: Bytes of a request at most.
+        body_seconds: Within which a request's body must arrive.
+        header_seconds: Within which a request's header must arrive.
+        most_waiting: Connections that have sent no whole header, at most.
         rate: Requests a second of one browser, in the long run.
         burst: Requests that it may send at once.
     """
@@ -53,6 +61,9 @@ class Settings:
     people: Callable[[str], str | None] = _nobody
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     max_body: int = 5_000_000
+    body_seconds: float = 30.0
+    header_seconds: float = 10.0
+    most_waiting: int = 100
     rate: float = 50.0
     burst: int = 300
 
@@ -63,6 +74,16 @@ class Settings:
             raise ConfigError("token: expected 16 characters or more, so that nobody guesses it")
         if self.token is None and not is_loopback(self.host):
             object.__setattr__(self, "token", secrets.token_urlsafe(24))
+
+    @property
+    def access_cookie(self) -> str:
+        """Name of the cookie that holds a token.
+
+        Browsers send the cookies of a host to all its ports, so that studies beside each other need
+        names of their own.
+        """
+        told = hashlib.sha256((self.token or "").encode()).hexdigest()
+        return f"{ACCESS}_{told[:12]}"
 
     @property
     def open_to_all(self) -> bool:

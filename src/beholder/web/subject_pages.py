@@ -1,28 +1,16 @@
-"""One subject of any kind with what became of it: a template and what it is told."""
+"""How the viewer draws one subject: by the kind of run if it says how, else as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from markupsafe import Markup
-
 from beholder.errors import RunError
+from beholder.optional import load
 from beholder.records import Frame, Item, ItemFailure, ItemScore, Reviews, Storyline
-from beholder.report.made import subject_of
-from beholder.report.narrate.strips import strips
-from beholder.report.payload import encode_item, page_json
-from beholder.report.rank.page import matrices
-from beholder.report.rank.tables import label_of
-from beholder.run import manifest
-from beholder.run.narrate import results as narratives
-from beholder.run.narrate.engine import KIND as NARRATIVES
-from beholder.run.rank import results as ranking
-from beholder.run.rank.engine import KIND as RANKING
-from beholder.run.rows.reviews import KIND as REVIEWS
-from beholder.run.rows.rows import KIND as ROWS
+from beholder.run.kind import kind_named
 from beholder.run.store import Store
-from beholder.run.thumbs import thumb
 from beholder.web.items import RunView
 
 _SNIPPET = 240
@@ -30,7 +18,30 @@ _SNIPPET = 240
 Drawn: TypeAlias = tuple[str, dict[str, Any]]
 """A template and what it is told."""
 
-Draw: TypeAlias = Callable[[RunView, Store, str, int, Any, Sequence[str]], Drawn]
+
+@dataclass(frozen=True)
+class SeenSubject:
+    """A subject that is to be drawn.
+
+    Attributes:
+        view: The run.
+        store: Its store, open for reading.
+        kind: Kind of the subject.
+        position: Its place.
+        subject: The subject.
+        pictures: Addresses of its pictures.
+    """
+
+    view: RunView
+    store: Store
+    kind: str
+    position: int
+    subject: Any
+    pictures: Sequence[str]
+
+
+Draw: TypeAlias = Callable[[SeenSubject], Drawn | None]
+"""Draws a subject; None where the results of the run are not there yet."""
 
 
 def first_text(subject: Any) -> str:
@@ -49,84 +60,26 @@ def first_text(subject: Any) -> str:
     return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
 
 
-def subject_page(
-    view: RunView, store: Store, kind: str, position: int, subject: Any, pictures: Sequence[str]
-) -> Drawn:
+def subject_page(seen: SeenSubject) -> Drawn:
     """How a subject is drawn.
-
-    Args:
-        view: The run.
-        store: Its store, open to be read.
-        kind: Kind of the subject.
-        position: Its place.
-        subject: The subject.
-        pictures: Addresses of its pictures.
 
     Raises:
         RunError: The store or a result of the run cannot be read.
     """
-    draw = _DRAWN.get((view.kind, kind), _plain)
-    return draw(view, store, kind, position, subject, pictures)
-
-
-def _item(
-    view: RunView, store: Store, kind: str, position: int, subject: Any, pictures: Sequence[str]
-) -> Drawn:
-    asked = view.snapshot.of_kind(kind)
-    encoded = encode_item(store, [one.name for one in asked], position, pictures)
-    data = page_json([(one.name, one.values) for one in asked], [encoded])
-    return "item.html.j2", {
-        "data": Markup(data),  # noqa: S704  # escaped for a script element by `page_json`
-        "judgments": subject.judgments,
-    }
-
-
-def _made(
-    view: RunView, store: Store, kind: str, position: int, subject: Any, pictures: Sequence[str]
-) -> Drawn:
-    systems: Mapping[str, str] = view.snapshot.log["settings"]["systems"]
-    made = subject_of(store, systems, view.snapshot.subjects[kind].kind, position, subject)
-    return "made_item.html.j2", {"subject": made, "pictures": pictures}
-
-
-def _ranked(
-    view: RunView, store: Store, kind: str, position: int, subject: Any, pictures: Sequence[str]
-) -> Drawn:
     try:
-        found = ranking.read(view.folder)
-    except RunError:  # not finished: there is no table of ranks yet
-        return _plain(view, store, kind, position, subject, pictures)
-    drawn = next(one for one in matrices(found, view.folder) if one.position == position)
-    context = {
-        "matrix": drawn,
-        "labels": [(label, name) for name, label in label_of(found).items()],
-    }
-    return "ranked_item.html.j2", {**context, "pictures": pictures}
+        part = kind_named(seen.view.kind).subject_pages.get(seen.kind, "")
+    except RunError:  # made by a package that is not installed
+        part = ""
+    return (load(part)(seen) if part else None) or _plain(seen)
 
 
-def _told(
-    view: RunView, store: Store, kind: str, position: int, subject: Any, pictures: Sequence[str]
-) -> Drawn:
-    try:
-        study = narratives.read(view.folder)
-    except RunError:  # likewise
-        return _plain(view, store, kind, position, subject, pictures)
-    there = {
-        number: "" for number in range(len(study["frames"])) if thumb(view.folder, number).is_file()
-    }
-    drawn = next(one for one in strips(study, there) if one.position == position)
-    return "told_item.html.j2", {"strip": drawn}
-
-
-def _plain(
-    view: RunView, store: Store, kind: str, position: int, subject: Any, pictures: Sequence[str]
-) -> Drawn:
-    outcomes = [(one.name, store.score(one.name, position)) for one in view.snapshot.of_kind(kind)]
-    row = view.snapshot.subjects[kind].kind.to_row(subject)
+def _plain(seen: SeenSubject) -> Drawn:
+    asked = seen.view.snapshot.of_kind(seen.kind)
+    outcomes = [(one.name, seen.store.score(one.name, seen.position)) for one in asked]
     return "plain_item.html.j2", {
-        "row": row,
+        "row": seen.view.snapshot.subjects[seen.kind].kind.to_row(seen.subject),
         "outcomes": [(name, _shown(outcome)) for name, outcome in outcomes],
-        "pictures": pictures,
+        "pictures": seen.pictures,
     }
 
 
@@ -137,12 +90,3 @@ def _shown(outcome: ItemScore | ItemFailure | None) -> dict[str, Any]:
         return {"state": "failed", "reason": outcome.message}
     detail = {k: v for k, v in outcome.detail.items() if isinstance(v, str | int | float)}
     return {"state": "scored", "values": dict(outcome.values), "detail": detail}
-
-
-_DRAWN: Mapping[tuple[str, str], Draw] = {
-    (manifest.SCORES, "item"): _item,
-    (ROWS, "item"): _made,
-    (REVIEWS, "picture"): _made,
-    (RANKING, "reviews"): _ranked,
-    (NARRATIVES, "storyline"): _told,
-}

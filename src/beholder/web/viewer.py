@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from beholder.report.html import item_script
+from beholder.report.item_script import item_script
 from beholder.run.subjects import ITEM
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers
@@ -27,7 +27,7 @@ from beholder.web.pages import page
 from beholder.web.questions import questions_of
 from beholder.web.seen import RunPictures, images_of
 from beholder.web.settings import Settings
-from beholder.web.subject_pages import first_text, subject_page
+from beholder.web.subject_pages import SeenSubject, first_text, subject_page
 
 _MOST_GROUPS = 200
 """Values of a group column that can be chosen; others are found by their words."""
@@ -161,7 +161,9 @@ class Viewer:
         with view.store() as store:
             _, subject = next(iter(store.subjects(snapshot.subjects[kind].kind, [position])))
             addresses = self._addresses(number, kind, position, subject)
-            template, parts = subject_page(view, store, kind, position, subject, addresses)
+            template, parts = subject_page(
+                SeenSubject(view, store, kind, position, subject, addresses)
+            )
         context = {
             **self._of_run(number, view),
             **parts,

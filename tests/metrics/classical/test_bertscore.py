@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import beholder
 from beholder.embed.contextual import TransformersEncoder
 from beholder.errors import ConfigError, DataError
 from beholder.metrics import metric
@@ -179,6 +181,22 @@ def test_rows_of_a_language_are_read_by_its_encoder_at_its_layer(
     assert hindi.values["f1"] != pytest.approx(english.values["f1"], abs=1e-3)
     assert "languages:Hindi=hf:second@" in english.signature
     assert "/1|" in english.signature
+
+
+def test_an_encoder_that_no_row_needs_is_not_loaded(bert: Path, tmp_path: Path) -> None:
+    ours, theirs = PAIRS[0]
+    rows = [Item("hi", ours, (theirs,), group={"language": "Hindi"})]
+    nowhere = f"hf:{tmp_path / 'nowhere'}"
+    spec = f"bertscore(model='{nowhere}', layer=1, languages={{'hi': ('hf:{bert}', 2)}})"
+    (hindi,) = metric(spec).score(rows)
+    assert isinstance(hindi, ItemScore), hindi
+    assert hindi.values["f1"] == pytest.approx(brute_force(bert, ours, theirs, 2)[0], abs=1e-5)
+    assert f"|model:{nowhere}|" in hindi.signature
+    data = tmp_path / "rows.jsonl"
+    row = {"id": "hi", "candidate": ours, "references": [theirs], "group": {"language": "hi"}}
+    data.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    run = beholder.score(data, metrics=[spec], out=tmp_path / "run")
+    assert run.failures == []
 
 
 def test_each_language_needs_an_encoder_that_reads_it() -> None:

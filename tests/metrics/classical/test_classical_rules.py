@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from beholder.api import score
 from beholder.errors import ConfigError, DataError, RunError
+from beholder.kinds.scores.door import score
 from beholder.metrics import metric
 from beholder.metrics.classical import Frequencies
 from beholder.metrics.classical.alignment import align

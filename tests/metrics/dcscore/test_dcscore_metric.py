@@ -143,6 +143,19 @@ def test_a_fact_of_any_reference_is_true_and_the_best_reference_counts() -> None
     assert "references:best" in best.signature
 
 
+def test_in_both_directions_every_persons_text_is_scored_and_the_best_is_an_option() -> None:
+    references = ["A dog runs.", "A cat sleeps. A bird sings. It rains."]
+    candidate = "A dog runs. A cat sleeps."
+    each = scored(FactModel(), candidate, references, direction="both")
+    best = scored(FactModel(), candidate, references, direction="both", references="best")
+    # As above: recall is 1 against the first text, and 2/4 against the second.
+    assert each.values["har_recall"] == pytest.approx((1 + 0.5) / 2)
+    assert best.values["har_recall"] == 1.0
+    assert "references:mean" in each.signature
+    assert "references:best" in best.signature
+    assert each.detail["directions"]["har"]["over"] == "mean"
+
+
 # --- what a judge may do wrong
 
 

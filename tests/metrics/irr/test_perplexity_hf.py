@@ -13,13 +13,13 @@ from beholder import judges
 from beholder.backends.images import for_model
 from beholder.data import read_reviews
 from beholder.judges.operations import MeasureSurprisal
+from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.rankers import ByMetric
+from beholder.kinds.ranking.scored import Scored
 from beholder.metrics import Tools, metric
-from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
-from beholder.metrics.irr.rankers import ByMetric
-from beholder.metrics.irr.scored import Scored
+from beholder.metrics.judged.perplexity import INSTRUCTIONS, Perplexity
 from beholder.records import Item, ItemScore, Reviews
-from beholder.run.rank.config import RankConfig
-from beholder.run.rank.engine import run_ranking
 from beholder.run.session import Quiet
 from toy.reviewer import write_reviews
 from toy.tiny_models import save_llama, save_llava

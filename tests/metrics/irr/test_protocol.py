@@ -6,22 +6,23 @@ Spearman of five ranks without ties is ``1 - sum(d^2) / 20`` with d the differen
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
-from beholder.metrics.irr.protocol import (
+from beholder.kinds.ranking.scored import Scored
+from beholder.kinds.ranking.study import RankedImage, position_bias, study_tables
+from beholder.records import Reviews
+from beholder.stats.annotator_pairs import (
     AnnotatorPair,
-    best_pair,
+    best_pairs,
     complete,
-    correlation_with_pair,
+    correlation_with_pairs,
     joined_pair,
     kept,
     rank_correlation,
     ranks_of,
 )
-from beholder.metrics.irr.scored import Scored
-from beholder.metrics.irr.tables import RankedImage, position_bias, study_tables
-from beholder.records import Reviews
 
 TEXTS = ("a", "b", "c", "d", "e")
 
@@ -69,11 +70,10 @@ def images() -> list[RankedImage]:
 
 @pytest.mark.parametrize("n", range(4))
 def test_best_pair_and_score_of_an_image_are_those_worked_out_by_hand(n: int) -> None:
-    pair = best_pair(RANKS[n])
-    assert pair is not None
+    (pair,) = best_pairs(RANKS[n])
     assert (pair.first, pair.second) == PAIRS[n][:2]
     assert pair.agreement == pytest.approx(PAIRS[n][2])
-    assert correlation_with_pair(MODEL[n], RANKS[n], pair) == pytest.approx(SCORES[n])
+    assert correlation_with_pairs(MODEL[n], RANKS[n], [pair]) == pytest.approx(SCORES[n])
 
 
 def test_thresholds_table_is_the_one_worked_out_by_hand() -> None:
@@ -140,10 +140,21 @@ def test_differences_are_paired_over_images() -> None:
     assert row["interval"][0] < row["difference"] < row["interval"][1]
 
 
-def test_equal_correlations_go_to_the_first_pair_in_the_alphabet() -> None:
-    ranks = {"c": (1.0, 2.0, 3.0), "a": (2.0, 1.0, 3.0), "b": (1.0, 3.0, 2.0)}
-    # ab: 1 4 1 -> 1 - 6 * 6 / 24 = -0.5; ac: 2 -> 0.5; bc: 2 -> 0.5
-    assert _rounded(best_pair(ranks)) == ("a", "c", 0.5)
+@pytest.mark.parametrize("names", list(permutations("abc")))
+def test_of_pairs_that_agree_equally_well_each_counts_whatever_their_names(
+    names: tuple[str, str, str],
+) -> None:
+    one, two, three = (1.0, 2.0, 3.0), (2.0, 1.0, 3.0), (1.0, 3.0, 2.0)
+    ranks = dict(zip(names, (one, two, three), strict=True))
+    # two, three: 1 4 1 -> 1 - 6 * 6 / 24 = -0.5; one, two: 2 -> 0.5; one, three: 2 -> 0.5
+    pairs = best_pairs(ranks)
+    agreed = {frozenset({names[0], names[1]}): 0.5, frozenset({names[0], names[2]}): 0.5}
+    assert {frozenset({p.first, p.second}): round(p.agreement, 9) for p in pairs} == agreed
+    # 3 1 2 with one: 4 1 1 -> -0.5, with two: 1 0 1 -> 0.5, with three: 4 4 0 -> -1;
+    # (-0.5 + 0.5) / 2 = 0 and (-0.5 - 1) / 2 = -0.75, whose mean is -0.375.
+    assert correlation_with_pairs((3, 1, 2), ranks, pairs) == pytest.approx(-0.375)
+    image = RankedImage.of(Reviews("1", ("p", "q", "r"), ranks), {"m": scored((3, 1, 2))})
+    assert image.correlation("m") == pytest.approx(-0.375)
 
 
 def test_ties_share_ranks_and_correlate_by_pearson_of_ranks() -> None:

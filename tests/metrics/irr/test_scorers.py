@@ -16,11 +16,11 @@ from beholder.backends import BACKENDS, Image, Request, Scripted
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw, LLMJudge
 from beholder.judges.operations import Rank
+from beholder.kinds.ranking.rankers import ByMetric
+from beholder.kinds.ranking.response import Response, shuffled
+from beholder.kinds.ranking.scorers import ranker, twins
 from beholder.metrics import Tools, metric
-from beholder.metrics.irr.perplexity import INSTRUCTIONS, Perplexity
-from beholder.metrics.irr.rankers import ByMetric
-from beholder.metrics.irr.response import Response, shuffled
-from beholder.metrics.irr.scorers import ranker, twins
+from beholder.metrics.judged.perplexity import INSTRUCTIONS, Perplexity
 from beholder.records import ItemFailure, ItemScore, Reviews
 from toy.reviewer import Reviewer, write_reviews
 from toy.tools import OneJudge

@@ -10,7 +10,7 @@ import pytest
 
 from beholder import VCS
 from beholder import samples as shipped
-from beholder.benchmarks.perturb import PERTURBATIONS
+from beholder.kinds.agreement.suites.perturb import PERTURBATIONS
 from beholder.records import Item, ItemScore
 
 

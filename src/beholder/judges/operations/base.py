@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from beholder.backends import Answer, Image, Message, Sampling
 from beholder.judges.asking import Prompt, Questioner
+from beholder.judges.fences import Untrusted
 from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import read_json, read_text
 from beholder.judges.shapes import Shape, in_words
-from beholder.judges.templates import Template, Templates, Untrusted
+from beholder.judges.templates import Template, Templates
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

@@ -103,7 +103,8 @@ class BERTScore(Metric[EncodedTexts]):
     The default encoder and layer are those the authors recommend for English.
     ``model='minilm'`` is built in, needs nothing beyond the package and cuts no text; its layer is
     the last. With another encoder name its layer, too. Rows in other languages need an encoder that
-    reads them: ``languages`` names one for each, as rows name their language (``group.language``);
+    reads them: ``languages`` names one for each, as rows name their language (``group.language``),
+    and encoders that no row needs are not loaded;
     the published package takes ``('hf:bert-base-multilingual-cased', 9)`` for most. Values of
     two encoders lie on two scales: compare within a language.
 
@@ -129,6 +130,7 @@ class BERTScore(Metric[EncodedTexts]):
     )
 
     rarity: Rarity | None = field(default=None, repr=False, compare=False)
+    used: tuple[str, ...] | None = field(default=None, repr=False, compare=False)
 
     registered_name: ClassVar[str] = "bertscore"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -158,9 +160,14 @@ class BERTScore(Metric[EncodedTexts]):
         return own or (self.model, self.compared)
 
     def tool_specs(self) -> list[tuple[str, str]]:
-        """All encoders."""
+        """The encoders that rows need; all of them where no row was looked at."""
         further = [("encoder", spec) for spec, _ in (self.languages or {}).values()]
-        return list(dict.fromkeys([*super().tool_specs(), *further]))
+        every = dict.fromkeys([*super().tool_specs(), *further])
+        return [(kind, spec) for kind, spec in every if self.is_used(spec)]
+
+    def is_used(self, encoder: str) -> bool:
+        """Whether rows need an encoder; one that no row needs is not loaded."""
+        return self.used is None or encoder in self.used
 
     def check_tools(self, subject: Item, tools: Tools) -> None:
         """Refuse an item that the encoder of its language does not read."""
@@ -191,7 +198,10 @@ class BERTScore(Metric[EncodedTexts]):
         return self.idf
 
     def prepare(self, items: Iterable[Item]) -> Self:
-        """Count in how many references each token stands, if ``idf`` asks for it."""
+        """Count in how many references each token stands; find out which encoders rows need."""
+        if self.languages is not None:
+            used = sorted({self.encoder_of(item)[0] for item in items})
+            return replace(self, used=tuple(used) or None)
         if not self.idf:
             return self
         from beholder.embed.contextual import token_encoder
@@ -204,7 +214,9 @@ class BERTScore(Metric[EncodedTexts]):
         return replace(self, rarity=Rarity(len(distinct), dict(counts)))
 
     def knowledge(self) -> Mapping[str, Any] | None:
-        """In how many references each token stands."""
+        """In how many references each token stands, or which encoders rows need."""
+        if self.used is not None:
+            return {"used": list(self.used)}
         if self.rarity is None:
             return None
         return {
@@ -214,20 +226,22 @@ class BERTScore(Metric[EncodedTexts]):
         }
 
     def knowing(self, knowledge: Mapping[str, Any]) -> Self:
-        """This metric with the token weights of the run."""
+        """This metric with the token weights or the encoders of the run."""
+        if "used" in knowledge:
+            return replace(self, used=tuple(knowledge["used"]))
         counts = zip(knowledge["tokens"], knowledge["counts"], strict=True)
         return replace(self, rarity=Rarity(knowledge["n_references"], dict(counts)))
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Encoder, what the token weights were counted on, and the table of baselines."""
-        found = super().identities(tools)
+        found = super().identities(tools) if self.is_used(self.model) else {}
         if self.rarity is not None:
             found["idf"] = self.rarity.identity
         if self.baseline != "none":
             found["baseline"] = read_baseline(self.baseline, self.compared).identity
         if self.languages is not None:
             found["languages"] = ",".join(
-                f"{name}={tools.identity('encoder', spec)}/{layer}"
+                f"{name}={tools.identity('encoder', spec) if self.is_used(spec) else spec}/{layer}"
                 for name, (spec, layer) in self.languages.items()
             )
         return found

@@ -62,7 +62,8 @@ class DCScore(Metric[DCScoreEvidence]):
     told in ``detail["flags"]``; ``on_empty="zero"`` makes it 0.
 
     Several references: a candidate's fact is right if any of them (or the picture) supports it;
-    matches and recall are per reference, and the best f1 or the mean counts.
+    matches and recall are per reference, and the best f1 or the mean counts. In both directions
+    the mean is the default: each reference is a person's text, and each is scored.
 
     Source: Painting with Words (DeCapBench, ICLR 2025); HAR and MAR after the study of human and
     model captions in both directions. ``docs/dcscore.md`` has the rules and what is mended.
@@ -95,7 +96,9 @@ class DCScore(Metric[DCScoreEvidence]):
     clean: Literal["speech", "none"] = param(
         "speech", "speech: blank marks such as <noise> and </noise>"
     )
-    references: Literal["best", "mean"] = param("best", "over references: by f1, or all")
+    references: Literal["best", "mean"] | None = param(
+        None, "over references: the best by f1, or all; None: all in direction='both', else best"
+    )
     on_empty: Literal["omit", "zero"] = param("omit", "undefined values")
 
     pictured: bool = field(default=False, repr=False, compare=False)
@@ -139,6 +142,15 @@ class DCScore(Metric[DCScoreEvidence]):
         """One of the two ways to match."""
         match = "match_nearest" if self.match == "nearest" else "match"
         return ("decompose", match, "verify")
+
+    @property
+    def over_references(self) -> Literal["best", "mean"]:
+        """What counts of several references: as it was given, or that of the direction."""
+        return self.references or ("mean" if self.direction == "both" else "best")
+
+    def config(self) -> dict[str, Any]:
+        """All fields, with what counts of several references."""
+        return super().config() | {"references": self.over_references}
 
     def prepare(self, items: Iterable[Item]) -> Self:
         """Find out whether there is a picture to look at."""
@@ -273,7 +285,9 @@ class DCScore(Metric[DCScoreEvidence]):
             chosen[direction] = pairing
             prefix = f"{direction}_" if self.direction == "both" else ""
             for name in VALUES:
-                column = [best[name]] if self.references == "best" else [t[name] for _, t in known]
+                column = (
+                    [best[name]] if self.over_references == "best" else [t[name] for _, t in known]
+                )
                 defined = [value for value in column if not math.isnan(value)]
                 if defined:
                     values[prefix + name] = sum(defined) / len(defined)
@@ -281,6 +295,7 @@ class DCScore(Metric[DCScoreEvidence]):
                     values[prefix + name] = 0.0
             told[direction] = {
                 "reference": pairing.reference,
+                "over": self.over_references,
                 "counts": best["counts"],
                 "flags": [*pairing.flags, *best["flags"]],
                 "variance": {k: v for k, v in best["variance"].items() if not math.isnan(v)},

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+
 
 def harmonic(p: float, q: float) -> float:
     """Harmonic mean, 0 when the two sum to 0."""
@@ -38,3 +41,27 @@ def comprehension(semantic_alignment: float, narrative_alignment: float) -> floa
 def clip(value: float) -> float:
     """The value limited to 0..1."""
     return min(1.0, max(0.0, value))
+
+
+def best_reference(values: Sequence[Mapping[str, float]], texts: Sequence[str]) -> int:
+    """Index of the reference with the highest VCS, whatever the order of the references.
+
+    Of several with the same VCS, the one with the highest SAS, then GAS, LAS and NAS, then the rest
+    of the values in their order; if all values are the same, the first text in code points.
+
+    Args:
+        values: All values of the candidate against each reference.
+        texts: The references.
+    """
+
+    def key(place: int) -> tuple[list[float], str]:
+        found = values[place]
+        first = [found[name] for name in ("vcs", "sas", "gas", "las", "nas")]
+        return [-value for value in (*first, *found.values())], texts[place]
+
+    return min(range(len(values)), key=key)
+
+
+def mean_values(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Mean of each value over the references, exact to the last digit in any order."""
+    return {name: math.fsum(each[name] for each in values) / len(values) for name in values[0]}

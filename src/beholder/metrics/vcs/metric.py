@@ -16,6 +16,8 @@ from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
+from beholder.metrics.vcs import clauses
+from beholder.metrics.vcs.combine import best_reference, mean_values
 from beholder.metrics.vcs.drawing import score_figure, score_steps
 from beholder.metrics.vcs.evidence import Parts, VCSEvidence, embed_parts, named_texts
 from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_verdicts
@@ -54,16 +56,18 @@ class VCS(Metric[VCSEvidence]):
     """Video Comprehension Score: does a long description tell the same things in the same order?
 
     Sentences (grouped to chunks) of candidate and reference are embedded; each chunk is matched to
-    its best counterpart near the place where it is expected. Semantic alignment (SAS: whole texts
-    and matched chunks) and narrative alignment (NAS: order of the matches) together give VCS.
+    its best counterpart near the place where it is expected. Under the default rules a text of one
+    or two sentences is cut at its clauses, so that it has an order. Semantic alignment (SAS: whole
+    texts and matched chunks) and narrative alignment (NAS: order of the matches) together give VCS.
 
     Range 0..1, higher is better, 1 for equal texts, under the default rules. ``rules="paper"``,
     ``"package"`` (video-comprehension-score 1.0.0) and ``"head"`` (its repository in August 2025)
     reproduce the published scores with their defects; there values can leave 0..1 when vectors are
     not of length 1 or similarities are negative.
 
-    Several references: the one with the highest VCS (then SAS) counts, or the mean over all;
-    units and detail belong to that one reference in both cases.
+    Several references: the one with the highest VCS counts (of several level ones the one with the
+    highest SAS, then GAS and LAS, then NAS), or the mean over all; units and detail belong to that
+    one reference in both cases. The order of the references changes nothing.
 
     Source: the VCS paper (Video Comprehension Score, 2025); see ``docs/vcs.md`` for formulas and
     for what ``rules="fixed"`` changes and why.
@@ -78,7 +82,7 @@ class VCS(Metric[VCSEvidence]):
         "local chronology tolerance in window units, 0 is strict; None: 1 in the rules 'fixed', 0"
         " in the published ones",
     )
-    chunk_size: int = param(1, "sentences per chunk")
+    chunk_size: int = param(1, "sentences per chunk (clauses, where a short text is cut at them)")
     context_cutoff: float = param(0.6, "best similarity from which near-best matches count")
     context_window_control: float = param(4.0, "larger leaves fewer near-best matches")
     nas_blend_factor: float = param(0.0, "rules='head': 1 window coverage .. -1 length imbalance")
@@ -120,6 +124,11 @@ class VCS(Metric[VCSEvidence]):
             self.nas_coverage_cutoff,
         )
 
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Those of the tools, and of the rules that cut short texts."""
+        found = super().identities(tools)
+        return found | {"rules": f"fixed@{clauses.IDENTITY}"} if self.rules == "fixed" else found
+
     async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
         """Split, group and embed all texts of an item.
 
@@ -130,6 +139,8 @@ class VCS(Metric[VCSEvidence]):
         parts: list[Parts] = []
         for name, text in named_texts(item):
             segments = splitter.split(text)
+            if self.rules == "fixed":
+                segments = clauses.chunks_of(text, segments)
             if not (segments and words(text)):
                 raise ItemError(f"the {name} has no word: VCS needs at least one sentence of words")
             groups = [
@@ -151,11 +162,10 @@ class VCS(Metric[VCSEvidence]):
             self._pair(reference.chunks, candidate.chunks, reference.whole, candidate.whole)
             for reference in evidence.references
         ]
-        ranks = [(values["vcs"], values["sas"]) for values, _ in scored]
-        best = ranks.index(max(ranks))
+        best = best_reference([values for values, _ in scored], item.references)
         values, alignment = scored[best]
         if self.references == "mean":
-            values = {name: float(np.mean([each[name] for each, _ in scored])) for name in values}
+            values = mean_values([values for values, _ in scored])
         detail = alignment_detail(alignment, best)
         units = chunk_units(
             alignment,

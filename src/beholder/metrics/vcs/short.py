@@ -16,6 +16,7 @@ from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
+from beholder.metrics.vcs.combine import best_reference, mean_values
 from beholder.metrics.vcs.drawing import score_figure, score_steps
 from beholder.metrics.vcs.evidence import (
     EmbeddedText,
@@ -140,13 +141,12 @@ class VCSShort(Metric[VCSEvidence]):
             for text, reference in zip(item.references, evidence.references, strict=True)
         ]
         each = [pair_values(pair, self.setting) for pair in pairs]
-        ranks = [(values["vcs"], values["sas"]) for values in each]
-        best = ranks.index(max(ranks))
+        best = best_reference(each, item.references)
         values, precision = each[best], pairs[best].precision
         if self.references == "union":
             values, precision = union_values(pairs, each, self.setting), best_over(pairs)
         elif self.references == "mean":
-            values = {name: float(np.mean([found[name] for found in each])) for name in values}
+            values = mean_values(each)
         units = self._units(item, evidence, pairs[best], precision, best)
         detail = alignment_detail(pairs[best].alignment, best)
         return ItemScore(values, units, self.signature(evidence.identities), detail)

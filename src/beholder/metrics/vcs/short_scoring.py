@@ -73,7 +73,8 @@ def union_values(
         each: ``pair_values`` of each.
         setting: Parameters.
     """
-    values = dict(max(each, key=lambda found: found["nas"]))
+    # Of references with the same NAS any order would do; its parts decide.
+    values = dict(max(each, key=lambda found: [found["nas"], *found.values()]))
     precision = best_over(pairs)
     values["las_precision"] = (
         _weighted(precision, pairs[0].candidate_weights)

@@ -20,7 +20,7 @@ from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
 from beholder.records import Item
 from beholder.run.rows.making import CHARACTERS, WORDS, MadePart, Maker
-from beholder.text import n_spoken
+from beholder.text import n_spoken, without_marks
 from beholder.text.languages import has_blanks, language_named
 
 OTHER_LENGTH = "other length"
@@ -236,7 +236,7 @@ class ClassifyRow(RowAsker):
 
 @dataclass(frozen=True)
 class TranslateRow(RowAsker):
-    """Candidate and references, clause by clause, in another language."""
+    """Candidate and references, clause by clause, in another language; without marks of speech."""
 
     registered_name: ClassVar[str] = "translate"
     values: ClassVar[tuple[ValueInfo, ...]] = (
@@ -264,9 +264,10 @@ class TranslateRow(RowAsker):
         """A part per clause, labelled with its text."""
 
         async def clauses(label: str, text: str) -> list[MadePart]:
-            if not text.strip():
+            spoken = without_marks(text).strip()
+            if not spoken:
                 return []
-            found = await judge.ask(operations.Translate(text, self.source, self.target))
+            found = await judge.ask(operations.Translate(spoken, self.source, self.target))
             return [MadePart(clause.translation, label, clause.source) for clause in found]
 
         texts = {_CANDIDATE: subject.candidate} | {

@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from beholder.data import read_frames, read_items
-from beholder.data.folders import pictures_below, videos_below
+from beholder.data.folders import pictures_below, unnamed, videos_below
+from beholder.data.lines import Row
 from beholder.data.read import EVERY_ROW, good_rows, items_of
 from beholder.errors import ConfigError, DataError
 from beholder.options import DataOptions
@@ -35,8 +36,11 @@ def read_pictured(source: str, taken: DataOptions = EVERY_ROW) -> Iterator[Item 
         yield from read_items(source, taken, textless=True)
         return
     films = [] if taken.frames is None else videos_below(Path(source))
-    rows = ({"id": film, "candidate": "", "video": film} for film in films)
-    yield from items_of(enumerate(rows, start=1), taken, source)
+    rows: Iterator[Row] = (
+        (n, unnamed(film, source, n) or {"id": film, "candidate": "", "video": film})
+        for n, film in enumerate(films, start=1)
+    )
+    yield from items_of(rows, taken, source)
     if films and not pictures_below(Path(source)):
         return
     for frame in read_frames(source):

@@ -1,0 +1,84 @@
+"""How far PoSh agrees with people with its units weighted by information, and with all alike.
+
+    python -m benchmarks.posh_weighting [--data shared/data/human_judgments]
+        [--sets flickr8k_expert ...] [--share 1.0] [--resamples 200] [--kept VALUES.npz]
+
+Sets and protocols: ``benchmarks/judged.py``; f1 of the built-in judge. Each text is read and judged
+once and scored under both weightings. With ``--kept``, values of sets that the file holds are taken
+from it and those of the others are added.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+from beholder import PoSh
+from beholder.embed.base import FloatArray
+from beholder.errors import ItemError
+from beholder.metrics import Tools
+from beholder.records import Item
+from benchmarks import judged
+
+DATA = Path(__file__).parents[1] / "../shared/data/human_judgments"
+SETS = (
+    "flickr8k_expert",
+    "flickr8k_cf",
+    "thumb_mscoco",
+    "pascal50s",
+    "vatex_eval",
+    "sugarcrepe",
+)
+WEIGHTINGS = {"equal": PoSh(weighting="equal"), "information": PoSh(weighting="information")}
+
+
+async def scored(items: Sequence[Item]) -> dict[str, FloatArray]:
+    """f1 (n,) of the items by weighting; an item that cannot be scored is printed and counts 0."""
+    tools = Tools()
+    found = {name: np.zeros(len(items)) for name in WEIGHTINGS}
+    for place, item in enumerate(items):
+        try:
+            evidence = await WEIGHTINGS["equal"].gather(item, tools)
+            for name, metric in WEIGHTINGS.items():
+                values = metric.score_answers(evidence.plan, evidence.grades).values
+                found[name][place] = values["f1"]
+        except ItemError as error:
+            print(f"    {item.id} failed, counted as 0: {error}", flush=True)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--share", type=float, default=1.0, help="share of the pictures")
+    parser.add_argument("--resamples", type=int, default=200)
+    parser.add_argument("--kept", type=Path, help="all values by set, read and added to")
+    given = parser.parse_args()
+    kept: dict[str, FloatArray] = {}
+    if given.kept and given.kept.exists():
+        kept = dict(np.load(given.kept))
+    for name in given.sets:
+        rows = judged.load(given.data, name, given.share)
+        key = f"{name} {given.share:g}"
+        if f"{key}/equal" not in kept:
+            found = asyncio.run(scored(judged.items_of(name, rows)))
+            kept |= {f"{key}/{weighting}": values for weighting, values in found.items()}
+            if given.kept:
+                np.savez_compressed(given.kept, **kept)  # type: ignore[arg-type]
+        for weighting in WEIGHTINGS:
+            values = kept[f"{key}/{weighting}"]
+            for label, text in judged.SETS[name](name, rows, values, given.resamples):
+                print(f"{label:34} {weighting:12} {text}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,371 @@
+"""How far metrics agree with people on a set: scored once, kept in a run, compared pairwise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from beholder import files
+from beholder.errors import ConfigError
+from beholder.kinds.agreement import caparena
+from beholder.kinds.agreement.differences import AgreementDifference, compare
+from beholder.kinds.agreement.load import JudgedSet
+from beholder.kinds.agreement.measure import (
+    AgreementFound,
+    Data,
+    agreement,
+    by_category,
+    collect,
+    first_id,
+    scored_items,
+    second_id,
+    used,
+)
+from beholder.kinds.agreement.protocols import Measure
+from beholder.metrics import Metric, ValueInfo, metric
+from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.session import Progress
+from beholder.run.store import Store
+from beholder.spec import with_value
+from beholder.stats.checks import Floats
+
+SEED = 12345
+FILE_NAME = "agreement.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class MetricValue:
+    """A metric to hold against people.
+
+    Attributes:
+        metric: The metric.
+        value: Which of its values; None for the one a measure prefers, else the headline.
+    """
+
+    metric: Metric[Any]
+    value: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The metric as it was asked for."""
+        return self.metric.name if self.value is None else f"{self.metric.name}.{self.value}"
+
+    @property
+    def info(self) -> ValueInfo:
+        """The value, with its direction; the headline where none was named."""
+        known = {value.name: value for value in self.metric.values}
+        return self.metric.values[0] if self.value is None else known[self.value]
+
+    def value_for(self, measure: Measure) -> ValueInfo:
+        """The value that is held against a measure's labels."""
+        known = {value.name: value for value in self.metric.values}
+        return self.info if self.value is not None else known.get(measure.prefers or "", self.info)
+
+
+def asked(text: str, **defaults: object) -> MetricValue:
+    """Read a metric, such as ``cider`` or ``token_f1.recall``.
+
+    Raises:
+        ConfigError: No such metric or value.
+    """
+    named, value = with_value(text)
+    built = metric(named, **defaults)
+    names = [info.name for info in built.values]
+    if value is not None and value not in names:
+        raise ConfigError(f"{built.name} has no value {value!r}; it has: {', '.join(names)}")
+    return MetricValue(built, value)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric under a measure.
+
+    Attributes:
+        metric: Canonical name.
+        value: Name of its value.
+        found: The agreement.
+        categories: Agreement and n within each category, where a measure has categories.
+    """
+
+    metric: str
+    value: str
+    found: AgreementFound
+    categories: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Metric and value, for people."""
+        return f"{self.metric}.{self.value}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        interval = self.found.interval
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "agreement": self.found.value,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "n": self.found.n,
+            "n_missing": self.found.n_missing,
+            "n_undefined": self.found.n_undefined,
+            "n_sources": self.found.n_sources,
+            "reason": self.found.reason,
+            "categories": {
+                name: {"agreement": value, "n": n} for name, (value, n) in self.categories.items()
+            },
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureSection:
+    """One measure with all metrics.
+
+    Attributes:
+        data: Its data.
+        rows: Per metric, the length baseline last.
+        scores: (n,) per row, for plots.
+        differences: Per pair of metrics.
+        clusters: Per row, the number of the group that cannot be told from its best; None where
+            there is no agreement, or no resample.
+    """
+
+    data: Data
+    rows: tuple[Row, ...]
+    scores: tuple[Floats, ...]
+    differences: tuple[AgreementDifference, ...]
+    clusters: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """Agreement of several metrics with people on one set.
+
+    Attributes:
+        name: The set.
+        n_items: JudgedSet items.
+        sections: One per measure; the first is the headline.
+        signatures: How each metric's scores were made.
+        extra: Figures of a set that have no interval (rankings of models), by metric.
+        n_resamples: Bootstrap resamples.
+    """
+
+    name: str
+    n_items: int
+    sections: tuple[MeasureSection, ...]
+    signatures: Mapping[str, str]
+    extra: Mapping[str, Mapping[str, float | None]]
+    n_resamples: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        return {
+            "set": self.name,
+            "n_items": self.n_items,
+            "n_resamples": self.n_resamples,
+            "signatures": dict(self.signatures),
+            "measures": [
+                {
+                    "name": section.data.name,
+                    "metrics": [
+                        {**row.to_dict(), "cluster": cluster}
+                        for row, cluster in zip(section.rows, section.clusters, strict=True)
+                    ],
+                    "differences": [
+                        {
+                            "a": difference.a,
+                            "b": difference.b,
+                            "difference": difference.difference,
+                            "low": difference.interval.low if difference.interval else None,
+                            "high": difference.interval.high if difference.interval else None,
+                            "p": difference.p_value,
+                        }
+                        for difference in section.differences
+                    ],
+                }
+                for section in self.sections
+            ],
+            "extra": {name: dict(figures) for name, figures in self.extra.items()},
+        }
+
+
+def with_length(metrics: Sequence[MetricValue]) -> list[MetricValue]:
+    """The metrics, and the length of the candidate, which is always held against people, too."""
+    named = any(one.metric.registered_name == "length" for one in metrics)
+    return [*metrics] if named else [*metrics, MetricValue(metric("length"))]
+
+
+def scoring(config: ScoreConfig, metrics: Sequence[MetricValue]) -> ScoreConfig:
+    """The run that keeps the scores: each metric once, whichever of its values are asked for."""
+    return replace(config, metrics=tuple({one.metric.name: one.metric for one in metrics}.values()))
+
+
+def agree(
+    judged: JudgedSet,
+    measures: Sequence[Measure],
+    metrics: Sequence[MetricValue],
+    config: ScoreConfig,
+    progress: Progress,
+    *,
+    control_length: bool = False,
+    n_resamples: int = 1000,
+    seed: int = SEED,
+) -> Report:
+    """Score what is missing, then hold every metric against the labels.
+
+    The length of the candidate is always held against them too, as the last row.
+
+    Args:
+        judged: Items with judgments.
+        measures: What to measure.
+        metrics: The metrics.
+        config: Where the scores are kept and how they are made; its metrics are replaced.
+        progress: Hears how the scoring goes on.
+        control_length: Partial length out of correlations.
+        n_resamples: Bootstrap resamples over sources; 0 for no intervals.
+        seed: Seed of the resampling.
+
+    Raises:
+        ConfigError: No item has the labels, or an option is wrong.
+        RunError: The run directory is busy or holds other data.
+    """
+    everyone = with_length(metrics)
+    sections_data = [
+        collect(measure, judged.items, control_length=control_length) for measure in measures
+    ]
+    run = scoring(config, everyone)
+    run_scores(run, progress, scored_items(judged.items, measures))
+    names = [one.name for one in run.metrics]
+    with Store.read(run.out) as store:
+        columns = {name: _columns(store, name) for name in names}
+        signatures = {name: " ; ".join(store.signatures(name)) for name in names}
+    sections = tuple(_section(data, everyone, columns, n_resamples, seed) for data in sections_data)
+    extra = {}
+    if judged.name in ("caparena", "caparena_auto"):
+        extra = {one.metric.name: _model_level(judged, one, columns) for one in everyone}
+    report = Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
+    write(run.out, report)
+    return report
+
+
+def write(folder: Path, report: Report) -> None:
+    """Keep what was found beside the scores, for the page of the run.
+
+    Besides the figures of ``Report.to_dict`` each measure has its ``data``: ids of the texts,
+    labels, and scores per metric, higher meaning better.
+    """
+    found = {"format": FORMAT, **report.to_dict()}
+    for kept, section in zip(found["measures"], report.sections, strict=True):
+        kept["paired"] = section.data.measure.paired
+        kept["data"] = {
+            "first": list(section.data.first),
+            "second": list(section.data.second),
+            "gold": _numbers(section.data.gold),
+            "scores": [_numbers(scores) for scores in section.scores],
+        }
+    text = json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
+    files.write_text(folder / FILE_NAME, text)
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """What ``write`` kept in a run; None in a run that was not held against people.
+
+    Raises:
+        RunError: The file is damaged.
+    """
+    if not (folder / FILE_NAME).is_file():
+        return None
+    return files.read_json(folder / FILE_NAME, form=FORMAT, kind="agreement", missing="")
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]
+
+
+def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:
+    """Scores per value and text."""
+    ids = {place: item.id for place, item in store.items()}
+    found: dict[str, dict[str, float]] = {}
+    for place, values in store.values(name):
+        for value, score in values.items():
+            found.setdefault(value, {})[ids[place]] = score
+    return found
+
+
+def _section(
+    data: Data,
+    metrics: Sequence[MetricValue],
+    columns: Mapping[str, Mapping[str, Mapping[str, float]]],
+    n_resamples: int,
+    seed: int,
+) -> MeasureSection:
+    rows, scores = [], []
+    for one in metrics:
+        info = one.value_for(data.measure)
+        x = info.sign * data.scores(columns[one.metric.name].get(info.name, {}))
+        found = agreement(data, x, n_resamples=n_resamples, seed=seed)
+        rows.append(Row(one.metric.name, info.name, found, by_category(data, x)))
+        scores.append(x)
+    shared = _on_common_data(data, rows, scores, n_resamples, seed)
+    differences, clusters = compare([row.label for row in rows], shared, n_resamples)
+    return MeasureSection(data, tuple(rows), tuple(scores), tuple(differences), tuple(clusters))
+
+
+def _on_common_data(
+    data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int, seed: int
+) -> list[AgreementFound]:
+    """What each reaches on the data that all can use; one that reached nothing hinders no other."""
+    reached = [x for row, x in zip(rows, scores, strict=True) if row.found.value is not None]
+    common = np.ones(len(data.gold), dtype=bool)
+    while True:  # a text less can leave a correlation within its source undefined
+        usable = [np.isfinite(used(data, np.where(common, x, np.nan))) for x in reached]
+        shared = common & np.array(usable).reshape(len(reached), len(common)).all(axis=0)
+        if (shared == common).all():
+            break
+        common = shared
+    return [
+        row.found
+        if row.found.value is None or row.found.n == common.sum()
+        else agreement(data, np.where(common, x, np.nan), n_resamples=n_resamples, seed=seed)
+        for row, x in zip(rows, scores, strict=True)
+    ]
+
+
+def _model_level(
+    judged: JudgedSet, one: MetricValue, columns: Mapping[str, Mapping[str, Mapping[str, float]]]
+) -> dict[str, float | None]:
+    """Rankings of the models from gold and predicted battles, over battles with both scores."""
+    values = {value.name: value for value in one.metric.values}
+    info = values.get(one.value or "f1", one.metric.values[0])
+    scores = {
+        text: info.sign * score
+        for text, score in columns[one.metric.name].get(info.name, {}).items()
+    }
+    winner = {1: "model1", -1: "model2", 0: "equal"}
+    battles = [
+        {
+            "model1": item.judgments["model1"],
+            "model2": item.judgments["model2"],
+            "generation1": first_id(item),
+            "generation2": second_id(item),
+            "winner": winner[int(item.judgments["preferred"])],
+            "cluster": item.judgments["category"],
+        }
+        for item in judged.items
+        if first_id(item) in scores and second_id(item) in scores
+    ]
+    if not battles:
+        return {}
+    found = caparena.agreement(battles, scores, auto=judged.name == "caparena_auto")
+    return {name: value for name, value in found.items() if name.startswith("model_")}
+
+
+def default_out(name: str) -> Path:
+    """Run directory of a set's scores."""
+    return Path("runs") / f"agree-{name}"

@@ -1,0 +1,328 @@
+"""Many sets of human judgments against many metrics: what the table of a metric's paper holds.
+
+Each set is a run of its own below one folder, so that a suite goes on where it was. Each measure is
+the set's own (``benchmarks.protocols``); only metrics under one measure are compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from beholder.data.marks import MARKED
+from beholder.errors import ConfigError
+from beholder.kinds.agreement.agree import MetricValue, Report, Row, agree, scoring, with_length
+from beholder.kinds.agreement.differences import compare
+from beholder.kinds.agreement.granular import MarkedSide, MarkedText, marked_sides
+from beholder.kinds.agreement.load import JudgedSet, load
+from beholder.kinds.agreement.measure import AgreementFound, scored_items
+from beholder.kinds.agreement.protocols import Measure, generic, protocol
+from beholder.kinds.agreement.sets import SETS
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.run.plan import RunPlan
+from beholder.run.scores import ScoreConfig, plan_scores
+from beholder.run.session import Progress
+from beholder.stats.roc import alert_auc
+
+WITHOUT_A_KEY = (
+    "accord",
+    "posh",
+    "dcscore(verify='reference')",
+    "vcs",
+    "vcs_short",
+    "spice",
+    "softspice",
+    "capture",
+    "meteor",
+    "cider_d",
+    "rouge",
+    "bleu",
+    "chrf",
+    "ter",
+    "token_f1",
+    "cosine",
+)
+"""What is held against people where no metric is named: all that need neither key nor download."""
+
+_DATA = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".csv", ".tsv", ".parquet")
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class AgreementSuiteConfig:
+    """What a suite holds against what, and where it keeps it.
+
+    Attributes:
+        folder: Holds the sets: data files with judgments, and folders of published files that are
+            called as the set is.
+        metrics: The metrics; the length of the text comes last, named or not.
+        out: Folder of the runs, one a set.
+        rows: Which rows of each set are taken.
+        judging: How judges are asked.
+        work: How much at once, what is kept, what each set's run may spend.
+        kind: The correlation with labels of sets that have no protocol of their own.
+        control_length: Partial the length out of correlations.
+        n_resamples: Bootstrap resamples over sources; 0 for no intervals and no clusters.
+
+    Raises:
+        ConfigError: No metric could be told from another with so few resamples.
+    """
+
+    folder: Path
+    metrics: tuple[MetricValue, ...]
+    out: Path
+    rows: DataOptions = field(default_factory=DataOptions)
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    work: WorkOptions = field(default_factory=WorkOptions)
+    kind: str = "spearman"
+    control_length: bool = False
+    n_resamples: int = 1000
+
+    def __post_init__(self) -> None:
+        # The smallest p of n resamples is 2 / (n + 1); Holm takes it times the tests.
+        tests = len(with_length(self.metrics)) - 1
+        least = math.floor(2 * tests / _ALPHA)
+        if 0 < self.n_resamples < least:
+            raise ConfigError(
+                f"resamples={self.n_resamples}: too few to tell {tests + 1} metrics apart; take"
+                f" {least} or more, or 0 for no intervals"
+            )
+
+    def run_of(self, judged: JudgedSet) -> ScoreConfig:
+        """The run that keeps the scores of one set; its pictures lie beside its files."""
+        own = self.folder / judged.name
+        pictures = self.rows.media_root or (own if own.is_dir() else self.folder)
+        rows = replace(self.rows, limit=None, media_root=pictures)
+        return ScoreConfig(judged.name, (), self.out / judged.name, rows, self.judging, self.work)
+
+
+@dataclass(frozen=True)
+class SuiteMeasure:
+    """All metrics under one measure of one set.
+
+    Attributes:
+        name: The set.
+        measure: The measure; the first of a set is its headline.
+        n_items: Judged items.
+        rows: Per metric of the suite, in order.
+        clusters: Per row, the group that cannot be told from its best; None without agreement.
+    """
+
+    name: str
+    measure: str
+    n_items: int
+    rows: tuple[Row, ...]
+    clusters: tuple[int | None, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        return {
+            "set": self.name,
+            "measure": self.measure,
+            "n_items": self.n_items,
+            "metrics": [
+                {**row.to_dict(), "cluster": cluster}
+                for row, cluster in zip(self.rows, self.clusters, strict=True)
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class SuiteReport:
+    """Agreement of many metrics with people on many sets.
+
+    Attributes:
+        metrics: Labels of the metrics, the length last.
+        measures: Set by set; the first of each set is its headline.
+        signatures: How each metric's scores were made, by metric and then set.
+        n_resamples: Bootstrap resamples.
+    """
+
+    metrics: tuple[str, ...]
+    measures: tuple[SuiteMeasure, ...]
+    signatures: dict[str, dict[str, str]]
+    n_resamples: int
+
+    @property
+    def headlines(self) -> tuple[SuiteMeasure, ...]:
+        """The first measure of each set."""
+        first = {one.name: one for one in reversed(self.measures)}
+        return tuple(one for one in self.measures if first[one.name] is one)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON holds them."""
+        return {
+            "n_resamples": self.n_resamples,
+            "metrics": list(self.metrics),
+            "signatures": self.signatures,
+            "measures": [one.to_dict() for one in self.measures],
+        }
+
+
+def load_sets(folder: Path, rows: DataOptions) -> list[JudgedSet]:
+    """All sets of a folder, by name.
+
+    A data file is a set; so is a folder that is called as a known set, with its published files.
+    Whatever else lies there (pictures, notes) is no set.
+
+    Raises:
+        ConfigError: The folder is none or holds no set, or two have one name.
+        DataError: A set cannot be read, or a data file holds no judgments.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"--suite {folder}: expected a folder that holds sets")
+    found = [load(source, data, rows) for source, data in _sources(folder)]
+    if not found:
+        raise ConfigError(
+            f"--suite {folder}: holds no set; put data files with judgments there, or folders"
+            " with published files, each called as its set is, such as flickr8k_expert"
+        )
+    names = [judged.name for judged in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"--suite {folder}: two sets are called {name}; rename one")
+    return found
+
+
+def _sources(folder: Path) -> Iterator[tuple[str, str | None]]:
+    """Name or file, and where its data are, as ``load`` takes them."""
+    for path in sorted(folder.iterdir()):
+        name = path.name.partition(".")[0]
+        if path.is_dir():
+            if name in SETS:
+                yield name, str(path)
+        elif path.name.endswith(_DATA):
+            yield (name, str(path)) if name in SETS else (str(path), None)
+
+
+def measures_of(judged: JudgedSet, kind: str) -> tuple[Measure, ...]:
+    """The measures of a set's own protocol, or one for each of its labels; none of marks."""
+    if judged.name in MARKED:
+        return ()
+    return protocol(judged.name) if judged.known else generic(judged.items, None, kind)
+
+
+def plan_set(judged: JudgedSet, config: AgreementSuiteConfig) -> RunPlan:
+    """What one set's run would score and ask; nothing is written."""
+    run = scoring(config.run_of(judged), with_length(config.metrics))
+    return plan_scores(run, scored_items(judged.items, measures_of(judged, config.kind)))
+
+
+def held_against(
+    judged: JudgedSet, config: AgreementSuiteConfig, progress: Progress
+) -> tuple[list[SuiteMeasure], dict[str, str]]:
+    """All metrics on one set: what is missing is scored first.
+
+    Returns:
+        What was found under each measure, and how each metric's scores were made.
+
+    Raises:
+        ConfigError: A metric, tool or option is wrong.
+        RunError: The set's run directory is busy or holds other data.
+    """
+    run = config.run_of(judged)
+    if judged.name in MARKED:
+        return _of_marks(judged, config, scoring(run, with_length(config.metrics)), progress)
+    found = agree(
+        judged,
+        measures_of(judged, config.kind),
+        config.metrics,
+        run,
+        progress,
+        control_length=config.control_length,
+        n_resamples=config.n_resamples,
+    )
+    return _of_report(found), dict(found.signatures)
+
+
+def _of_report(report: Report) -> list[SuiteMeasure]:
+    return [
+        SuiteMeasure(report.name, one.data.name, report.n_items, one.rows, one.clusters)
+        for one in report.sections
+    ]
+
+
+def _of_marks(
+    judged: JudgedSet, config: AgreementSuiteConfig, run: ScoreConfig, progress: Progress
+) -> tuple[list[SuiteMeasure], dict[str, str]]:
+    """A set of marks: how well units of the metrics find them, whatever the threshold."""
+    sides, signatures = marked_sides(judged, run, progress)
+    everyone = with_length(config.metrics)
+    measures = []
+    for side in sides:
+        own, shared = _areas(side, config.n_resamples)
+        names = [one.metric.name for one in everyone]
+        _, clusters = compare(
+            [one.label for one in everyone], [shared[name] for name in names], config.n_resamples
+        )
+        measures.append(
+            SuiteMeasure(
+                judged.name,
+                f"AUC, {side.label}",
+                len(judged.items),
+                tuple(Row(name, "units", own[name]) for name in names),
+                tuple(clusters),
+            )
+        )
+    return measures, signatures
+
+
+def _areas(
+    side: MarkedSide, n_resamples: int
+) -> tuple[dict[str, AgreementFound], dict[str, AgreementFound]]:
+    """Area of each metric over its own texts, and over those that all with any units scored."""
+    reasons = {name: side.reason(name) for name in side.texts}
+    speaking = [texts for name, texts in side.texts.items() if reasons[name] is None]
+    scored_by_all = [all(texts) for texts in zip(*speaking, strict=True)]
+    own: dict[str, AgreementFound] = {}
+    shared: dict[str, AgreementFound] = {}
+    for name, texts in side.texts.items():
+        if reasons[name] is not None:
+            none = AgreementFound(None, None, 0, len(texts), 0, reason=reasons[name])
+            own[name] = shared[name] = none
+            continue
+        scored = [text for text in texts if text]
+        common = [text for text, kept in zip(texts, scored_by_all, strict=True) if text and kept]
+        own[name] = _area(scored, len(texts), n_resamples)
+        same = len(common) == len(scored)
+        shared[name] = own[name] if same else _area(common, len(texts), n_resamples)
+    return own, shared
+
+
+def _area(texts: Sequence[MarkedText], n_texts: int, n_resamples: int) -> AgreementFound:
+    sources = [text.source for text in texts]
+    found = alert_auc(
+        [text.scores for text in texts],
+        [text.labels for text in texts],
+        clusters=sources,
+        n_resamples=n_resamples,
+    )
+    return AgreementFound(
+        found.auc,
+        found.interval,
+        len(texts),
+        n_texts - len(texts),
+        len(set(sources)),
+        found.replicates,
+        found.reason,
+    )
+
+
+def together(
+    config: AgreementSuiteConfig, found: Sequence[tuple[list[SuiteMeasure], dict[str, str]]]
+) -> SuiteReport:
+    """One report of what was found on each set."""
+    everyone = with_length(config.metrics)
+    signatures: dict[str, dict[str, str]] = {one.metric.name: {} for one in everyone}
+    for measures, of_set in found:
+        for metric, signature in of_set.items():
+            signatures[metric][measures[0].name] = signature
+    return SuiteReport(
+        tuple(one.label for one in everyone),
+        tuple(measure for measures, _ in found for measure in measures),
+        signatures,
+        config.n_resamples,
+    )

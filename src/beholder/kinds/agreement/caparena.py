@@ -1,0 +1,116 @@
+"""The protocols of CapArena and CapArena-Auto: battles of captions, and the models behind them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from beholder.errors import ConfigError
+from beholder.kinds.agreement.docent import COEFFICIENTS, field, score_of
+from beholder.stats.checks import Floats, Ints
+from beholder.stats.correlation import correlate
+from beholder.stats.ratings import elo
+from beholder.stats.threeway import decide, tie_threshold
+
+_OUTCOMES = {"model1": 1, "model2": -1, "equal": 0, "skip": 0, "bad": 0}
+
+
+def agreement(
+    battles: Sequence[Mapping[str, Any]],
+    scores: Mapping[str, float] | Mapping[str, Mapping[str, float]],
+    *,
+    auto: bool = False,
+) -> dict[str, float | None]:
+    """Agreement of a metric with CapArena's human battles, at caption and at model level.
+
+    Battles with a side "human" are left out. Caption level: accuracy of three outcomes with the
+    tie threshold from the gold tie rate, over all battles and per cluster. Model level: Spearman
+    and Kendall (tau-b) between the integer Elo ratings of the models from gold and from
+    predicted winners (:func:`beholder.stats.elo`, both with the same resamples).
+
+    Args:
+        battles: One mapping per battle: ``model1``, ``model2``, ``generation1``, ``generation2``
+            (keys of ``scores``), ``winner`` (``model1``, ``model2``; ``equal``, ``skip`` and
+            ``bad`` are ties) and ``cluster``.
+        scores: Per generation its score, or a mapping with its ``f1``; higher is better.
+        auto: Battles of CapArena-Auto, whose ``cluster`` is the baseline: models are held against
+            each other by their mean net wins (:func:`net_wins`) instead of Elo ratings.
+
+    Returns:
+        ``caption_overall``, ``caption_{cluster}`` (blanks as underscores), ``model_spearman`` and
+        ``model_kendall``. A correlation that is not defined (one model, or constant ratings) is
+        None. When all battles are ties every pair is predicted a tie and the accuracies are 1;
+        the public code raises there.
+
+    Raises:
+        ConfigError: No battle without a human, a missing field, an unknown winner, a
+            generation without a score, or a score that is not finite.
+    """
+    kept = [
+        battle
+        for i, battle in enumerate(battles)
+        if "human" not in (field(battle, "model1", i), field(battle, "model2", i))
+    ]
+    if not kept:
+        raise ConfigError(f"battles: none of {len(battles)} is between two models")
+    gold = np.array([_outcome(battle, i) for i, battle in enumerate(kept)], dtype=np.int64)
+    difference = np.array(
+        [
+            score_of(scores, field(battle, "generation1", i), "f1")
+            - score_of(scores, field(battle, "generation2", i), "f1")
+            for i, battle in enumerate(kept)
+        ]
+    )
+    predicted = decide(difference, tie_threshold(difference, int((gold == 0).sum())))
+    right = predicted == gold
+    result: dict[str, float | None] = {"caption_overall": float(right.mean())}
+    clusters = [str(field(b, "cluster", i)).replace(" ", "_") for i, b in enumerate(kept)]
+    for cluster in dict.fromkeys(clusters):
+        mine = np.array([c == cluster for c in clusters])
+        result[f"caption_{cluster}"] = float(right[mine].mean())
+    of: Callable[[Sequence[Mapping[str, Any]], Ints], Floats] = net_wins if auto else _ratings
+    gold_ratings, predicted_ratings = of(kept, gold), of(kept, predicted)
+    for name, kind in COEFFICIENTS:
+        found = correlate(gold_ratings, predicted_ratings, kind, n_resamples=0)
+        result[f"model_{name}"] = found.value
+    return result
+
+
+def _outcome(battle: Mapping[str, Any], position: int) -> int:
+    winner = field(battle, "winner", position)
+    if winner not in _OUTCOMES:
+        known = ", ".join(_OUTCOMES)
+        raise ConfigError(f"battles[{position}]: winner: expected {known}, got {winner!r}")
+    return _OUTCOMES[winner]
+
+
+def net_wins(battles: Sequence[Mapping[str, Any]], outcome: Ints) -> Floats:
+    """Score of each evaluated model in CapArena-Auto, in order of appearance.
+
+    Against each baseline the wins minus the losses, halved (there are 200 battles each, so that
+    the score lies in -100..100); then the mean over the baselines, of which one has no battle with
+    itself and counts 0 there, as in the authors' ``caparena_auto_scores.py``.
+
+    Args:
+        battles: As ``agreement`` takes them; ``cluster`` is the baseline.
+        outcome: (n,) 1 where the first side wins, -1 where the second does, 0 for a tie.
+    """
+    baselines = {battle["cluster"] for battle in battles}
+    total: dict[Any, float] = defaultdict(float)
+    for battle, won in zip(battles, outcome, strict=True):
+        first = battle["model1"] != battle["cluster"]
+        total[battle["model1" if first else "model2"]] += float(won) if first else -float(won)
+    return np.array(list(total.values())) / 2 / len(baselines)
+
+
+def _ratings(battles: Sequence[Mapping[str, Any]], outcome: Ints) -> Floats:
+    """Integer Elo rating per model; the order depends on the battles alone."""
+    ratings = elo(
+        [battle["model1"] for battle in battles],
+        [battle["model2"] for battle in battles],
+        (outcome + 1) / 2,
+    )
+    return np.array([rating.rating for rating in ratings], dtype=np.float64)

@@ -1,0 +1,262 @@
+"""``beholder agree``: how far metrics agree with people, or judges with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from beholder.errors import ConfigError
+from beholder.terminal.groups import (
+    ItemDataGroup,
+    JudgeGroup,
+    Markdown,
+    RunOut,
+    TablesGroup,
+    TellGroup,
+    ToolGroup,
+    WorkGroup,
+)
+from beholder.terminal.printing import (
+    close,
+    say,
+    say_failures,
+    say_left_out,
+    tell_plan,
+    tell_result,
+    tell_summary,
+)
+
+if TYPE_CHECKING:
+    from beholder.kinds.agreement.load import JudgedSet
+    from beholder.run.scores import ScoreConfig
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class JudgmentGroup:
+    """What people said, and how metrics are held against it.
+
+    Attributes:
+        data: Folder or file of a known set; hf: fetches it from the hub.
+        label: A judgment of your own data; repeatable. All numeric ones if none is named.
+        kind: The correlation, for labels of your own.
+        control: Partial the length out of correlations.
+        resamples: Bootstrap resamples over sources; 0 for no intervals.
+        judges: Reliability between the metrics of a run, or of raters.
+        suite: Folder with many sets, each held against all metrics by its own protocol; scores are
+            kept in --out, a run a set.
+
+    Raises:
+        ConfigError: The number of resamples is negative.
+    """
+
+    data: str | None = None
+    label: tuple[str, ...] = ()
+    kind: Literal["spearman", "pearson", "tau-b", "tau-c"] = "spearman"
+    control: Literal["length"] | None = None
+    resamples: int = 1000
+    judges: bool = False
+    suite: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.resamples < 0:
+            raise ConfigError(f"resamples={self.resamples}: expected a number from 0")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class DrawingGroup(TablesGroup):
+    """What is written besides the scores.
+
+    Attributes:
+        tables: Folder to write every table into, as CSV, JSON and LaTeX.
+        no_figures: Draw no figures.
+        no_report: Do not draw report.html.
+    """
+
+    no_figures: bool = False
+    no_report: bool = False
+    markdown: Markdown = None
+
+
+def agree(
+    source: str | None = None,
+    /,
+    *,
+    metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
+    judgments: JudgmentGroup = JudgmentGroup(),
+    out: RunOut = None,
+    tools: ToolGroup = ToolGroup(),
+    rows: ItemDataGroup = ItemDataGroup(),
+    judging: JudgeGroup = JudgeGroup(),
+    work: WorkGroup = WorkGroup(),
+    drawing: DrawingGroup = DrawingGroup(),
+    tell: TellGroup = TellGroup(),
+) -> int:
+    """Hold metrics against human judgments by the set's own protocol; scores are kept.
+
+    Example: `beholder agree flickr8k_expert --data sets -m cider -m meteor`
+
+    Example: `beholder agree --suite sets -m posh -m vcs -m meteor`
+
+    Args:
+        source: A known set, a data file with judgments, or (--judges) a run; nothing with --suite.
+        metric: A metric, such as cider or token_f1.recall; repeatable.
+        out: Run directory of scores; runs/agree-SET if none is named.
+    """
+    if judgments.suite is not None:
+        from beholder.kinds.agreement.suite_command import configure, hold_against_suite
+
+        if source is not None or judgments.judges or judgments.label or judgments.data:
+            raise ConfigError(
+                "--suite takes every set of its folder by the set's own protocol, so"
+                " name no set, --data, --label or --judges beside it"
+            )
+        suite = configure(
+            judgments.suite,
+            metric,
+            out,
+            tools.named(),
+            (rows, judging, work.found()),
+            kind=judgments.kind,
+            control_length=judgments.control == "length",
+            n_resamples=judgments.resamples,
+        )
+        return hold_against_suite(
+            suite, drawing.tables, not drawing.no_report, drawing.markdown, tell
+        )
+    if source is None:
+        raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
+    if judgments.judges:
+        return _tell_reliability(source, metric, judgments.label, tell.as_json)
+    from beholder.api import Run
+    from beholder.data.marks import MARKED
+    from beholder.kinds.agreement import agree as benchmark
+    from beholder.kinds.agreement.figures import MOST_DRAWN, write_agreement_figures
+    from beholder.kinds.agreement.load import load
+    from beholder.kinds.agreement.measure import scored_items
+    from beholder.kinds.agreement.page_tables import agreement_tables
+    from beholder.kinds.agreement.protocols import generic, protocol
+    from beholder.report.draw import draw
+    from beholder.report.markdown import summed_up
+    from beholder.report.pages import no_figures
+    from beholder.run.scores import ScoreConfig, plan_scores
+    from beholder.terminal.progress import TerminalProgress
+
+    judged = load(source, judgments.data, rows)
+    say_left_out(judged.bad_rows)
+    pictures = rows.media_root or _folder(judgments.data or source)
+    config = ScoreConfig(
+        judged.name,
+        (),
+        out or benchmark.default_out(judged.name),
+        replace(rows, limit=None, media_root=pictures),
+        judging,
+        work.found(),
+    )
+    own = judged.known and not judgments.label
+    if own and judged.name in MARKED:
+        return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
+    label = judgments.label or None
+    measures = protocol(judged.name) if own else generic(judged.items, label, judgments.kind)
+    metrics = [benchmark.asked(name, **tools.named()) for name in metric]
+    if tell.dry_run:
+        run = benchmark.scoring(config, benchmark.with_length(metrics))
+        return tell_plan(plan_scores(run, scored_items(judged.items, measures)), run.out)
+    with TerminalProgress() as progress:
+        report = benchmark.agree(
+            judged,
+            measures,
+            metrics,
+            config,
+            progress,
+            control_length=judgments.control == "length",
+            n_resamples=judgments.resamples,
+        )
+    found = agreement_tables(report)
+    title = f"Agreement: {judged.name}"
+    tell_summary(
+        report.to_dict(), found, tell.as_json, drawing.markdown, lambda: summed_up(title, found)
+    )
+    say_failures(Run(config.out).summary)
+    drawing.write(found)
+    lacking = no_figures()
+    if lacking and not drawing.no_figures:
+        say(f"left out: {lacking}")
+    elif not drawing.no_figures:
+        paths = write_agreement_figures(report, config.out / "agreement")
+        n = len(report.sections)
+        drawn = f", of the first {MOST_DRAWN} of {n} measures" if n > MOST_DRAWN else ""
+        say(f"figures: {config.out / 'agreement'} ({len(paths)} files{drawn})")
+    page = None if drawing.no_report else draw(config.out, media_root=pictures)
+    return close(config.out, progress, page)
+
+
+def _folder(data: str) -> Path | None:
+    """Where the pictures of a set are looked for if nothing is said."""
+    path = Path(data)
+    return path.parent if path.is_file() else path if path.is_dir() else None
+
+
+def _agree_on_spans(
+    judged: JudgedSet,
+    judgments: JudgmentGroup,
+    names: Sequence[str],
+    tools: ToolGroup,
+    config: ScoreConfig,
+    drawing: DrawingGroup,
+    tell: TellGroup,
+) -> int:
+    """Hold units of metrics against the spans that people marked."""
+    from beholder.api import Run
+    from beholder.kinds.agreement.granular import granular
+    from beholder.kinds.agreement.measure import scored_items
+    from beholder.kinds.agreement.page_tables import granular_table
+    from beholder.metrics import metric
+    from beholder.report.markdown import summed_up
+    from beholder.run.scores import plan_scores
+    from beholder.terminal.progress import TerminalProgress
+
+    if not names:
+        raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
+    metrics = [metric(name, **tools.named()) for name in names]
+    if tell.dry_run:
+        run = replace(config, metrics=tuple(metrics))
+        return tell_plan(plan_scores(run, scored_items(judged.items, ())), run.out)
+    with TerminalProgress() as progress:
+        report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
+    found = [granular_table(report)]
+    title = f"Agreement: {judged.name}"
+    tell_summary(
+        asdict(report), found, tell.as_json, drawing.markdown, lambda: summed_up(title, found)
+    )
+    drawing.write(found)
+    say_failures(Run(config.out).summary)
+    return close(config.out, progress)
+
+
+def _tell_reliability(
+    source: str, metrics: Sequence[str], labels: Sequence[str], as_json: bool
+) -> int:
+    from beholder.kinds.agreement.load import load
+    from beholder.report.reliability import reliability_table
+    from beholder.run.reliability import of_panels, of_ratings, reliability
+    from beholder.run.store import Store
+
+    if Path(source).is_dir():
+        with Store.read(Path(source)) as store:
+            found = [] if metrics else of_panels(Path(source))
+            found = found or [reliability(store, metrics or None)]
+    elif len(labels) == 1:
+        found = [of_ratings(load(source).items, labels[0])]
+    else:
+        raise ConfigError(
+            "--judges takes a run directory, whose metrics are the raters, or a data file with one"
+            " --label that is a list of ratings"
+        )
+    tell_result([asdict(one) for one in found], map(reliability_table, found), as_json)
+    return 0

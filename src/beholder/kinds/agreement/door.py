@@ -1,0 +1,90 @@
+"""``beholder.agree``: how far metrics agree with people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+from beholder.api.printed import Printed
+from beholder.judges import Judge
+from beholder.kinds.agreement.agree import MetricValue, Report, asked, default_out
+from beholder.kinds.agreement.agree import agree as hold_against
+from beholder.kinds.agreement.load import load
+from beholder.kinds.agreement.protocols import generic, protocol
+from beholder.metrics import Metric
+from beholder.options import Options, asked_tools, grouped
+from beholder.run.scores import ScoreConfig
+from beholder.run.session import Progress, Quiet
+from beholder.tables import Table
+
+
+@dataclass(frozen=True)
+class AgreementReport(Printed, Report):
+    """Agreement with people on one set; prints as the tables of ``beholder agree``."""
+
+    def _tables(self) -> list[Table]:
+        from beholder.kinds.agreement.page_tables import agreement_tables
+
+        return agreement_tables(self)
+
+
+def agree(
+    source: str | Path,
+    metrics: Sequence[str | Metric[Any]],
+    *,
+    data: str | Path | None = None,
+    judge: str | Judge | None = None,
+    embedder: str | None = None,
+    labels: Sequence[str] = (),
+    kind: Literal["spearman", "pearson", "tau-b", "tau-c"] = "spearman",
+    control_length: bool = False,
+    resamples: int = 1000,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> AgreementReport:
+    """Hold metrics against human judgments by the set's own protocol; scores are kept.
+
+    Args:
+        source: A known set, or a data file with judgments.
+        metrics: Metrics, or their text forms such as ``"cider"`` or ``"token_f1.recall"``.
+        data: Folder or file of a known set; ``hf:`` fetches it from the hub.
+        judge: Judge for the metrics that ask one and do not name one.
+        embedder: Embedder for the metrics that do not name one.
+        labels: Judgments of your own data; with none, the set's protocol or all numeric ones.
+        kind: The correlation, for labels of your own.
+        control_length: Partial the length out of correlations.
+        resamples: Bootstrap resamples over sources; 0 for no intervals.
+        out: Run directory of the scores. None takes ``runs/agree-`` and the name of the set.
+        progress: Hears how the scoring goes on.
+        options: Those of every door; see ``beholder.score``.
+
+    Returns:
+        Agreement per measure and metric, with intervals and paired differences.
+
+    Raises:
+        ConfigError: No such set, label, metric or option.
+        DataError: The data cannot be read.
+        RunError: The run directory is busy or holds other data.
+    """
+    defaults = asked_tools(embedder, judge)
+    rows, judging, work = grouped(options)
+    judged = load(str(source), None if data is None else str(data), rows)
+    folder = Path(out or default_out(judged.name))
+    config = ScoreConfig(judged.name, (), folder, replace(rows, limit=None), judging, work)
+    own_protocol = judged.known and not labels
+    measures = (
+        protocol(judged.name) if own_protocol else generic(judged.items, list(labels) or None, kind)
+    )
+    found = hold_against(
+        judged,
+        measures,
+        [asked(m, **defaults) if isinstance(m, str) else MetricValue(m) for m in metrics],
+        config,
+        progress or Quiet(),
+        control_length=control_length,
+        n_resamples=resamples,
+    )
+    return AgreementReport(**{field.name: getattr(found, field.name) for field in fields(found)})

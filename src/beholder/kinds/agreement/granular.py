@@ -1,0 +1,407 @@
+"""Do a metric's findings stand where people marked mistakes and omissions?
+
+The protocol of DOCENT's granular judgments, as its authors' evaluation code has it
+(``evaluate_posh_granular.py`` in github.com/amith-ananthram/posh): words without punctuation are
+the parts; one is wrong where a marked span touches it; a metric gives it the highest score of its
+units there, and a word in no unit never alerts; words scored below a threshold are alerts; macro
+F1 over the two classes of all words pooled, at the best threshold. The published code tries ten
+thresholds, this one all. As the best one is chosen on the same labels, the figure is an upper
+bound: the held-out one beside it is not, and the area under the ROC curve needs no threshold.
+
+DetailVerifyBench is read with its own tokens, and has means over texts beside (its
+``calculate_metrics.py`` in github.com/zyx-hhnkh/DetailVerifyBench: 0 where a share is not defined,
+an IoU of 1 where nothing is marked and nothing alerts). Of DOCCI-Critique the parts are sentences,
+and one is as wrong as the worst unit in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from beholder.data.marks import MARKED, SIDES, Label, MarkProtocol
+from beholder.errors import ConfigError
+from beholder.kinds.agreement.load import JudgedSet
+from beholder.kinds.agreement.measure import scored_items
+from beholder.metrics import Metric
+from beholder.records import Interval, Item, ItemScore, Side, Span, Unit
+from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.session import Progress
+from beholder.run.store import Store
+from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
+from beholder.stats.bootstrap import cluster_bootstrap, mean_interval
+from beholder.stats.checks import Floats, Ints, cluster_codes, resampling
+from beholder.stats.roc import alert_auc
+from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_scores
+
+SEED = 12345
+LEVEL = 0.95
+RANDOM = "random scores"
+_BAD = ("contradicted", "unstated", "mistake", "omission", "unmatched")
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share with its interval; None where it is not defined."""
+
+    value: float | None
+    interval: Interval | None
+
+
+_NOTHING = Share(None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class GranularFinding:
+    """How well one metric finds what people marked on one side.
+
+    Attributes:
+        metric: Canonical name, or ``random scores``.
+        label: ``mistakes`` (marked in the candidate) or ``omissions`` (in the reference).
+        n_items: Items scored.
+        n_missing: Items without a score, left out.
+        reason: Why there is no figure.
+        auc: Area under the ROC curve of all parts; needs no threshold.
+        alerts: Macro F1 over parts at the best threshold; None when the metric is refused.
+        held_out: The same where each half takes the other half's threshold.
+        precision: Share of alerted parts that people marked, at the best threshold.
+        recall: Share of marked parts that alert.
+        f1: Their harmonic mean.
+        iou: Parts that are marked and alert, by those that do either.
+        spans: Runs of alerts against marked spans, matched from half of their words on.
+        span_iou: Mean over marked spans of the best intersection over union with a run of alerts.
+        per_text: Precision, recall, F1 and IoU as means over texts, where they are published so.
+    """
+
+    metric: str
+    label: Label
+    n_items: int
+    n_missing: int
+    reason: str | None = None
+    auc: Share = _NOTHING
+    alerts: AlertF1 | None = None
+    held_out: AlertF1 | None = None
+    precision: Share = _NOTHING
+    recall: Share = _NOTHING
+    f1: Share = _NOTHING
+    iou: Share = _NOTHING
+    spans: SpanF1 | None = None
+    span_iou: Share = _NOTHING
+    per_text: tuple[Share, ...] = ()
+
+
+@dataclass(frozen=True)
+class GranularReport:
+    """Findings of several metrics on one set.
+
+    Attributes:
+        name: The set.
+        part: What is marked or not: ``words`` or ``sentences``.
+        n_items: JudgedSet items.
+        findings: Mistakes first, each with all metrics and random scores last.
+        signatures: How each metric's scores were made.
+        n_resamples: Bootstrap resamples over sources.
+    """
+
+    name: str
+    part: str
+    n_items: int
+    findings: tuple[GranularFinding, ...]
+    signatures: dict[str, str]
+    n_resamples: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """One text with its marks and what a metric says of its parts.
+
+    Attributes:
+        source: What the text describes.
+        gold: Marked spans, as ranges of parts.
+        labels: (n_parts,) 1 where marked.
+        scores: (n_parts,) low meaning wrong; infinity where no unit stands.
+        n_units: Units of the metric with a place and a score.
+    """
+
+    source: tuple[str, ...]
+    gold: list[TokenSpan]
+    labels: Ints
+    scores: Floats
+    n_units: int
+
+
+@dataclass(frozen=True, eq=False)
+class MarkedSide:
+    """What people marked on one side, and what each metric says there.
+
+    Attributes:
+        label: ``mistakes`` or ``omissions``.
+        texts: Per metric its texts; None for one without a score.
+        chance: The texts with random scores.
+    """
+
+    label: Label
+    texts: dict[str, list[MarkedText | None]]
+    chance: list[MarkedText]
+
+    def reason(self, metric: str) -> str | None:
+        """Why a metric says nothing of the parts; None where it does."""
+        found = [text for text in self.texts[metric] if text is not None]
+        if not found:
+            return "no item has a score"
+        if any(text.n_units for text in found):
+            return None
+        side = dict(SIDES)[self.label]
+        return f"gives no units with a place in the {side} and a score or verdict"
+
+
+def marked_sides(
+    judged: JudgedSet,
+    config: ScoreConfig,
+    progress: Progress,
+    seed: int = SEED,
+) -> tuple[list[MarkedSide], dict[str, str]]:
+    """Score what is missing; gives the marked sides, and how each metric's scores were made.
+
+    Args:
+        judged: Items whose ``mistakes`` and ``omissions`` are lists of character ranges.
+        config: The run that keeps the scores, with its metrics.
+        progress: Hears how the scoring goes on.
+        seed: Seed of random scores.
+
+    Raises:
+        ConfigError: No item has marked spans, or no metric was asked for.
+        RunError: The run directory is busy or holds other data.
+    """
+    if not any(label in item.judgments for item in judged.items for label, _ in SIDES):
+        raise ConfigError("no item has marked spans (judgments mistakes, omissions)")
+    how = MARKED[judged.name]
+    run_scores(config, progress, scored_items(judged.items, ()))
+    names = [metric.name for metric in config.metrics]
+    with Store.read(config.out) as store:
+        outcomes = {
+            name: [_units(store, name, place) for place in range(len(judged.items))]
+            for name in names
+        }
+        signatures = {name: " ; ".join(store.signatures(name)) for name in names}
+    sides = []
+    for label, side in SIDES:
+        places = [place for place, item in enumerate(judged.items) if label in item.judgments]
+        if not places:
+            continue
+        texts = {
+            name: [
+                None
+                if (units := found[place]) is None
+                else _text(judged.items[place], units, label, side, how)
+                for place in places
+            ]
+            for name, found in outcomes.items()
+        }
+        items = [judged.items[place] for place in places]
+        sides.append(MarkedSide(label, texts, _random_texts(items, label, side, how, seed)))
+    return sides, signatures
+
+
+def granular(
+    judged: JudgedSet,
+    metrics: Sequence[Metric[Any]],
+    config: ScoreConfig,
+    progress: Progress,
+    *,
+    n_resamples: int = 1000,
+    seed: int = SEED,
+) -> GranularReport:
+    """Score what is missing, then hold each metric's units against the marked spans.
+
+    Args:
+        judged: Items whose ``mistakes`` and ``omissions`` are lists of character ranges.
+        metrics: The metrics; one that gives no units with places and scores is refused.
+        config: Where the scores are kept and how they are made; its metrics are replaced.
+        progress: Hears how the scoring goes on.
+        n_resamples: Bootstrap resamples over sources.
+        seed: Seed of resampling, folds and random scores.
+
+    Raises:
+        ConfigError: No item has marked spans, no metric was asked for, or no resample.
+        RunError: The run directory is busy or holds other data.
+    """
+    resampling(n_resamples, LEVEL)
+    run = replace(config, metrics=tuple(metrics))
+    sides, signatures = marked_sides(judged, run, progress, seed)
+    how = MARKED[judged.name]
+    findings = []
+    for side in sides:
+        for name, texts in side.texts.items():
+            found = [text for text in texts if text is not None]
+            left = GranularFinding(
+                name, side.label, len(found), len(texts) - len(found), side.reason(name)
+            )
+            findings.append(left if left.reason else _figures(left, found, how, n_resamples, seed))
+        plain = GranularFinding(RANDOM, side.label, len(side.chance), 0)
+        findings.append(_figures(plain, side.chance, how, n_resamples, seed))
+    return GranularReport(
+        judged.name, how.part, len(judged.items), tuple(findings), signatures, n_resamples
+    )
+
+
+def _units(store: Store, metric: str, position: int) -> Sequence[Unit] | None:
+    """What a metric found in an item; None where it has no score."""
+    outcome = store.score(metric, position)
+    return outcome.units if isinstance(outcome, ItemScore) else None
+
+
+def _text(
+    item: Item, units: Sequence[Unit], label: Label, side: Side, how: MarkProtocol
+) -> MarkedText:
+    parts = how.parts(item, item.candidate if side == "candidate" else item.references[0])
+    gold = _touched(parts, [(int(a), int(b)) for a, b in item.judgments[label]])
+    own = [u for u in units if u.side == side and u.reference_index in (None, 0)]
+    scored = [
+        (start, end, score)
+        for unit in own
+        if (score := _score(unit)) is not None
+        for start, end in _touched(parts, unit.spans)
+    ]
+    return MarkedText(
+        item.source,
+        gold,
+        _labels(len(parts), gold),
+        token_scores(len(parts), scored, several=how.several),
+        len(scored),
+    )
+
+
+def _random_texts(
+    items: Sequence[Item], label: Label, side: Side, how: MarkProtocol, seed: int
+) -> list[MarkedText]:
+    """What scores without any knowledge reach, when their threshold is the best one."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for item in items:
+        plain = _text(item, (), label, side, how)
+        scores = rng.random(len(plain.labels))
+        found.append(MarkedText(plain.source, plain.gold, plain.labels, scores, len(scores)))
+    return found
+
+
+def _score(unit: Unit) -> float | None:
+    """A unit's score, or else its verdict as 0 or 1, or else nothing."""
+    if unit.score is not None:
+        return unit.score
+    return None if unit.verdict is None else float(unit.verdict not in _BAD)
+
+
+def _touched(parts: Sequence[Span], spans: Sequence[Span]) -> list[TokenSpan]:
+    """Spans of characters as ranges of the parts they touch; without those that touch none."""
+    found = []
+    for start, end in spans:
+        inside = [i for i, (a, b) in enumerate(parts) if a < end and b > start]
+        if inside:
+            found.append((inside[0], inside[-1] + 1))
+    return found
+
+
+def _labels(n_tokens: int, spans: Sequence[TokenSpan]) -> Ints:
+    labels = np.zeros(n_tokens, dtype=np.int64)
+    for start, end in spans:
+        labels[start:end] = 1
+    return labels
+
+
+def _figures(
+    plain: GranularFinding,
+    texts: Sequence[MarkedText],
+    how: MarkProtocol,
+    n_resamples: int,
+    seed: int,
+) -> GranularFinding:
+    """A finding with its figures."""
+    scores = [text.scores for text in texts]
+    labels = [text.labels for text in texts]
+    clusters = [text.source for text in texts]
+    resampled: dict[str, Any] = {"n_resamples": n_resamples, "level": LEVEL, "seed": seed}
+    alerts = alert_f1(scores, labels, clusters=clusters, **resampled)
+    assert alerts.threshold is not None
+    auc = alert_auc(scores, labels, clusters=clusters, **resampled)
+    held_out = None
+    if len(set(clusters)) > 1:
+        held_out = held_out_alert_f1(scores, labels, clusters=clusters, **resampled)
+    raised = [s < alerts.threshold for s in scores]
+    counts = np.array(
+        [(r.sum(), y.sum(), (r & (y == 1)).sum()) for r, y in zip(raised, labels, strict=True)],
+        dtype=np.float64,
+    )
+    codes = cluster_codes(clusters, len(clusters))
+
+    def share(hits: Floats, whole: Floats) -> Share:
+        def statistic(rows: Ints) -> float | None:
+            n = whole[rows].sum()
+            return float(hits[rows].sum() / n) if n else None
+
+        value = statistic(np.arange(len(hits)))
+        interval = None
+        if value is not None:
+            interval = cluster_bootstrap(statistic, codes, **resampled)
+        return Share(value, interval)
+
+    n_alerts, n_gold, n_hits = counts.T
+    runs = [_runs(r) for r in raised]
+    gold = [text.gold for text in texts]
+    return replace(
+        plain,
+        reason=alerts.reason if alerts.f1 is None else None,
+        auc=Share(auc.auc, auc.interval),
+        alerts=alerts,
+        held_out=held_out,
+        precision=share(n_hits, n_alerts),
+        recall=share(n_hits, n_gold),
+        f1=share(n_hits, (n_alerts + n_gold) / 2),
+        iou=share(n_hits, n_alerts + n_gold - n_hits),
+        spans=relaxed_f1(runs, gold, clusters=clusters, **resampled) if how.runs else None,
+        span_iou=share(*_covered(runs, gold)) if how.runs else _NOTHING,
+        per_text=_per_text(counts, clusters, resampled) if how.per_text else (),
+    )
+
+
+def _covered(
+    runs: Sequence[Sequence[TokenSpan]], gold: Sequence[Sequence[TokenSpan]]
+) -> tuple[Floats, Floats]:
+    """Per text the sum of each marked span's best intersection over union, and their number."""
+    sums = [sum(max((_iou(span, run) for run in r), default=0.0) for span in g) for r, g in zip(
+        runs, gold, strict=True
+    )]  # fmt: skip
+    return np.array(sums, dtype=np.float64), np.array([len(g) for g in gold], dtype=np.float64)
+
+
+def _iou(a: TokenSpan, b: TokenSpan) -> float:
+    shared = max(0, min(a[1], b[1]) - max(a[0], b[0]))
+    return shared / (a[1] - a[0] + b[1] - b[0] - shared)
+
+
+def _per_text(
+    counts: Floats, clusters: Sequence[tuple[str, ...]], resampled: Mapping[str, Any]
+) -> tuple[Share, ...]:
+    """Precision, recall, F1 and IoU as means over texts; see the head of the module."""
+    n_alerts, n_gold, n_hits = counts.T
+    either = n_alerts + n_gold - n_hits
+    columns = [
+        np.divide(n_hits, whole, out=np.full(len(counts), empty), where=whole > 0)
+        for whole, empty in (
+            (n_alerts, 0.0),
+            (n_gold, 0.0),
+            ((n_alerts + n_gold) / 2, 0.0),
+            (either, 1.0),
+        )
+    ]
+    means = [mean_interval(column, clusters=clusters, **resampled) for column in columns]
+    return tuple(Share(mean.mean, mean.interval) for mean in means)
+
+
+def _runs(alerts: np.ndarray[Any, np.dtype[np.bool_]]) -> list[TokenSpan]:
+    """Runs of alerts as half-open ranges."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], alerts.astype(np.int8), [0]))))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]

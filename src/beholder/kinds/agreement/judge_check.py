@@ -1,0 +1,211 @@
+"""``beholder judge-check``: how fit a judge is. Also what ``doctor --judge`` prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter, validators
+from rich.markup import escape
+
+from beholder.options import JudgeOptions
+from beholder.rounding import fixed
+from beholder.terminal.printing import say, tell, tell_tables
+
+if TYPE_CHECKING:
+    from beholder.judges import AnswerStore, Judge
+    from beholder.judges.checkup import CheckFinding, Steadiness
+    from beholder.judges.fitness import Fitness
+    from beholder.judges.telling import Judging
+    from beholder.stats.alerts import AlertF1
+
+_REASONS_SHOWN = 3
+_KINDS = {
+    "altered": "against one detail that is another",
+    "swapped": "against what is said of another thing",
+    "foreign": "against what another text says",
+}
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A judge with all that was found out."""
+
+    name: str
+    fit: Fitness
+    steady: Steadiness
+    judging: Judging
+    cost: float | None
+
+
+def judge_check(
+    *judges: str,
+    base_url: str | None = None,
+    replicates: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 3,
+    temperature: float = 0.7,
+    answers: Path | None = None,
+) -> None:
+    """Is a judge fit to judge? 200 questions with known answers, repeats, bias, cost and time.
+
+    Nothing is taken from the cache: what is measured is the judge. Several judges stand side by
+    side; `builtin` is a good measure for others. With --answers judges are held against these
+    alone: F1 of mistakes and omissions.
+
+    Example: `beholder judge-check builtin openai:gpt-4.1-mini`
+
+    Args:
+        judges: Judges, such as openai:MODEL.
+        base_url: Endpoint of an OpenAI-compatible server.
+        replicates: Repeats of each of a dozen questions, from 2.
+        temperature: Temperature of the repeats.
+        answers: JSONL file of units with what people say of their presence.
+    """
+    from rich.table import Table
+
+    from beholder.errors import ConfigError
+
+    if not judges:
+        raise ConfigError("judge-check needs a judge, such as builtin or openai:MODEL")
+    if answers is not None:
+        _print_verifications(judges, base_url, answers)
+        return
+    checked = [_check(judge, base_url, replicates, temperature) for judge in judges]
+    table = Table("what", *(escape(one.name) for one in checked), "means")
+    for row in _rows(checked, replicates):
+        table.add_row(*row)
+    tell_tables(table)
+    for one in checked:
+        for reason, count in list(one.fit.failed.items())[:_REASONS_SHOWN]:
+            say(f"{one.name}: {count} of {one.fit.n} without a grade: {reason}")
+        if one.judging.in_words:
+            tell(f"{one.name}: {one.judging.in_words}")
+
+
+def _print_verifications(judges: Sequence[str], base_url: str | None, path: Path) -> None:
+    """Print how well the answers of judges agree with people's."""
+    from rich.table import Table
+
+    from beholder.kinds.agreement.annotated import read_answers, verification
+
+    known = read_answers(path)
+    table = Table("judge", "units", "n", "F1", "at", "best F1", "at")
+    for judge in judges:
+        for name, found in verification(build(judge, base_url), known).items():
+            cells = [(_number(one.f1), _number(one.threshold)) for one in (found.used, found.best)]
+            table.add_row(escape(judge), name, str(found.n), *(c for pair in cells for c in pair))
+    tell_tables(table)
+
+
+def _check(judge: str, base_url: str | None, replicates: int, temperature: float) -> _Checked:
+    from beholder.aio import run_sync
+    from beholder.judges import AnswerFile, Answers
+    from beholder.judges.checkup import check_steadiness
+    from beholder.judges.fitness import fitness
+
+    async def both(made: Judge) -> tuple[Fitness, Steadiness]:
+        found = await fitness(made, threshold=made.presence_threshold)
+        steady = await check_steadiness(made, replicates=replicates, temperature=temperature)
+        return found, steady
+
+    with TemporaryDirectory() as folder:
+        file = AnswerFile(Path(folder) / "answers.sqlite")
+        try:
+            made = build(judge, base_url, answers=Answers(file))
+            say(f"asking {judge}")
+            fit, steady = run_sync(both(made))
+            judging = file.judging()
+            cost = file.cost() if judging.n_answers and file.knows_costs() else None
+        finally:
+            file.close()
+    return _Checked(judge, fit, steady, judging, cost)
+
+
+def _rows(checked: Sequence[_Checked], replicates: int) -> Iterator[tuple[str, ...]]:
+    """What was found of each judge, a line each, with what it means."""
+    from beholder.judges.fitness import FIT, QUESTIONS_PER_ITEM, WEAK
+
+    colours = {"fit": "green", "weak": "yellow", "unfit": "red"}
+
+    def row(what: str, tell_one: Callable[[_Checked], str], means: str) -> tuple[str, ...]:
+        return (what, *(tell_one(one) for one in checked), means)
+
+    def verdict(one: _Checked) -> str:
+        return f"[{colours[one.fit.verdict]}]{one.fit.verdict}[/]"
+
+    yield row("verdict", verdict, f"fit from an AUC of {FIT:g}, unfit below {WEAK:g}")
+    yield row("AUC", lambda c: _number(c.fit.auc), "stated above unstated units; 0.5 is chance")
+    for kind, means in _KINDS.items():
+        yield row(f"AUC, {kind}", lambda c, k=kind: _number(c.fit.auc_by_kind[k]), means)  # type: ignore[misc]
+    yield row("right", lambda c: f"{c.fit.right:.0%} at {c.fit.threshold:g}", "of the answers")
+    yield row("F1", lambda c: _f1(c.fit.calibration.used), "mean of both sides, at the threshold")
+    yield row("best F1", lambda c: _f1(c.fit.calibration.best), "there is, with its threshold")
+    yield row("calibration error", lambda c: _number(c.fit.calibration_error), "0 is best")
+    yield row("no answer", lambda c: f"{c.fit.n_failed} of {c.fit.n}", "probes without a grade")
+    yield row("ICC(2,1)", lambda c: _icc(c, single=True), "one repeat's reliability, 1 best")
+    yield row("ICC(2,k)", lambda c: _icc(c, single=False), f"that of the mean of {replicates}")
+    yield row(
+        "position bias", lambda c: _signed(c.fit.position_bias), "ranks; below 0: for the first"
+    )
+    yield row("length bias", lambda c: _signed(c.steady.length_bias), "grades of 1..5; 0 is fair")
+    yield row("questions a second", lambda c: f"{c.fit.n / c.fit.seconds:.1f}", "here and now")
+    yield row(
+        "cost of 1,000 items",
+        lambda c: _cost(c, QUESTIONS_PER_ITEM),
+        f"PoSh, {QUESTIONS_PER_ITEM} questions each",
+    )
+
+
+def _f1(at: AlertF1) -> str:
+    reached = _number(at.f1)
+    return reached if at.threshold is None else f"{reached} at {fixed(at.threshold, 2)}"
+
+
+def _icc(checked: _Checked, *, single: bool) -> str:
+    agreement = checked.steady.agreement
+    if agreement is None:
+        return "undefined"
+    return _number((agreement.single if single else agreement.average).value)
+
+
+def _cost(checked: _Checked, per_item: int) -> str:
+    n = checked.fit.n + checked.steady.n_calls
+    if not checked.judging.n_answers:
+        return "nothing"
+    return "unknown" if checked.cost is None else f"${1000 * per_item * checked.cost / n:,.2f}"
+
+
+def build(judge: str, base_url: str | None, answers: AnswerStore | None = None) -> Judge:
+    """The judge of a spec, at an address of its own if one is given."""
+    from beholder import judges
+
+    options: dict[str, Any] = JudgeOptions(base_url).keywords()
+    return judges.judge(judge, answers=answers, **options)
+
+
+def print_diagnosis(judge: str, base_url: str | None) -> bool:
+    """Print what a judge can do and knows; gives whether nothing was found wrong."""
+    from rich.table import Table
+
+    from beholder.aio import run_sync
+    from beholder.judges.checkup import diagnose
+    from beholder.report.tables import cell
+
+    findings: list[CheckFinding] = run_sync(diagnose(build(judge, base_url)))
+    table = Table("check", "", "found")
+    for finding in findings:
+        mark = {True: "ok", False: "[red]wrong[/red]", None: ""}[finding.good]
+        table.add_row(finding.name, mark, cell(finding.said))
+    tell_tables(table)
+    return all(finding.good is not False for finding in findings)
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None or math.isnan(value) else fixed(value, 2)
+
+
+def _signed(value: float | None) -> str:
+    return "undefined" if value is None or math.isnan(value) else f"{value:+.2f}"

@@ -1,0 +1,16 @@
+"""Metrics compared with the judgments of people, and suites of made texts."""
+
+from beholder.run.kind import Command, RunKind
+
+KIND = RunKind(
+    name="agreement",
+    section="beholder.kinds.agreement.people:section",
+    commands=(
+        Command("agree", "beholder.kinds.agreement.command:agree", place=6),
+        Command("graph-check", "beholder.kinds.agreement.graph_check:graph_check", place=19),
+        Command("judge-check", "beholder.kinds.agreement.judge_check:judge_check", place=20),
+        Command("suite", "beholder.kinds.agreement.suites.command:app", is_group=True),
+    ),
+    functions={"agree": "beholder.kinds.agreement.door:agree"},
+    templates="beholder.kinds.agreement",
+)

@@ -1,0 +1,162 @@
+"""Load a human-judgment set: by name from a folder or the hub, or any data file with judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from beholder.data import read_items
+from beholder.data.read import good_rows
+from beholder.errors import ConfigError, DataError
+from beholder.kinds.agreement.published_files import parquet_rows
+from beholder.kinds.agreement.sets import SETS, HumanSet
+from beholder.optional import require
+from beholder.options import DataOptions
+from beholder.records import Item
+
+LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
+"""JudgedSet together under the name ``long_sxs``: each alone is small."""
+
+
+@dataclass(frozen=True)
+class JudgedSet:
+    """Items with human judgments.
+
+    Attributes:
+        name: Name of the set, which fixes the protocol, or of the file.
+        known: Whether the set has a protocol of its own.
+        items: One per judged text, or per judged pair (the second text in ``meta``).
+        bad_rows: Rows of a data file that were left out.
+    """
+
+    name: str
+    known: bool
+    items: tuple[Item, ...]
+    bad_rows: tuple[DataError, ...] = ()
+
+
+def load(source: str, data: str | None = None, rows: DataOptions | None = None) -> JudgedSet:
+    """Load judged items.
+
+    Args:
+        source: Name of a known set, or a data file with ``judgments``. A file whose rows name a
+            known set in ``dataset`` is taken as that set.
+        data: For a known set: the folder with its published files (or with ``NAME.jsonl``), a
+            data file, or ``hf:`` to fetch it from the hub (extra ``datasets``).
+        rows: Which items are taken, and where columns lie that a reader asks for; wrong rows can
+            be left out of data files alone, because published files are taken whole.
+
+    Raises:
+        ConfigError: No such set or file; the message says where the set is published.
+        DataError: The files cannot be read, hold no judgments, or hold wrong rows.
+    """
+    taken = rows or DataOptions()
+    found = _load(source, data, replace(taken, limit=None))
+    return replace(found, items=found.items[: taken.limit])
+
+
+def _load(source: str, data: str | None, taken: DataOptions) -> JudgedSet:
+    if source == "long_sxs":
+        parts = [_load(name, data, taken) for name in LONG_SETS]
+        bad = tuple(row for part in parts for row in part.bad_rows)
+        return JudgedSet(source, True, tuple(_joined(parts)), bad)
+    if Path(source).is_file():
+        return _from_file(Path(source), None, taken)
+    if source not in SETS:
+        raise ConfigError(
+            f"{source!r} is neither a file nor a known set; known are:"
+            f" {', '.join([*SETS, 'long_sxs'])}"
+        )
+    known = SETS[source]
+    if data is None:
+        hub = "; --data hf: fetches it" if known.hub else ""
+        raise ConfigError(
+            f"{source} is not part of beholder: {known.where}; licence: {known.licence}. Get it"
+            f" and name its folder with --data FOLDER{hub}"
+        )
+    file = _data_file(known, Path(data))
+    if file is not None:
+        return replace(_from_file(file, known.name, taken), name=source, known=True)
+    items = tuple(_known_items(known, data, taken.map))
+    if not items:
+        raise DataError(data, f"holds no row of {source}; it is published as: {known.where}")
+    return JudgedSet(source, True, items)
+
+
+def _data_file(known: HumanSet, path: Path) -> Path | None:
+    """The data file of a set that a path names or holds; None for files as published."""
+    if path.is_file():
+        return path
+    beside = (path / f"{known.name}{ending}" for ending in (".jsonl", ".jsonl.gz", ".jsonl.xz"))
+    return next((file for file in beside if file.is_file()), None)
+
+
+def _joined(parts: Iterable[JudgedSet]) -> Iterator[Item]:
+    for part in parts:
+        for item in part.items:
+            yield replace(item, id=f"{part.name}/{item.id}", group={"set": part.name})
+
+
+def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iterator[Item]:
+    if data.startswith("hf:"):
+        yield from _from_hub(known)
+        return
+    path = Path(data)
+    if not path.is_dir():
+        raise DataError(data, "is neither a file nor a folder")
+    if known.row is not None:
+        yield from _from_rows(known, parquet_rows(path))
+        return
+    try:
+        if known.mapped is not None:
+            yield from known.mapped(path, columns)
+        elif known.read is not None:
+            yield from known.read(path)
+    except (DataError, ConfigError):
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            data, f"is not in the published form of {known.name}: {error!r}; {known.where}"
+        ) from error
+
+
+def _from_file(path: Path, name: str | None, taken: DataOptions) -> JudgedSet:
+    bad: list[DataError] = []
+    read = read_items(path, taken)
+    items = list(good_rows(read, taken, bad, name=str(path)))
+    if not any(item.judgments for item in items):
+        raise DataError(str(path), "has no row with judgments to agree with")
+    if name is None:
+        name = str(items[0].meta.get("dataset", ""))
+    known = name in SETS
+    if known and name == "vatex_eval":  # its pictures are the ids of videos
+        items = [
+            replace(item, video=item.images[0], images=()) if item.images else item
+            for item in items
+        ]
+    name = name if known else path.name.partition(".")[0]
+    return JudgedSet(name, known, tuple(items), tuple(bad))
+
+
+def _from_hub(known: HumanSet) -> Iterator[Item]:
+    if known.hub is None:
+        raise ConfigError(f"{known.name} is not on the hub; it is published as: {known.where}")
+    datasets = require("datasets", extra="datasets", purpose=f"{known.name} from the hub")
+    name, configuration, split = known.hub
+    rows = datasets.load_dataset(name, configuration, split=split)
+    pictures = [column for column in ("image", "img", "binary") if column in rows.column_names]
+    pictures = [column for column in pictures if not isinstance(rows[0][column], str)]
+    yield from _from_rows(known, rows.remove_columns(pictures))
+
+
+def _from_rows(known: HumanSet, rows: Iterable[Mapping[str, Any]]) -> Iterator[Item]:
+    assert known.row is not None
+    for number, row in enumerate(rows):
+        try:
+            yield from known.row(number, row)
+        except (KeyError, ValueError, TypeError) as error:
+            raise DataError(
+                known.name, f"is not in the published form: {error!r}", line=number + 1
+            ) from error

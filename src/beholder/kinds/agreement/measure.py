@@ -1,0 +1,282 @@
+"""One figure of agreement from scores: its data, its statistic, its bootstrap over sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.errors import ConfigError
+from beholder.kinds.agreement.protocols import CORRELATIONS, Measure, n_words
+from beholder.records import Interval, Item
+from beholder.stats.bootstrap import cluster_bootstrap
+from beholder.stats.checks import Floats, Ints, cluster_codes
+from beholder.stats.correlation import coefficient, on_resamples
+from beholder.stats.threeway import decide, tie_threshold
+
+LEVEL = 0.95
+
+
+def first_id(item: Item) -> str:
+    """Id of an item's candidate among the scored texts."""
+    return f"{item.id}#a" if item.meta.get("candidate_b") else item.id
+
+
+def second_id(item: Item) -> str:
+    """Id of an item's second text among the scored texts."""
+    return f"{item.id}#b"
+
+
+def scored_items(items: Sequence[Item], measures: Sequence[Measure]) -> list[Item]:
+    """The texts to score: each candidate, and the second of each pair where a measure compares.
+
+    Labels are left out: they could lead a metric.
+    """
+    paired = any(measure.paired for measure in measures)
+    found = []
+    for item in items:
+        plain = replace(item, judgments={}, meta={}, id=first_id(item))
+        found.append(plain)
+        if paired and item.meta.get("candidate_b"):
+            found.append(
+                replace(plain, id=second_id(item), candidate=str(item.meta["candidate_b"]))
+            )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """The data of one measure, a datum per label.
+
+    Attributes:
+        measure: What is measured.
+        first: Id of the scored text.
+        second: Id of the text it is compared with, or "".
+        gold: (n,) labels.
+        sources: What each datum describes; whole sources are resampled.
+        raters: Which label of the item it is.
+        categories: Its category.
+        control: (n,) covariate, or None.
+    """
+
+    measure: Measure
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    gold: Floats
+    sources: tuple[tuple[str, ...], ...]
+    raters: tuple[int, ...]
+    categories: NDArray[np.str_]
+    control: Floats | None
+
+    @property
+    def name(self) -> str:
+        """The measure, with what was partialled out of it beyond its own protocol."""
+        return self.measure.name
+
+    def scores(self, column: Mapping[str, float]) -> Floats:
+        """(n,) scores, of pairs the difference; NaN where a text has none."""
+        nan = float("nan")
+        first = np.array([column.get(text, nan) for text in self.first])
+        if not self.measure.paired:
+            return first
+        second = np.array([column.get(text, nan) for text in self.second])
+        return np.asarray(first - second)
+
+
+def collect(measure: Measure, items: Sequence[Item], *, control_length: bool = False) -> Data:
+    """Gather the data of a measure.
+
+    Args:
+        measure: What to measure.
+        items: Judged items.
+        control_length: Partial the number of words out of a correlation that has no control.
+
+    Raises:
+        ConfigError: No item has the labels.
+    """
+    control = measure.control
+    if control_length and control is None and measure.kind in CORRELATIONS:
+        control = n_words
+        measure = replace(measure, name=f"{measure.name}, beyond length", control=control)
+    rows = []
+    for item in items:
+        if measure.paired and not item.meta.get("candidate_b"):
+            continue
+        covariate = 0.0
+        if control is not None:
+            covariate = control(item)
+            if measure.paired:
+                other = replace(item, candidate=str(item.meta["candidate_b"]))
+                covariate -= control(other)
+        for rater, label in enumerate(measure.labels(item)):
+            rows.append((item, rater, label, covariate))
+    if not rows:
+        raise ConfigError(f"no item has the labels of {measure.name!r}")
+    return Data(
+        measure=measure,
+        first=tuple(first_id(item) for item, *_ in rows),
+        second=tuple(second_id(item) if measure.paired else "" for item, *_ in rows),
+        gold=np.array([label for _, _, label, _ in rows]),
+        sources=tuple(item.source for item, *_ in rows),
+        raters=tuple(rater for _, rater, *_ in rows),
+        categories=np.array([measure.category(item) for item, *_ in rows]),
+        control=None if control is None else np.array([covariate for *_, covariate in rows]),
+    )
+
+
+@dataclass(frozen=True)
+class AgreementFound:
+    """One metric under one measure.
+
+    Attributes:
+        value: The agreement; None where it is not defined.
+        interval: Bootstrap interval over sources.
+        n: Data used.
+        n_missing: Data without a score.
+        n_undefined: Data left out because the correlation within their source is not defined: the
+            scores or the labels there do not vary.
+        n_sources: Sources resampled.
+        replicates: The bootstrap replicates; aligned between metrics with the same data.
+        reason: Why there is no value or interval.
+    """
+
+    value: float | None
+    interval: Interval | None
+    n: int
+    n_missing: int
+    n_sources: int
+    replicates: tuple[float | None, ...] = ()
+    reason: str | None = None
+    n_undefined: int = 0
+
+
+def used(data: Data, scores: Floats) -> Floats:
+    """What each datum counts with.
+
+    Of a ``ranking`` Spearman's correlation of scores and labels within its source, by its rater;
+    else its score. NaN where there is none, as in the protocol of :mod:`beholder.kinds.ranking`: a
+    correlation that is not defined is left out and counted, and is not 0.
+
+    Args:
+        data: The data of the measure.
+        scores: (n,) scores; NaN where there is none.
+    """
+    if data.measure.kind != "ranking":
+        return scores
+    spearman = coefficient("spearman")
+    groups: dict[tuple[tuple[str, ...], int], list[int]] = {}
+    for place in np.flatnonzero(np.isfinite(scores)).tolist():
+        groups.setdefault((data.sources[place], data.raters[place]), []).append(place)
+    values = np.full(len(scores), np.nan)
+    for places in groups.values():
+        if len(places) > 1 and (found := spearman(scores[places], data.gold[places])) is not None:
+            values[places] = found
+    return values
+
+
+def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int) -> AgreementFound:
+    """Agreement of one metric's scores with the labels.
+
+    Args:
+        data: The data of the measure.
+        scores: (n,) higher is better; NaN where there is none.
+        n_resamples: Bootstrap resamples over sources; 0 for no interval.
+        seed: Seed of the resampling.
+    """
+    n_missing = int((~np.isfinite(scores)).sum())
+    scores = used(data, scores)
+    kept = np.flatnonzero(np.isfinite(scores))
+    n_undefined = len(scores) - n_missing - len(kept)
+    codes = cluster_codes([data.sources[row] for row in kept], len(kept))
+    n_sources = int(codes.max()) + 1 if len(codes) else 0
+    if len(kept) < 2:
+        few = (
+            "no correlation within a source is defined" if n_undefined else "fewer than two scores"
+        )
+        return AgreementFound(
+            None, None, len(kept), n_missing, n_sources, reason=few, n_undefined=n_undefined
+        )
+    statistic = _statistic(data, scores, kept)
+    value = statistic(np.arange(len(kept)))
+    if value is None:
+        constant = "the scores or the labels do not vary"
+        return AgreementFound(None, None, len(kept), n_missing, n_sources, reason=constant)
+    replicates: list[float | None] = []
+
+    def recorded(rows: Ints) -> float | None:
+        replicates.append(statistic(rows))
+        return replicates[-1]
+
+    interval = None
+    if n_resamples:
+        interval = cluster_bootstrap(
+            recorded, codes, n_resamples=n_resamples, level=LEVEL, seed=seed
+        )
+    reason = None if interval or not n_resamples else "too few sources for an interval"
+    return AgreementFound(
+        value, interval, len(kept), n_missing, n_sources, tuple(replicates), reason, n_undefined
+    )
+
+
+def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:
+    """The measure within each category with its n; categories where it is undefined are left out.
+
+    Args:
+        data: The data of the measure.
+        scores: (n,) scores.
+    """
+    found = {}
+    names: list[str] = [str(name) for name in data.categories]
+    for category in dict.fromkeys(names):
+        masked = np.where(data.categories == category, scores, np.nan)
+        inside = agreement(data, masked, n_resamples=0, seed=0)
+        if category and inside.value is not None:
+            found[category] = (inside.value, inside.n)
+    return found
+
+
+def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float | None]:
+    """The statistic of rows of the kept data."""
+    kind = data.measure.kind
+    x, gold = scores[kept], data.gold[kept]
+    if kind in CORRELATIONS:
+        of_resample = on_resamples(kind, x, gold)
+        if data.control is None:
+            return lambda rows: of_resample(x[rows], gold[rows])
+        z = data.control[kept]
+        plain = coefficient(kind)
+        return lambda rows: _partial(plain, x[rows], gold[rows], z[rows])
+    if kind == "three-way":
+        threshold = tie_threshold(x, int((gold == 0).sum()))
+        right = (decide(x, threshold) == np.sign(gold)).astype(np.float64)
+    elif kind == "ranking":
+        right = x  # of each datum the correlation within its source
+    else:
+        right = np.where(x == 0, 0.5, (np.sign(x) == np.sign(gold)).astype(np.float64))
+    if kind != "category accuracy":
+        return lambda rows: float(right[rows].mean())
+    codes = cluster_codes(data.categories[kept], len(kept))
+    n_categories = int(codes.max()) + 1
+
+    def mean_of_means(rows: Ints) -> float | None:
+        sizes = np.bincount(codes[rows], minlength=n_categories)
+        if not sizes.all():
+            return None
+        sums = np.bincount(codes[rows], weights=right[rows], minlength=n_categories)
+        return float((sums / sizes).mean())
+
+    return mean_of_means
+
+
+def _partial(
+    plain: Callable[[Floats, Floats], float | None], x: Floats, y: Floats, z: Floats
+) -> float | None:
+    r_xy, r_xz, r_yz = plain(x, y), plain(x, z), plain(y, z)
+    if r_xy is None:
+        return None
+    if r_xz is None or r_yz is None:
+        return r_xy  # the covariate is constant: nothing to take out
+    rest = (1 - r_xz**2) * (1 - r_yz**2)
+    return None if rest < 1e-24 else float(np.clip((r_xy - r_xz * r_yz) / rest**0.5, -1.0, 1.0))

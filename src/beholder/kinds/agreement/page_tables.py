@@ -1,0 +1,197 @@
+"""Tables of agreement with people, of the reliability of judges, and of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from beholder.kinds.agreement.agree import Report
+from beholder.kinds.agreement.granular import GranularFinding, GranularReport, Share
+from beholder.report.figures import safe_name
+from beholder.report.tables import show_p, show_signed
+from beholder.tables import Column, Table, interval_cells
+
+DASH = "\N{EN DASH}"
+CLUSTERS = (
+    "Cluster 1: the best and what the paired bootstrap over sources cannot tell from it (p of 0.05,"
+    " Holm-corrected); cluster 2: the same of the rest."
+)
+
+AGREEMENT = (
+    Column("metric", "metric", "text"),
+    Column("value", "value", "text"),
+    Column("agreement", "agreement", interval=True),
+    Column("cluster", "cluster", "count"),
+    Column("n", "n", "count"),
+    Column("n_missing", "no score", "count"),
+    Column("n_undefined", "undefined", "count"),
+    Column("reason", "note", "text"),
+)
+"""Columns of a metric's agreement under one measure."""
+
+
+def agreement_of(found: Mapping[str, Any], section: Mapping[str, Any]) -> Table:
+    """Agreement of each metric with people under one measure; the length baseline last.
+
+    Args:
+        found: ``Report.to_dict`` of the agreement.
+        section: One of its measures.
+    """
+    return Table(
+        name=f"agreement-{safe_name(section['name'])}",
+        title=f"{found['set']}: {section['name']}",
+        columns=AGREEMENT,
+        rows=tuple(
+            {
+                "metric": row["metric"],
+                "value": row["value"],
+                "agreement": row["agreement"],
+                "agreement_low": row["low"],
+                "agreement_high": row["high"],
+                "cluster": row.get("cluster"),
+                "n": row["n"],
+                "n_missing": row["n_missing"],
+                "n_undefined": row.get("n_undefined") or None,
+                "reason": row["reason"] or "",
+            }
+            for row in section["metrics"]
+        ),
+        notes=(
+            f"{found['n_items']:,} judged; 95 % intervals over sources, {found['n_resamples']:,}"
+            " resamples.",
+            *([CLUSTERS] if any(row.get("cluster") for row in section["metrics"]) else ()),
+            *(signature for signature in found["signatures"].values() if signature),
+        ),
+    )
+
+
+def matrix_of(section: Mapping[str, Any]) -> Table | None:
+    """Agreement of the row's metric minus the column's, with p; None without differences."""
+    if not section["differences"]:
+        return None
+    labels = [f"{row['metric']}.{row['value']}" for row in section["metrics"]]
+    found = {(one["a"], one["b"]): one for one in section["differences"]}
+    return Table(
+        name=f"differences-{safe_name(section['name'])}",
+        title="row minus column",
+        columns=(
+            Column("metric", "row minus column", "text"),
+            *(Column(f"c{place}", label, "cell") for place, label in enumerate(labels) if place),
+        ),
+        rows=tuple(
+            {
+                "metric": label,
+                **{
+                    f"c{at}": _difference(found.get((label, other)))
+                    for at, other in enumerate(labels)
+                    if at > place
+                },
+            }
+            for place, label in enumerate(labels[:-1])
+        ),
+        notes=("p: paired bootstrap over sources, Holm-corrected over the pairs.",),
+    )
+
+
+def _difference(found: Mapping[str, Any] | None) -> str:
+    if found is None or found["difference"] is None:
+        return DASH
+    p = DASH if found["p"] is None else show_p(found["p"])
+    return f"{show_signed(found['difference'])}, p {p}"
+
+
+def agreement_tables(report: Report) -> list[Table]:
+    """Per measure its table and the matrix of differences; at last figures without intervals."""
+    found = report.to_dict()
+    tables: list[Table] = []
+    for section in found["measures"]:
+        tables += [table for table in (agreement_of(found, section), matrix_of(section)) if table]
+    if found["extra"]:
+        tables.append(_extra(found["extra"]))
+    return tables
+
+
+def _extra(extra: Mapping[str, Mapping[str, float | None]]) -> Table:
+    rows = [
+        {"metric": metric, "figure": name, "value": value}
+        for metric, figures in extra.items()
+        for name, value in figures.items()
+    ]
+    columns = (
+        Column("metric", "metric", "text"),
+        Column("figure", "figure", "text"),
+        Column("value", "value"),
+    )
+    return Table("agreement-models", "Rankings of models", columns, tuple(rows), by="metric")
+
+
+def granular_table(report: GranularReport) -> Table:
+    """What each metric finds of the spans that people marked, per side."""
+    rows: list[dict[str, Any]] = []
+    part = report.part
+    notes = [
+        f"{report.n_items:,} judged; 95 % intervals over sources, {report.n_resamples:,}"
+        " resamples.",
+        f"AUC: chance that of two {part} the marked one has the lower score, whatever the"
+        " threshold; 0.5 knows nothing.",
+        f"macro F1: {part} marked and not, at the best threshold of these data, an upper bound;"
+        " held out: each half by the other's threshold.",
+        f"precision, recall, F1, IoU: of the marked {part}, at the best threshold.",
+    ]
+    if any(found.spans is not None for found in report.findings):
+        notes.append(
+            "span F1: runs of words that alert, matched from half of their words on; span IoU: mean"
+            " over marked spans of the best overlap with a run."
+        )
+    for found in report.findings:
+        figures = _granular_figures(found) or [("", Share(None, None))]
+        for name, share in figures:
+            rows.append(
+                {
+                    "marked": found.label,
+                    "metric": found.metric,
+                    "figure": name,
+                    "found": share.value,
+                    **interval_cells("found", share.interval),
+                    "n": found.n_items,
+                    "n_missing": found.n_missing,
+                }
+            )
+        if found.reason:
+            notes.append(f"{found.label}, {found.metric}: {found.reason}")
+    columns = (
+        Column("marked", "marked", "text"),
+        Column("metric", "metric", "text"),
+        Column("figure", "figure", "text"),
+        Column("found", "value", interval=True),
+        Column("n", "n", "count"),
+        Column("n_missing", "no score", "count"),
+    )
+    notes += [signature for signature in report.signatures.values() if signature]
+    return Table("granular", report.name, columns, tuple(rows), tuple(notes), by="marked")
+
+
+def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
+    if found.alerts is None:
+        return []
+    held_out = Share(None, None)
+    if found.held_out is not None:
+        held_out = Share(found.held_out.f1, found.held_out.interval)
+    figures = [
+        ("macro F1", Share(found.alerts.f1, found.alerts.interval)),
+        ("held out", held_out),
+        ("AUC", found.auc),
+        ("precision", found.precision),
+        ("recall", found.recall),
+        ("F1", found.f1),
+        ("IoU", found.iou),
+    ]
+    if found.spans is not None:
+        figures += [
+            ("span F1", Share(found.spans.f1, found.spans.interval)),
+            ("span IoU", found.span_iou),
+        ]
+    return [*figures, *zip(_PER_TEXT, found.per_text, strict=False)]
+
+
+_PER_TEXT = tuple(f"{name}, mean of texts" for name in ("precision", "recall", "F1", "IoU"))

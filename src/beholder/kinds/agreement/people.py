@@ -1,0 +1,249 @@
+"""How far metrics agree with people, for the page of a run that was held against them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from beholder.kinds.agreement import agree
+from beholder.kinds.agreement.page_tables import agreement_of, matrix_of
+from beholder.report.numbers import show_tick, ticks
+from beholder.report.sections import PageSection
+from beholder.run.store import Store
+from beholder.tables import Table
+
+_MOST_POINTS = 400
+_BINS = 8
+_N_FAR = 6
+_WIDTH, _HEIGHT = 320, 240
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 20, 10, 40
+
+Points = list[tuple[float, float]]
+Ticks = list[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class ScatterPlot:
+    """Scores of one metric against people's labels, in units of its view box.
+
+    Attributes:
+        label: The metric and its value.
+        points: A place per datum; of many an even sample.
+        curve: Mean label of the data in equal parts by score, at their mean score.
+        x_ticks: Places and texts.
+        y_ticks: Likewise.
+        n: Data with a score.
+        n_shown: Points that are drawn.
+        baseline: Whether it is the length of the text.
+    """
+
+    label: str
+    points: Points
+    curve: Points
+    x_ticks: Ticks
+    y_ticks: Ticks
+    n: int
+    n_shown: int
+    baseline: bool
+    width: int = _WIDTH
+    height: int = _HEIGHT
+    left: int = _LEFT
+    right: int = _WIDTH - _RIGHT
+    top: int = _TOP
+    bottom: int = _HEIGHT - _BOTTOM
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A datum that a metric places far from where people place it.
+
+    Attributes:
+        id: Id of the text.
+        position: Its place in the run, or None.
+        other: Id of the text it is compared with, or empty.
+        label: What people said.
+        score: What the metric said; of a pair the difference.
+        share: Share of the data between both places, from -1 (far too low) to 1 (far too high).
+        text: The beginning of the text.
+    """
+
+    id: str
+    position: int | None
+    other: str
+    label: float
+    score: float
+    share: float
+    text: str
+
+
+@dataclass(frozen=True)
+class PeopleSection:
+    """One measure of agreement.
+
+    Attributes:
+        name: The measure.
+        table: Agreement per metric.
+        matrix: Differences of metrics, or None.
+        plots: A scatter per metric, the length last.
+        far: Per metric the data it places too high, and those too low.
+    """
+
+    name: str
+    table: Table
+    matrix: Table | None
+    plots: Sequence[ScatterPlot]
+    far: Sequence[tuple[str, Sequence[Disagreement], Sequence[Disagreement]]]
+
+
+@dataclass(frozen=True)
+class People:
+    """Agreement with people on one set.
+
+    Attributes:
+        name: The set.
+        sections: One per measure.
+        positions: Places in the run of the data that are told of.
+    """
+
+    name: str
+    sections: Sequence[PeopleSection]
+
+    @property
+    def positions(self) -> list[int]:
+        """Places in the run of all data that are told of, in the order of the page."""
+        found = (
+            one.position
+            for section in self.sections
+            for _, high, low in section.far
+            for one in (*high, *low)
+        )
+        return list(dict.fromkeys(place for place in found if place is not None))
+
+
+def section(store: Store) -> PageSection | None:
+    """The section of the page of a run that was compared with people; None for other runs."""
+    found = agree.read(store.folder)
+    if found is None:
+        return None
+    drawn = people(store, found)
+    return PageSection(
+        id="people",
+        title="Agreement with people",
+        template="people.html.j2",
+        values={"people": drawn},
+        positions=drawn.positions,
+    )
+
+
+def people(store: Store, found: Mapping[str, Any]) -> People:
+    """What the page draws of ``agree.read``.
+
+    Args:
+        store: The run's store.
+        found: What was kept.
+    """
+    places = {item.id: place for place, item in store.items()}
+    return People(
+        found["set"], [_section(store, found, section, places) for section in found["measures"]]
+    )
+
+
+def _section(
+    store: Store, found: Mapping[str, Any], section: Mapping[str, Any], places: Mapping[str, int]
+) -> PeopleSection:
+    data = section["data"]
+    gold = _floats(data["gold"])
+    scores = [_floats(column) for column in data["scores"]]
+    labels = [f"{row['metric']}.{row['value']}" for row in section["metrics"]]
+    far = []
+    for row, column in zip(section["metrics"], scores, strict=True):
+        if not _is_length(row) and np.isfinite(column).sum() > 2 * _N_FAR:
+            far.append(
+                (f"{row['metric']}.{row['value']}", *_far(store, data, gold, column, places))
+            )
+    plots = [
+        _plot(label, column, gold, _is_length(row))
+        for label, column, row in zip(labels, scores, section["metrics"], strict=True)
+        if np.isfinite(column).sum() > 1
+    ]
+    return PeopleSection(
+        section["name"], agreement_of(found, section), matrix_of(section), plots, far
+    )
+
+
+def _is_length(row: Mapping[str, Any]) -> bool:
+    return str(row["metric"]).partition("(")[0] == "length"
+
+
+def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _plot(
+    label: str, scores: NDArray[np.float64], gold: NDArray[np.float64], baseline: bool
+) -> ScatterPlot:
+    known = np.flatnonzero(np.isfinite(scores) & np.isfinite(gold))
+    x, y = scores[known], gold[known]
+    x_marks, y_marks = (ticks(float(v.min()), float(v.max()), 4) for v in (x, y))
+
+    def at(score: float, said: float) -> tuple[float, float]:
+        across = (score - x_marks[0]) / (x_marks[-1] - x_marks[0])
+        up = (said - y_marks[0]) / (y_marks[-1] - y_marks[0])
+        return (
+            round(_LEFT + across * (_WIDTH - _LEFT - _RIGHT), 1),
+            round(_HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM), 1),
+        )
+
+    order = np.argsort(x, kind="stable")
+    shown = order[:: max(1, -(-len(order) // _MOST_POINTS))]
+    parts = [part for part in np.array_split(order, min(_BINS, len(order))) if len(part)]
+    return ScatterPlot(
+        label=label,
+        points=[at(float(x[i]), float(y[i])) for i in shown],
+        curve=[at(float(x[part].mean()), float(y[part].mean())) for part in parts],
+        x_ticks=[(at(mark, y_marks[0])[0], show_tick(mark, x_marks)) for mark in x_marks],
+        y_ticks=[(at(x_marks[0], mark)[1], show_tick(mark, y_marks)) for mark in y_marks],
+        n=len(known),
+        n_shown=len(shown),
+        baseline=baseline,
+    )
+
+
+def _far(
+    store: Store,
+    data: Mapping[str, Any],
+    gold: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    places: Mapping[str, int],
+) -> tuple[list[Disagreement], list[Disagreement]]:
+    """Data with the greatest distance between their places by score and by label."""
+    known = np.flatnonzero(np.isfinite(scores) & np.isfinite(gold))
+    distance = (rankdata(scores[known]) - rankdata(gold[known])) / max(1, len(known) - 1)
+    order = np.argsort(-distance, kind="stable")
+
+    def told(chosen: NDArray[np.int64]) -> list[Disagreement]:
+        found: dict[str, Disagreement] = {}
+        for place in chosen.tolist():
+            datum = int(known[place])
+            text = data["first"][datum]
+            if text not in found and len(found) < _N_FAR:  # several people may rate one text
+                at = places.get(text)
+                found[text] = Disagreement(
+                    id=text,
+                    position=at,
+                    other=data["second"][datum],
+                    label=float(gold[datum]),
+                    score=float(scores[datum]),
+                    share=float(distance[place]),
+                    text="" if at is None else next(iter(store.items([at])))[1].candidate,
+                )
+        return list(found.values())
+
+    high = told(order[distance[order] > 0][: 8 * _N_FAR])
+    low = told(order[::-1][distance[order[::-1]] < 0][: 8 * _N_FAR])
+    return high, low

@@ -1,0 +1,248 @@
+"""What is asked of a metric on each set: which labels, which coefficient, what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from beholder.data.marks import SCORE_OF
+from beholder.errors import ConfigError
+from beholder.records import Item
+from beholder.text.tokenize import words
+
+Kind: TypeAlias = Literal[
+    "pearson", "spearman", "tau-b", "tau-c", "accuracy", "category accuracy", "three-way", "ranking"
+]
+KINDS: tuple[Kind, ...] = (
+    "pearson",
+    "spearman",
+    "tau-b",
+    "tau-c",
+    "accuracy",
+    "category accuracy",
+    "three-way",
+    "ranking",
+)
+CORRELATIONS = ("pearson", "spearman", "tau-b", "tau-c")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One figure of agreement.
+
+    Attributes:
+        name: As tables show it.
+        kind: A correlation; ``accuracy`` of pairs (a tie of the metric counts half);
+            ``category accuracy``, the mean over categories of it; ``three-way``, with ties
+            predicted below a threshold from the gold tie rate; ``ranking``, the mean over sources
+            and raters of Spearman's correlation within a source.
+        labels: Labels of an item, each a datum of its own; empty leaves the item out.
+        category: Category of an item, for plots and ``category accuracy``.
+        control: Covariate that is partialled out, or None; of a pair the difference is taken.
+        prefers: Value of a metric that answers this question, taken where it has one.
+        paired: Whether the label compares the item's candidate with its second text.
+    """
+
+    name: str
+    kind: Kind
+    labels: Callable[[Item], Sequence[float]]
+    category: Callable[[Item], str] = lambda item: ""
+    control: Callable[[Item], float] | None = None
+    prefers: str | None = None
+    paired: bool = False
+
+
+def n_words(item: Item) -> float:
+    """Words of the candidate."""
+    return float(len(words(item.candidate)))
+
+
+def length_ratio(item: Item) -> float:
+    """Words of the candidate per word of its first reference."""
+    return n_words(item) / max(1, len(words(item.references[0])))
+
+
+def one(label: str) -> Callable[[Item], Sequence[float]]:
+    """A label that is one number; items without it are left out."""
+
+    def labels(item: Item) -> Sequence[float]:
+        value = item.judgments.get(label)
+        return () if value is None else (float(value),)
+
+    return labels
+
+
+def each(label: str) -> Callable[[Item], Sequence[float]]:
+    """A label that is a list of ratings, each a datum."""
+
+    def labels(item: Item) -> Sequence[float]:
+        return [float(value) for value in item.judgments.get(label) or ()]
+
+    return labels
+
+
+def _category(item: Item) -> str:
+    return str(item.judgments.get("category", ""))
+
+
+def _of_models(label: str) -> Callable[[Item], Sequence[float]]:
+    plain = one(label)
+
+    def labels(item: Item) -> Sequence[float]:
+        return () if item.judgments.get("system") == "Human" else plain(item)
+
+    return labels
+
+
+def _in_categories(*starts: str) -> Callable[[Item], Sequence[float]]:
+    plain = one("preferred")
+
+    def labels(item: Item) -> Sequence[float]:
+        return plain(item) if _category(item).startswith(starts) else ()
+
+    return labels
+
+
+def _recall_like(item: Item) -> Sequence[float]:
+    values = [item.judgments.get(label) for label in ("comprehensiveness", "specificity")]
+    return () if None in values else (float(sum(value or 0 for value in values)),)
+
+
+def _system(item: Item) -> str:
+    return str(item.judgments.get("system", ""))
+
+
+_LONG = (
+    Measure("C+S beyond length", "spearman", _recall_like, control=length_ratio, prefers="recall"),
+    Measure("hallucination", "spearman", one("hallucination"), prefers="precision"),
+    Measure("C+S", "spearman", _recall_like, prefers="recall"),
+)
+
+_COARSE: tuple[tuple[str, Kind], ...] = (
+    ("accuracy", "three-way"),
+    ("spearman", "spearman"),
+    ("tau-b", "tau-b"),
+)
+_DOCENT = tuple(
+    Measure(f"{name}, {question}", kind, one(question), prefers=value, paired=True)
+    for question, value in SCORE_OF.items()
+    for name, kind in _COARSE
+)
+_ARENA = (
+    Measure(
+        "accuracy, caption level",
+        "three-way",
+        one("preferred"),
+        category=_category,
+        prefers="f1",
+        paired=True,
+    ),
+)
+
+PROTOCOLS: Mapping[str, tuple[Measure, ...]] = {
+    "flickr8k_expert": (Measure("tau-c, each rating", "tau-c", each("expert_ratings")),),
+    "flickr8k_cf": (Measure("tau-b, share of yes", "tau-b", one("yes_fraction")),),
+    "composite": (
+        Measure("tau-c, correctness", "tau-c", one("correctness")),
+        Measure("tau-c, thoroughness", "tau-c", one("thoroughness")),
+    ),
+    "vatex_eval": (
+        Measure("tau-b, each rating", "tau-b", each("ratings")),
+        Measure("spearman, each rating", "spearman", each("ratings")),
+    ),
+    "thumb_mscoco": (
+        Measure("pearson, total", "pearson", _of_models("total"), category=_system),
+        Measure("pearson, precision", "pearson", _of_models("precision"), category=_system),
+        Measure("pearson, recall", "pearson", _of_models("recall"), category=_system),
+    ),
+    "pascal50s": (
+        Measure(
+            "accuracy, mean of HC HI HM MM",
+            "category accuracy",
+            one("preferred"),
+            category=_category,
+            paired=True,
+        ),
+    ),
+    "sugarcrepe": tuple(
+        Measure(name, "accuracy", _in_categories(*starts), category=_category, paired=True)
+        for name, starts in (
+            ("accuracy, replace + swap", ("replace_", "swap_")),
+            ("accuracy, swap", ("swap_",)),
+            ("accuracy, add (rewards brevity)", ("add_",)),
+        )
+    ),
+    "iiw400_sxs": _LONG,
+    "docci_test_sxs": _LONG,
+    "long_sxs": _LONG,
+    "docent_coarse": _DOCENT,
+    "caparena": _ARENA,
+    "detailcaps": (
+        Measure("tau-b, score", "tau-b", one("score")),
+        Measure("pearson, score", "pearson", one("score")),
+    ),
+    "polaris": (Measure("tau-c, score", "tau-c", one("score")),),
+    "longcap_arena": (
+        Measure("tau-c, descriptiveness", "tau-c", one("descriptiveness"), prefers="recall"),
+        Measure("tau-c, relevance", "tau-c", one("relevance"), prefers="precision"),
+        Measure("tau-c, fluency", "tau-c", one("fluency")),
+    ),
+    "caparena_auto": _ARENA,
+    "wiki_imagereview": (Measure("spearman within a picture", "ranking", each("ranks")),),
+}
+
+
+def protocol(name: str) -> tuple[Measure, ...]:
+    """The measures of a known set.
+
+    Raises:
+        ConfigError: The set has none here.
+    """
+    if name not in PROTOCOLS:
+        raise ConfigError(
+            f"{name} has no protocol of item scores; those that have: {', '.join(PROTOCOLS)}"
+        )
+    return PROTOCOLS[name]
+
+
+def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> tuple[Measure, ...]:
+    """Measures for judgments of any data: one per label.
+
+    A label that is a list of numbers gives a datum per number.
+
+    Args:
+        items: The judged items.
+        labels: Names in ``judgments``; None takes all that are numbers or lists of numbers.
+        kind: A correlation.
+
+    Raises:
+        ConfigError: An unknown label or kind, or no numeric label.
+    """
+    if kind not in CORRELATIONS:
+        raise ConfigError(f"kind={kind!r}: expected one of {', '.join(CORRELATIONS)}")
+    numeric = {
+        name: isinstance(value, list)
+        for item in items
+        for name, value in item.judgments.items()
+        if _is_numeric(value)
+    }
+    chosen = list(numeric) if labels is None else list(labels)
+    for label in chosen:
+        if label not in numeric:
+            raise ConfigError(
+                f"no item has a numeric judgment {label!r}; there are:"
+                f" {', '.join(numeric) or 'none'}"
+            )
+    if not chosen:
+        raise ConfigError("the items have no numeric judgments to agree with")
+    return tuple(
+        Measure(f"{kind}, {label}", kind, each(label) if numeric[label] else one(label))  # type: ignore[arg-type]
+        for label in chosen
+    )
+
+
+def _is_numeric(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_is_numeric(element) for element in value)
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,270 @@
+"""Readers of human-judgment sets in the form they are published in: a folder in, items out.
+
+Every reader gives items of one schema: the candidate and its references, the picture or video, the
+labels in ``judgments``, and for a comparison of two texts the second one in ``meta``
+(``candidate_b``). Labels are more-is-better.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from beholder.kinds.agreement.published_files import read_columns, read_json, read_lines
+from beholder.records import Item
+
+SIDE_BY_SIDE = {
+    "Comprehensiveness": "comprehensiveness",
+    "Specificity": "specificity",
+    "Hallucination": "hallucination",
+    "Human Like": "human_like",
+    "First few line(s) as tldr": "tldr",
+}
+_PREFERENCE = {"substantially": 2, "marginally": 1}
+
+
+def flickr8k_expert(folder: Path) -> Iterator[Item]:
+    """``flickr8k.json`` as caption-metric papers share it: ratings under each picture."""
+    data = read_json(folder, "flickr8k.json")
+    for key, picture in data.items():
+        references = [text.strip() for text in picture["ground_truth"]]
+        image = Path(picture["image_path"]).name
+        judged = picture["human_judgement"]
+        number = 0
+        for caption, ratings in groupby(judged, key=lambda judgment: str(judgment["caption"])):
+            scores = [float(rating["rating"]) for rating in ratings]
+            if caption.strip() in references:
+                continue  # the published protocol leaves out a picture's own captions
+            yield Item(
+                id=f"{key}#{number}",
+                candidate=caption.strip(),
+                references=tuple(references),
+                images=(image,),
+                judgments={"expert_ratings": scores, "mean": sum(scores) / len(scores)},
+            )
+            number += 1
+
+
+def flickr8k_cf(folder: Path) -> Iterator[Item]:
+    """``CrowdFlowerAnnotations.txt`` with the captions of ``Flickr8k.token.txt``."""
+    captions: dict[str, str] = {}
+    of_image: dict[str, list[str]] = defaultdict(list)
+    for key, text in read_columns(folder, "Flickr8k.token.txt"):
+        captions[key] = text.strip()
+        of_image[key.partition("#")[0]].append(key)
+    for image, key, fraction, yes, no in read_columns(folder, "CrowdFlowerAnnotations.txt"):
+        if key not in captions or image not in of_image:
+            continue
+        references = tuple(captions[own] for own in of_image[image] if own != key)
+        yield Item(
+            id=f"{image}/{key}",
+            candidate=captions[key],
+            references=references,
+            images=(image,),
+            judgments={"yes_fraction": float(fraction), "yes": int(yes), "no": int(no)},
+        )
+
+
+def composite(folder: Path) -> Iterator[Item]:
+    """``8k_correctness.csv`` and its like, with captions of the three corpora as references.
+
+    References come from ``Flickr8k.token.txt``, ``results_20130124.token`` (Flickr30k) and
+    ``captions_val2014.json`` (COCO); a candidate that is a reference is left out.
+    """
+    for corpus, captions in (
+        ("8k", "Flickr8k.token.txt"),
+        ("30k", "results_20130124.token"),
+        ("coco", "captions_val2014.json"),
+    ):
+        if (folder / f"{corpus}_correctness.csv").is_file():
+            read = _coco if corpus == "coco" else _token_file
+            yield from _composite(folder, corpus, read(folder, captions))
+
+
+def _composite(folder: Path, corpus: str, references: dict[str, list[str]]) -> Iterator[Item]:
+    ratings: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for label, name in (("correctness", "correctness"), ("thoroughness", "throughness")):
+        path = folder / f"{corpus}_{name}.csv"
+        if not path.is_file():
+            continue
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file, delimiter=";"):
+                image = Path(row.get("Input.image_url") or "").name
+                for column, caption in row.items():
+                    answer = row.get(column.replace("Input.text", "Answer.Q") + "Answer")
+                    if column.startswith("Input.text") and caption and answer:
+                        ratings[image, caption.strip()][label] = float(answer)
+    for number, ((image, caption), labels) in enumerate(ratings.items()):
+        own = references.get(image.partition(".")[0], [])
+        if caption in own:
+            continue
+        yield Item(
+            id=f"{corpus}/{number}",
+            candidate=caption,
+            references=tuple(own),
+            images=(image,),
+            group={"corpus": corpus},
+            judgments=labels,
+        )
+
+
+def pascal50s(folder: Path) -> Iterator[Item]:
+    """``pascal_50s.json``: pairs per category, ``label`` 0 where the first was preferred."""
+    for category, pairs in read_json(folder, "pascal_50s.json").items():
+        for number, pair in enumerate(pairs):
+            first, second = pair["captions"]
+            yield Item(
+                id=f"{category}/{number}",
+                candidate=first.strip(),
+                references=tuple(text.strip() for text in pair["references"]),
+                images=(Path(pair["image"]).name,),
+                judgments={"preferred": 1 if pair["label"] == 0 else -1, "category": category},
+                meta={"candidate_b": second.strip()},
+            )
+
+
+def thumb_v1(folder: Path) -> Iterator[Item]:
+    """``mscoco_THumB-1.0.jsonl`` with ``mscoco_references.json``."""
+    references = {
+        row["seg_id"]: tuple(row["refs"]) for row in read_lines(folder, "mscoco_references.json")
+    }
+    for row in read_lines(folder, "mscoco_THumB-1.0.jsonl"):
+        yield Item(
+            id=f"{row['seg_id']}/{row['SYS']}",
+            candidate=row["hyp"],
+            references=references.get(row["seg_id"], ()),
+            images=(row["image"],),
+            group={"system": row["SYS"]},
+            judgments={
+                "precision": row["P"],
+                "recall": row["R"],
+                "total": row["human_score"],
+                "system": row["SYS"],
+            },
+        )
+
+
+def vatex_eval(folder: Path) -> Iterator[Item]:
+    """``vid_cans_score_dict.json``: per video the candidates, their ratings and references."""
+    for video, entry in read_json(folder, "vid_cans_score_dict.json").items():
+        ratings, references = entry["scores"], entry["refs"]
+        if isinstance(ratings, str):
+            ratings = json.loads(ratings)
+        if references and isinstance(references[0], list):
+            references = references[0]
+        for number, (candidate, scores) in enumerate(zip(entry["cands"], ratings, strict=True)):
+            yield Item(
+                id=f"{video}/{number}",
+                candidate=candidate,
+                references=tuple(references),
+                video=video,
+                judgments={"ratings": scores, "mean": sum(scores) / len(scores)},
+            )
+
+
+def sugarcrepe(folder: Path) -> Iterator[Item]:
+    """``add_att.json`` and the other six; references are other true captions of the picture."""
+    rows = [
+        (path.stem, number, row)
+        for path in sorted(folder.glob("*_*.json"))
+        for number, row in json.loads(path.read_text(encoding="utf-8")).items()
+    ]
+    captions: dict[str, list[str]] = defaultdict(list)
+    for _, _, row in rows:
+        if row["caption"] not in captions[row["filename"]]:
+            captions[row["filename"]].append(row["caption"])
+    for category, number, row in rows:
+        others = tuple(text for text in captions[row["filename"]] if text != row["caption"])
+        yield Item(
+            id=f"{category}/{number}",
+            candidate=row["caption"],
+            references=others,
+            images=(row["filename"],),
+            judgments={"preferred": 1, "category": category},
+            meta={"candidate_b": row["negative_caption"]},
+        )
+
+
+def iiw400_sxs(folder: Path) -> Iterator[Item]:
+    """``data.jsonl`` of IIW-400: the model's description against the human one."""
+    for row in read_lines(folder, "data.jsonl"):
+        answers = _answers(row.get("iiw-human-sxs-iiw-p5b") or {})
+        if answers:
+            yield _side_by_side(row["image/key"], row["IIW-P5B"], row["IIW"], answers, "IIW-P5B")
+
+
+def docci_test_sxs(folder: Path) -> Iterator[Item]:
+    """``data.jsonl`` of DOCCI-Test: the DOCCI description against the IIW one."""
+    for row in read_lines(folder, "data.jsonl"):
+        answers = _answers(row)
+        yield _side_by_side(row["image"], row["DOCCI"], row["IIW"], answers, "DOCCI")
+
+
+def _answers(row: dict[str, Any]) -> dict[str, str]:
+    """Answers by label; the published keys are such as ``metrics/Human Like``."""
+    return {
+        label: row[f"metrics/{question}"]
+        for question, label in SIDE_BY_SIDE.items()
+        if row.get(f"metrics/{question}")
+    }
+
+
+def _side_by_side(
+    key: str, candidate: str, reference: str, answers: dict[str, str], name: str
+) -> Item:
+    labels = {}
+    for label, answer in answers.items():
+        size = next((_PREFERENCE[word] for word in answer.split() if word in _PREFERENCE), 0)
+        labels[label] = size if answer.startswith(name) else -size
+    return Item(
+        id=key,
+        candidate=candidate,
+        references=(reference,),
+        images=(f"{key}.jpg",),
+        judgments=labels,
+        meta={"candidate_b": reference},
+    )
+
+
+def caparena(folder: Path) -> Iterator[Item]:
+    """``caparena_annots_eval.json``: battles of captions; those with a human side are left out."""
+    for number, row in enumerate(read_json(folder, "caparena_annots_eval.json")):
+        sides = (row["source1"], row["source2"])
+        if "human" in sides:
+            continue
+        winner = {sides[0]: 1, sides[1]: -1}.get(row["winner"], 0)
+        yield Item(
+            id=str(number),
+            candidate=row["caption1"],
+            references=(row["ref"],) if row.get("ref") else (),
+            images=(str(row["img"]),),
+            judgments={
+                "preferred": winner,
+                "category": str(row.get("cluster", "all")),
+                "model1": sides[0],
+                "model2": sides[1],
+            },
+            meta={"candidate_b": row["caption2"]},
+        )
+
+
+def _token_file(folder: Path, name: str) -> dict[str, list[str]]:
+    references = defaultdict(list)
+    for key, text in read_columns(folder, name):
+        references[key.partition(".")[0]].append(text.strip())
+    return references
+
+
+def _coco(folder: Path, name: str) -> dict[str, list[str]]:
+    data = read_json(folder, name)
+    files = {picture["id"]: picture["file_name"] for picture in data["images"]}
+    references = defaultdict(list)
+    for annotation in data["annotations"]:
+        file_name = files[annotation["image_id"]]
+        references[file_name.partition(".")[0]].append(annotation["caption"].strip())
+    return references

@@ -1,0 +1,162 @@
+"""The tables and the page of a suite: many sets of human judgments, many metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from beholder import files
+from beholder.kinds.agreement.agree import Row
+from beholder.kinds.agreement.agreement_suite import SuiteMeasure, SuiteReport
+from beholder.kinds.agreement.page_tables import AGREEMENT, CLUSTERS
+from beholder.kinds.agreement.sets import SETS
+from beholder.report.pages import content_hash, environment, styles
+from beholder.report.study_tables import html
+from beholder.tables import Column, Table, interval_cells
+
+
+def suite_table(report: SuiteReport) -> Table:
+    """The table of a paper: metrics down, sets across, each under its headline measure."""
+    headlines = report.headlines
+    rows = []
+    for place, metric in enumerate(report.metrics):
+        row: dict[str, object] = {"metric": metric}
+        for one in headlines:
+            found, best = one.rows[place].found, one.clusters[place] == 1
+            row[one.name] = found.value
+            row |= interval_cells(one.name, found.interval)
+            row[f"{one.name}_best"] = best
+        row["n_best"] = sum(one.clusters[place] == 1 for one in headlines)
+        rows.append(row)
+    tested = report.n_resamples > 0
+    columns = [Column("metric", "metric", "text")]
+    columns += [Column(one.name, one.name, interval=True, best=tested) for one in headlines]
+    if tested:
+        columns.append(Column("n_best", "★", "count"))
+    return Table(
+        "suite",
+        f"Agreement of {len(report.metrics)} metrics with people on {len(headlines)} sets",
+        tuple(columns),
+        tuple(rows),
+        notes=(
+            *(f"{one.name}: {one.measure}; {one.n_items:,} judged." for one in headlines),
+            *(_tested(report) if tested else ()),
+            "Agreement under one measure cannot be compared with that under another.",
+        ),
+    )
+
+
+def _tested(report: SuiteReport) -> tuple[str, ...]:
+    return (
+        f"95 % intervals over sources, {report.n_resamples:,} resamples.",
+        "★: the best of its column, and what the paired bootstrap over sources cannot tell from it"
+        " (p of 0.05, Holm-corrected); the last column counts them.",
+    )
+
+
+def measures_table(report: SuiteReport) -> Table:
+    """Every metric under every measure of every set, a row each."""
+    rows = [row for measure in report.measures for row in _rows(measure)]
+    columns = (Column("set", "set", "text"), *_COLUMNS)
+    return Table(
+        "suite-measures",
+        "All measures",
+        columns,
+        tuple(rows),
+        notes=(CLUSTERS,) if report.n_resamples else (),
+        by="set",
+    )
+
+
+_COLUMNS = (Column("measure", "measure", "text"), *AGREEMENT)
+
+
+def _rows(measure: SuiteMeasure) -> list[dict[str, object]]:
+    return [
+        _row(measure, row, cluster)
+        for row, cluster in zip(measure.rows, measure.clusters, strict=True)
+    ]
+
+
+def _row(measure: SuiteMeasure, row: Row, cluster: int | None) -> dict[str, object]:
+    return {
+        "set": measure.name,
+        "measure": measure.measure,
+        "metric": row.metric,
+        "value": row.value,
+        "agreement": row.found.value,
+        **interval_cells("agreement", row.found.interval),
+        "cluster": cluster,
+        "n": row.found.n,
+        "n_missing": row.found.n_missing,
+        "n_undefined": row.found.n_undefined or None,
+        "reason": row.found.reason or "",
+    }
+
+
+@dataclass(frozen=True)
+class SetOnPage:
+    """A set with all its measures, for the page.
+
+    Attributes:
+        name: The set.
+        about: What people judged, where it is published and its licence; empty of own data.
+        tables: A table per measure.
+    """
+
+    name: str
+    about: tuple[str, ...]
+    tables: tuple[tuple[str, Markup], ...]
+
+
+def write_suite(report: SuiteReport, output: Path) -> Path:
+    """Draw a suite as one HTML file that needs nothing else; gives the file.
+
+    Raises:
+        RunError: The file cannot be written.
+    """
+    style = styles("page.css")
+    whole = suite_table(report)
+    page = (
+        environment()
+        .get_template("agreement_suite.html.j2")
+        .render(
+            style=style,
+            style_hash=content_hash(style),
+            title=whole.title,
+            table=html(whole),
+            sets=[_on_page(report, one.name) for one in report.headlines],
+            signatures=_signatures(report),
+        )
+    )
+    files.write_text(output, page)
+    return output
+
+
+def _on_page(report: SuiteReport, name: str) -> SetOnPage:
+    known = SETS.get(name)
+    about = (known.what, known.where, known.licence) if known else ()
+    tables = [
+        (one.measure, html(Table("", "", _COLUMNS[1:], tuple(_rows(one)))))
+        for one in report.measures
+        if one.name == name
+    ]
+    return SetOnPage(name, about, tuple(tables))
+
+
+def _signatures(report: SuiteReport) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Per metric its signatures, each with the sets it was found on."""
+    found = []
+    for metric, of_sets in report.signatures.items():
+        where: dict[str, list[str]] = {}
+        for name, signature in of_sets.items():
+            if signature:
+                where.setdefault(signature, []).append(name)
+        told = [
+            (signature, "" if len(where) == 1 else ", ".join(names))
+            for signature, names in where.items()
+        ]
+        found.append((metric, told))
+    return found

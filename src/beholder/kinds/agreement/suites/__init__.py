@@ -1,0 +1,1 @@
+"""Suites: made texts whose right order is known, scored by metrics."""

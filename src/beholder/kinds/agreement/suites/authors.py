@@ -1,0 +1,200 @@
+"""Texts by several authors about one source: does a metric know which tell of the same?
+
+After the multiple-author test set of the VCS paper. For each pair of authors and each source of
+both, the one author's text is the reference of the other's text about it, and of the other's texts
+about further sources. A metric that looks through the ways of authors puts the first above the
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+
+from beholder.errors import ConfigError
+from beholder.kinds.agreement.agree import MetricValue
+from beholder.kinds.agreement.suites.comparison import SignedScores, mean_over_sources, scored
+from beholder.records import Estimate, Item
+from beholder.run.store import Store
+
+REFERENCE, CANDIDATE, ABOUT = "reference_author", "candidate_author", "about"
+"""Group columns of a comparison: whose text is which, and whether it is about the same source."""
+
+SAME, OTHER = "same", "other"
+
+
+@dataclass(frozen=True)
+class AuthorPair:
+    """One author's texts against another's.
+
+    Attributes:
+        reference: Whose texts are the references.
+        candidate: Whose texts are scored.
+        accuracy: Share of other texts that the text about the same source stands above, ties half;
+            mean over sources.
+        same: Mean value of texts about the same source.
+        other: Mean value of texts about other sources.
+        n_failed: Comparisons without a score.
+    """
+
+    reference: str
+    candidate: str
+    accuracy: Estimate | None
+    same: Estimate | None
+    other: Estimate | None
+    n_failed: int
+
+
+@dataclass(frozen=True)
+class AuthorsResult:
+    """A metric on the suite.
+
+    Attributes:
+        metric: Canonical name.
+        value: Name of its value.
+        signature: How the scores were made.
+        accuracy: Mean over all sources and pairs.
+        by_reference: The same for each author whose texts are the references.
+        pairs: Per pair of authors.
+    """
+
+    metric: str
+    value: str
+    signature: str
+    accuracy: Estimate | None
+    by_reference: dict[str, Estimate | None]
+    pairs: tuple[AuthorPair, ...]
+
+
+def comparisons(
+    items: Iterable[Item], author: str = "system", others: int = 3, seed: int = 0
+) -> Iterator[Item]:
+    """What is to be scored.
+
+    Args:
+        items: A text each, as candidate, with pictures or a video; group column ``author``.
+        author: The column that names who wrote it.
+        others: Other sources that each text is held against, at most.
+        seed: Of the order in which others are taken.
+
+    Raises:
+        ConfigError: A row names no author or no source, an author has two texts about one source,
+            or there are fewer than two authors of two sources.
+    """
+    texts: dict[str, dict[tuple[str, ...], Item]] = {}
+    for item in items:
+        name = item.group.get(author)
+        if name is None:
+            raise ConfigError(
+                f"row {item.id!r} does not say who wrote it: group.{author} is missing"
+            )
+        if not item.images and item.video is None:
+            raise ConfigError(
+                f"row {item.id!r} has neither image nor video: which one is it about?"
+            )
+        by_source = texts.setdefault(name, {})
+        if item.source in by_source:
+            raise ConfigError(f"{name!r} has two texts about {item.source[0]!r}: give one of them")
+        by_source[item.source] = item
+    rng = np.random.default_rng(seed)
+    n = 0
+    for first, second in permutations(texts, 2):
+        common = [source for source in texts[first] if source in texts[second]]
+        if len(common) < 2:
+            continue
+        ring = [common[i] for i in rng.permutation(len(common))]
+        for place, source in enumerate(ring):
+            steps = range(min(others, len(ring) - 1) + 1)
+            for about in (ring[(place + step) % len(ring)] for step in steps):
+                n += 1
+                yield _compared(texts[first][source], texts[second][about], first, second)
+    if not n:
+        raise ConfigError(
+            f"there are no two authors with texts about the same two sources; {len(texts)} found in"
+            f" group.{author}"
+        )
+
+
+def _compared(reference: Item, candidate: Item, first: str, second: str) -> Item:
+    language = {"language": candidate.language} if candidate.language else {}
+    about = SAME if reference.source == candidate.source else OTHER
+    return Item(
+        id=f"{reference.id}/{candidate.id}",
+        candidate=candidate.candidate,
+        references=(reference.candidate,),
+        images=reference.images,
+        video=reference.video,
+        group={**language, REFERENCE: first, CANDIDATE: second, ABOUT: about},
+    )
+
+
+def results(
+    run: Path, metrics: Sequence[MetricValue], n_resamples: int = 1000
+) -> list[AuthorsResult]:
+    """The tables of a run over comparisons.
+
+    Args:
+        run: The run directory.
+        metrics: Metrics of the run, each with the value that is compared.
+        n_resamples: Bootstrap resamples, over sources.
+    """
+    with Store.read(run) as store:
+        items = [item for _, item in store.items()]
+        return [_result(items, scored(store, one), one, n_resamples) for one in metrics]
+
+
+def _result(
+    items: Sequence[Item], scores: SignedScores, asked: MetricValue, n_resamples: int
+) -> AuthorsResult:
+    pairs: dict[tuple[str, str], list[int]] = {}
+    for place, item in enumerate(items):
+        pairs.setdefault((item.group[REFERENCE], item.group[CANDIDATE]), []).append(place)
+    won = {pair: _won(items, places, scores) for pair, places in pairs.items()}
+
+    def mean_of(reference: str | None = None) -> Estimate | None:
+        chosen = [won[pair] for pair in pairs if reference in (None, pair[0])]
+        return mean_over_sources([one for found in chosen for one in found], n_resamples)
+
+    def pair_row(pair: tuple[str, str], places: Sequence[int]) -> AuthorPair:
+        def mean_about(about: str) -> Estimate | None:
+            known = [p for p in places if p in scores.values and items[p].group[ABOUT] == about]
+            found = [(scores.values[p], items[p].source) for p in known]
+            return mean_over_sources(found, n_resamples)
+
+        return AuthorPair(
+            *pair,
+            accuracy=mean_over_sources(won[pair], n_resamples),
+            same=mean_about(SAME),
+            other=mean_about(OTHER),
+            n_failed=sum(place not in scores.values for place in places),
+        )
+
+    return AuthorsResult(
+        asked.metric.name,
+        asked.info.name,
+        scores.signature,
+        mean_of(),
+        {name: mean_of(name) for name in dict.fromkeys(first for first, _ in pairs)},
+        tuple(pair_row(pair, places) for pair, places in pairs.items()),
+    )
+
+
+def _won(
+    items: Sequence[Item], places: Sequence[int], scores: SignedScores
+) -> list[tuple[float, tuple[str, ...]]]:
+    """Per source, the share of other texts that the text about it stands above."""
+    by_source: dict[tuple[str, ...], dict[str, list[float]]] = {}
+    for place in places:
+        if place in scores.values:
+            found = by_source.setdefault(items[place].source, {SAME: [], OTHER: []})
+            found[items[place].group[ABOUT]].append(scores.better(place))
+    return [
+        (float(np.mean([(same > x) + 0.5 * (same == x) for x in found[OTHER]])), source)
+        for source, found in by_source.items()
+        if found[OTHER]
+        for same in found[SAME]
+    ]

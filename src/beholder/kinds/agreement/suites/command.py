@@ -1,0 +1,158 @@
+"""``beholder suite``: what metrics make of texts that are known to be good or bad.
+
+Two suites after the VCS paper: versions of texts, and texts of several authors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+from cyclopts import App, Parameter
+
+from beholder.errors import ConfigError
+from beholder.terminal.groups import (
+    AsJson,
+    Data,
+    ItemDataGroup,
+    JudgeGroup,
+    RunOut,
+    ToolGroup,
+    WorkGroup,
+)
+from beholder.terminal.printing import close, say_left_out, tell_result
+
+if TYPE_CHECKING:
+    from beholder.kinds.agreement.suites.files import SuiteConfig
+
+app = App(
+    name="suite",
+    help="Metrics on texts that are known to be good or bad.",
+    help_format="markdown",
+)
+
+Metrics: TypeAlias = Annotated[tuple[str, ...], Parameter(alias="-m")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class SuiteGroup:
+    """What both suites are told.
+
+    Attributes:
+        seed: Of what is drawn at random.
+        resamples: Bootstrap resamples over what is described; 0 is too few.
+
+    Raises:
+        ConfigError: There are no resamples.
+    """
+
+    seed: int = 0
+    resamples: int = 1000
+    tools: ToolGroup = field(default_factory=ToolGroup)
+    rows: ItemDataGroup = field(default_factory=ItemDataGroup)
+    judging: JudgeGroup = field(default_factory=JudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+
+    def __post_init__(self) -> None:
+        if self.resamples < 1:
+            raise ConfigError(f"resamples={self.resamples}: expected a number from 1")
+
+
+@app.command
+def comparison(
+    data: Data,
+    /,
+    *,
+    metric: Metrics = ("vcs",),
+    writer: str | None = None,
+    out: RunOut = None,
+    suite: SuiteGroup = SuiteGroup(),
+    as_json: AsJson = False,
+) -> int:
+    """Make valid and invalid versions of long texts and tell how often a metric tells them apart.
+
+    Example: `beholder suite comparison descriptions.jsonl -m vcs -m bleu --writer openai:gpt-4.1`
+
+    Args:
+        data: A data file; each row's first reference is varied, or its candidate without one.
+        metric: A metric, such as vcs or token_f1.recall; repeatable.
+        writer: Judge that writes further valid versions: paraphrase, style, tense, summary,
+            expansion. Without one there are those that rules make.
+        out: Run directory; runs/comparison-NAME if none is named.
+    """
+    from beholder.kinds.agreement.suites.files import run_comparison
+    from beholder.kinds.agreement.suites.tables import comparison_tables
+    from beholder.report.study_tables import write_tables
+    from beholder.terminal.progress import TerminalProgress
+
+    config = _config(data, metric, out, "comparison-", suite)
+    with TerminalProgress() as progress:
+        found, bad = run_comparison(config, progress, writer)
+    say_left_out(bad)
+    tables = comparison_tables(found)
+    write_tables(tables, config.scores.out / "tables")
+    tell_result([asdict(one) for one in found], tables, as_json)
+    return close(config.scores.out, progress)
+
+
+@app.command
+def authors(
+    data: Data,
+    /,
+    *,
+    metric: Metrics = ("vcs",),
+    author: str = "system",
+    others: int = 3,
+    out: RunOut = None,
+    suite: SuiteGroup = SuiteGroup(),
+    as_json: AsJson = False,
+) -> int:
+    """Tell how often a metric knows that texts of two authors are about the same video or picture.
+
+    Example: `beholder suite authors texts.jsonl -m vcs -m meteor --author system`
+
+    Args:
+        data: A data file with a text a row, its image or video, and who wrote it.
+        metric: A metric, such as vcs or token_f1.recall; repeatable.
+        author: Group column that names who wrote a text.
+        others: Other videos that each text is held against, at most.
+        out: Run directory; runs/authors-NAME if none is named.
+    """
+    from beholder.kinds.agreement.suites.files import run_authors
+    from beholder.kinds.agreement.suites.tables import authors_tables
+    from beholder.report.study_tables import write_tables
+    from beholder.terminal.progress import TerminalProgress
+
+    if others < 1:
+        raise ConfigError(f"others={others}: expected a number from 1")
+    config = _config(data, metric, out, "authors-", suite)
+    with TerminalProgress() as progress:
+        found, bad = run_authors(config, progress, author, others)
+    say_left_out(bad)
+    tables = authors_tables(found)
+    write_tables(tables, config.scores.out / "tables")
+    tell_result([asdict(one) for one in found], tables, as_json)
+    return close(config.scores.out, progress)
+
+
+def _config(
+    data: str, metrics: Sequence[str], out: Path | None, prefix: str, suite: SuiteGroup
+) -> SuiteConfig:
+    from beholder.kinds.agreement.agree import asked
+    from beholder.kinds.agreement.suites.files import SuiteConfig
+    from beholder.run.scores import ScoreConfig
+    from beholder.run.session import default_out
+
+    scores = ScoreConfig(
+        data,
+        (),
+        out or default_out(data, prefix),
+        suite.rows,
+        suite.judging,
+        suite.work.found(),
+    )
+    named = tuple(asked(name, **suite.tools.named()) for name in metrics)
+    return SuiteConfig(scores, named, suite.seed, suite.resamples)

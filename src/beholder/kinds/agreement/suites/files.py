@@ -1,0 +1,129 @@
+"""The suites of the VCS paper carried out: texts are made, scored in a run, and tabled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from beholder.data import read_items, to_row
+from beholder.data.read import good_rows
+from beholder.errors import DataError
+from beholder.files import make_folder, write_jsonl
+from beholder.judges.operations import MANNERS
+from beholder.kinds.agreement.agree import MetricValue
+from beholder.kinds.agreement.suites import authors, comparison
+from beholder.records import Item
+from beholder.run.rows.askers import VaryRow
+from beholder.run.rows.rows import RowsConfig, run_rows
+from beholder.run.scores import ScoreConfig, run_scores
+from beholder.run.session import Progress
+
+
+@dataclass(frozen=True)
+class SuiteConfig:
+    """What to hold metrics against.
+
+    Attributes:
+        scores: Data, run directory and work; its metrics are those of ``metrics``.
+        metrics: The metrics, each with the value that is held against the texts.
+        seed: Of what is drawn at random.
+        resamples: Bootstrap resamples over what is described.
+    """
+
+    scores: ScoreConfig
+    metrics: tuple[MetricValue, ...]
+    seed: int = 0
+    resamples: int = 1000
+
+    def read(self) -> tuple[list[Item], list[DataError]]:
+        """The good rows of the data, and those that are left out."""
+        rows = self.scores.rows
+        bad: list[DataError] = []
+        found = read_items(self.scores.data, rows)
+        return list(good_rows(found, rows, bad, name=self.scores.data)), bad
+
+    def score(self, items: Sequence[Item], progress: Progress) -> None:
+        """Score what is to be compared, in the run directory."""
+        asked = dict.fromkeys(one.metric for one in self.metrics)
+        every = replace(self.scores.rows, limit=None)
+        run_scores(replace(self.scores, metrics=tuple(asked), rows=every), progress, items)
+
+
+def run_comparison(
+    config: SuiteConfig, progress: Progress, writer: str | None = None
+) -> tuple[list[comparison.ComparisonResult], list[DataError]]:
+    """Score valid and invalid versions of the texts of a data set.
+
+    Args:
+        config: Data, metrics and run directory.
+        progress: Hears how it goes on.
+        writer: Judge that writes further valid versions, into ``versions.jsonl`` of the run
+            directory; None leaves those that rules make.
+
+    Returns:
+        The table of each metric, and the rows that were left out.
+
+    Raises:
+        ConfigError: A metric, judge or option is wrong.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+        RunError: The run directory is busy or holds another run.
+    """
+    items, bad = config.read()
+    texts = comparison.texts_of(items)
+    versions = comparison.by_rule(texts, config.seed)
+    if writer is not None:
+        versions += _written(config, texts, writer, progress)
+    config.score(versions, progress)
+    return comparison.results(config.scores.out, config.metrics, config.resamples), bad
+
+
+def run_authors(
+    config: SuiteConfig, progress: Progress, author: str = "system", others: int = 3
+) -> tuple[list[authors.AuthorsResult], list[DataError]]:
+    """Score texts of several authors against each other's.
+
+    Args:
+        config: Data, metrics and run directory.
+        progress: Hears how it goes on.
+        author: The group column that names who wrote a text.
+        others: Other sources that each text is held against, at most.
+
+    Returns:
+        The table of each metric, and the rows that were left out.
+
+    Raises:
+        ConfigError: A metric or option is wrong, or the rows are no such set.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+        RunError: The run directory is busy or holds another run.
+    """
+    items, bad = config.read()
+    config.score(list(authors.comparisons(items, author, others, config.seed)), progress)
+    return authors.results(config.scores.out, config.metrics, config.resamples), bad
+
+
+def _written(
+    config: SuiteConfig, texts: Sequence[Item], writer: str, progress: Progress
+) -> list[Item]:
+    """What a judge writes; the texts lie beside the run as data of their own."""
+    folder = config.scores.out.with_name(f"{config.scores.out.name}.versions")
+    make_folder(folder)
+    write_jsonl(folder / "texts.jsonl", (to_row(item) for item in texts))
+    every = replace(config.scores.rows, limit=None)
+    rows = RowsConfig(
+        str(folder / "texts.jsonl"),
+        folder / "versions.jsonl",
+        {manner: VaryRow(writer, manner) for manner in MANNERS},
+        rows=every,
+        judging=config.scores.judging,
+        work=config.scores.work,
+    )
+    run_rows(rows, progress)
+    by_id = {item.id: item for item in texts}
+    found = []
+    for made in read_items(str(rows.out)):
+        if isinstance(made, DataError):
+            raise made
+        kind = made.id.rpartition("/")[2]
+        original = by_id[made.id.rpartition("/")[0]]
+        found.append(comparison.version(original, kind, "valid", made.candidate))
+    return found

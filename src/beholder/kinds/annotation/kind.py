@@ -1,0 +1,9 @@
+"""Studies in which people judge texts and pictures in the browser."""
+
+from beholder.run.kind import Command, RunKind
+
+KIND = RunKind(
+    name="annotation",
+    commands=(Command("annotate", "beholder.kinds.annotation.command:app", is_group=True),),
+    templates="beholder.kinds.annotation",
+)

@@ -1,0 +1,307 @@
+// What every task's page does: acts are sent one by one until the server says that each is saved.
+// Acts that are not saved yet lie in the browser's storage under the number they were given, so
+// that a reload or a server that was away loses none, and one that is sent twice counts once.
+
+const root = document.querySelector("[data-annotate]");
+const { url, csrf, key, task, who: owner } = root.dataset;
+const statusLine = document.getElementById("status");
+const problem = document.getElementById("problem");
+const shortcuts = document.getElementById("shortcuts");
+const remark = root.querySelector("[data-remark]");
+const PREFIX = `beholder:${key}:`;
+const PATIENCE_MS = 15000;
+
+const random = crypto.getRandomValues(new Uint8Array(12));
+const client = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+let made = 0;
+let sending = false;
+let leaving = false;
+let blocked = ""; // why nothing is saved: somebody else is signed in now, or nobody
+let saved = JSON.parse(root.dataset.state);
+const listeners = [];
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+function stored() {
+  const found = [];
+  for (let at = 0; at < localStorage.length; at += 1) {
+    const name = localStorage.key(at);
+    if (name.startsWith(PREFIX)) found.push(name);
+  }
+  return found.sort();
+}
+
+const outbox = stored().map((name) => ({ name, act: JSON.parse(localStorage.getItem(name)) }));
+
+function say(words, waits) {
+  if (statusLine.textContent !== words) statusLine.textContent = words;
+  statusLine.dataset.state = waits ? "waiting" : "saved";
+}
+
+function complain(words, way) {
+  problem.hidden = !words;
+  problem.replaceChildren(words || "");
+  if (way) {
+    const link = document.createElement("a");
+    link.href = "/";
+    link.textContent = way;
+    problem.append(" ", link);
+  }
+}
+
+function block(words, way) {
+  leaving = false;
+  if (blocked === words) return;
+  blocked = words;
+  complain(words, way);
+}
+
+export const prefill = JSON.parse(root.dataset.prefill);
+
+// The judgment with what is on its way; what is taken back is seen when the server has said so.
+export function judgment() {
+  const state = { ...saved };
+  for (const { act } of outbox) {
+    if (act.part === null) continue;
+    if (act.value === null) delete state[act.part];
+    else state[act.part] = act.value;
+  }
+  return state;
+}
+
+export function onChange(listener) {
+  listeners.push(listener);
+  listener(judgment());
+}
+
+function tell() {
+  const state = judgment();
+  listeners.forEach((listener) => listener(state));
+}
+
+export function act(part, value) {
+  made += 1;
+  const entry = { client, number: made, part, value };
+  const name = `${PREFIX}${client}:${String(made).padStart(8, "0")}`;
+  localStorage.setItem(name, JSON.stringify(entry));
+  outbox.push({ name, act: entry });
+  complain("");
+  tell();
+  return send();
+}
+
+const wait = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+async function post(entry) {
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-csrf-token": csrf, "x-page-key": key },
+    body: JSON.stringify(entry),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  const json = (answer.headers.get("content-type") || "").includes("json");
+  return { status: answer.status, told: json ? await answer.json() : {} };
+}
+
+// A page that is being left may still save an act that the next page was drawn without. It leaves
+// the act in the storage, so that the next page sends it once more and hears how things stand.
+const lingering = [];
+let departing = false;
+
+function forget() {
+  departing = false;
+  lingering.splice(0).forEach((name) => localStorage.removeItem(name));
+}
+
+function drop(name) {
+  if (departing) lingering.push(name);
+  else localStorage.removeItem(name);
+  outbox.splice(outbox.findIndex((one) => one.name === name), 1);
+}
+
+// After a gap (acts of this page that the server does not have) the rest is numbered anew.
+function renumber(who, last) {
+  let number = last;
+  for (const one of outbox) {
+    if (one.act.client === who) {
+      number += 1;
+      one.act.number = number;
+      localStorage.setItem(one.name, JSON.stringify(one.act));
+    }
+  }
+  if (who === client) made = number;
+}
+
+function settle(name, entry, { status, told }) {
+  if (status === 200) {
+    if (blocked) complain("");
+    blocked = "";
+    drop(name);
+    saved = told.state;
+    return true;
+  }
+  if (status === 409) {
+    renumber(entry.client, told.last);
+    return true;
+  }
+  if (status === 422 || status === 400 || status === 413) { // it can never be saved
+    drop(name);
+    renumber(entry.client, entry.number - 1);
+    saved = told.state || saved;
+    leaving = false;
+    complain(told.error || "What you did cannot be saved.");
+    return true;
+  }
+  if (status === 412) {
+    const other = told.who === "owner" ? "the owner of the study" : told.who;
+    block(`This page belongs to ${owner}; you are signed in as ${other}. Nothing was saved under that name. To go on as ${owner}, open that personal link again: what you did here stays in this browser and is sent then.`, `Go on as ${other}`);
+  }
+  if (status === 401 || status === 403) {
+    block("The server does not know this page any more: open your personal link again. What you did stays in this browser and is sent then.");
+  }
+  return false;
+}
+
+async function send() {
+  if (sending) return;
+  sending = true;
+  let tries = 0;
+  while (outbox.length) {
+    const { name, act: entry } = outbox[0];
+    say(tries ? "Not saved yet; trying again" : "Saving", true);
+    let answer = { status: 0, told: {} };
+    try {
+      answer = await post(entry);
+    } catch {
+      // The server is away or its answer broke off: the act is sent again.
+    }
+    if (settle(name, entry, answer)) {
+      tries = 0;
+      tell();
+    } else {
+      tries += 1;
+      say("Not saved yet; trying again", true);
+      await wait(Math.min(5000, 250 * 2 ** tries));
+    }
+  }
+  sending = false;
+  say("Saved", false);
+  if (leaving) window.location.assign(root.dataset.next);
+}
+
+export function finish() {
+  leaving = true;
+  return act("done", true);
+}
+
+function pressDone() {
+  if (leaving) return;
+  finish();
+}
+
+// Radio buttons and boxes. A part with several fields is written as a whole.
+function valueOf(part) {
+  const inputs = [...root.querySelectorAll(`[data-part="${part}"]`)];
+  if (!inputs[0].dataset.field) {
+    const chosen = inputs.find((input) => input.checked);
+    return chosen ? JSON.parse(chosen.dataset.value) : null;
+  }
+  const rating = inputs.find((input) => input.type === "radio" && input.checked);
+  const breaks = inputs.filter((input) => input.type === "checkbox" && input.checked);
+  return {
+    rating: rating ? JSON.parse(rating.dataset.value) : null,
+    breaks: breaks.map((input) => JSON.parse(input.dataset.value)),
+  };
+}
+
+function show(state) {
+  root.querySelectorAll("[data-part]").forEach((input) => {
+    const { part, field } = input.dataset;
+    const value = JSON.parse(input.dataset.value);
+    const own = part in state ? state[part] : null;
+    if (!field) input.checked = same(own, value);
+    else if (input.type === "radio") input.checked = own !== null && own.rating === value;
+    else input.checked = own !== null && own.breaks.includes(value);
+  });
+  if (document.activeElement !== remark) remark.value = state.remark || "";
+}
+
+const questions = [...root.querySelectorAll("[data-question]")];
+const open = () => questions.find((one) => !one.querySelector("input[type=radio]:checked"));
+
+root.addEventListener("change", (event) => {
+  const { part } = event.target.dataset;
+  // The same answer again is no act: Undo would seem to do nothing.
+  if (part && !same(valueOf(part), judgment()[part] ?? null)) act(part, valueOf(part));
+});
+
+let remarkTimer = 0;
+function keepRemark() {
+  clearTimeout(remarkTimer);
+  const words = remark.value.trim();
+  if (words !== (judgment().remark || "")) act("remark", words || null);
+}
+remark.addEventListener("input", () => {
+  clearTimeout(remarkTimer);
+  remarkTimer = setTimeout(keepRemark, 800);
+});
+remark.addEventListener("change", keepRemark);
+
+document.getElementById("undo").addEventListener("click", () => act(null, null));
+document.getElementById("finish").addEventListener("click", pressDone);
+
+function press(input) {
+  input.checked = input.type === "checkbox" ? !input.checked : true;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+function answer(letter) {
+  const focused = document.activeElement.closest("[data-question]");
+  const question = focused || open() || questions[0];
+  const input = question && question.querySelector(`[data-shortcut="${letter}"]`);
+  if (!input) return false;
+  press(input);
+  // A rating moves on to the next question; a box stays, since there may be more to tick.
+  const next = questions[questions.indexOf(question) + 1];
+  const target = input.type === "radio" && next ? next.querySelector("input") : input;
+  target.focus();
+  return true;
+}
+
+const brush = (letter) => {
+  const input = root.querySelector(`[data-brush] [data-shortcut="${letter}"]`);
+  if (input) input.checked = true;
+  return Boolean(input);
+};
+
+document.addEventListener("keydown", (event) => {
+  const within = event.target.closest("textarea, select, button, a, summary");
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Enter") {
+    if (within) return;
+    event.preventDefault();
+    if (!event.repeat) pressDone(); // a key that is held would finish the next units unseen
+    return;
+  }
+  if (event.repeat) return;
+  if (!shortcuts.checked || within?.matches("textarea, select")) return;
+  const letter = event.key.toLowerCase();
+  if (letter === "u") act(null, null);
+  else if (!answer(letter) && !brush(letter)) return;
+  event.preventDefault();
+});
+
+const remembered = "beholder:shortcuts";
+shortcuts.checked = localStorage.getItem(remembered) !== "off";
+shortcuts.addEventListener("change", () => {
+  localStorage.setItem(remembered, shortcuts.checked ? "on" : "off");
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if (outbox.length && !leaving && !blocked) event.preventDefault();
+  departing = true;
+  setTimeout(forget, 2 * PATIENCE_MS); // where the page stayed after all
+});
+
+onChange(show);
+root.dataset.ready = task;
+send();

@@ -1,0 +1,12 @@
+"""People and models describe the same pictures, compared in both directions."""
+
+from beholder.run.kind import Command, RunKind
+
+KIND = RunKind(
+    name="bidirectional",
+    commands=(
+        Command("bidirectional", "beholder.kinds.bidirectional.command:bidirectional", place=14),
+    ),
+    functions={"bidirectional": "beholder.kinds.bidirectional.door:bidirectional"},
+    templates="beholder.kinds.bidirectional",
+)

@@ -1,0 +1,1 @@
+"""Texts written by judges: captions, categories, translations, reviews."""

@@ -1,0 +1,31 @@
+"""Runs in which judges write texts: about rows, and reviews of pictures."""
+
+from beholder.run.kind import Command, RunKind
+
+_PAGE = "beholder.kinds.generation.page:write_made"
+_SUBJECT = "beholder.kinds.generation.subject:draw_made"
+
+ROWS = RunKind(
+    name="rows",
+    run="beholder.run.rows.rows:run_rows",
+    plan="beholder.run.rows.rows:plan_rows",
+    page=_PAGE,
+    templates="beholder.kinds.generation",
+    styles=("plain_page.css", "made.css"),
+    subject_pages={"item": _SUBJECT},
+    commands=(
+        Command("caption", "beholder.kinds.generation.commands.caption:caption", place=10),
+        Command("classify", "beholder.kinds.generation.commands.classify:classify", place=11),
+        Command("translate", "beholder.kinds.generation.commands.translate:translate", place=12),
+    ),
+)
+REVIEWS = RunKind(
+    name="reviews",
+    run="beholder.kinds.generation.reviews:run_reviews",
+    plan="beholder.kinds.generation.reviews:plan_reviews",
+    page=_PAGE,
+    templates="beholder.kinds.generation",
+    styles=("plain_page.css", "made.css"),
+    subject_pages={"picture": _SUBJECT},
+    commands=(Command("review", "beholder.kinds.generation.commands.review:review", place=9),),
+)

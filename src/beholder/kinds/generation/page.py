@@ -1,0 +1,248 @@
+"""The page of a run that made texts: what came out, beside the picture; one file, no script."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from beholder import files
+from beholder.kinds.generation import reviews
+from beholder.records import Item, ItemFailure
+from beholder.report.pages import jpeg_uri
+from beholder.report.plain_page import render_page
+from beholder.report.study_tables import html
+from beholder.run import manifest
+from beholder.run.rows import rows
+from beholder.run.rows.askers import category_of
+from beholder.run.rows.engine import MAX_SHOWN
+from beholder.run.rows.making import MadePart, parts_of
+from beholder.run.store import Store
+from beholder.run.subjects import KINDS, SubjectKind
+from beholder.run.thumbs import thumb
+from beholder.tables import Column, Table, estimate_cells
+
+S = TypeVar("S")
+
+_MAX_FAILURES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What one system made of one subject.
+
+    Attributes:
+        system: Name of the system.
+        parts: The texts; empty where nothing fits or nothing came out.
+        failure: Why nothing came out, or None.
+    """
+
+    system: str
+    parts: tuple[MadePart, ...]
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeSubject:
+    """One subject of the page.
+
+    Attributes:
+        position: Place in the run.
+        id: Its id.
+        group: Its group columns.
+        text: The text that it had, or empty.
+        thumb: Whether there is a thumbnail.
+        blocks: What the systems made of it; none of those that are not finished.
+    """
+
+    position: int
+    id: str
+    group: Mapping[str, str]
+    text: str
+    thumb: bool
+    blocks: tuple[Block, ...]
+
+
+def write_made(run_folder: Path, output: Path | None = None) -> Path:
+    """Draw a run of captions, categories, translations or reviews as one HTML file.
+
+    Args:
+        run_folder: The run directory.
+        output: The file to write; ``report.html`` in the run directory if None.
+
+    Returns:
+        The file.
+
+    Raises:
+        RunError: The folder holds no such run.
+    """
+    target = output or run_folder / "report.html"
+    log = manifest.read(run_folder)
+    manifest.check_kind(run_folder, rows.KIND, reviews.KIND)
+    with Store.read(run_folder) as store:
+        page = _render(store, log)
+    files.write_text(target, page)
+    return target
+
+
+def _render(store: Store, log: Mapping[str, Any]) -> str:
+    systems: Mapping[str, str] = log["settings"]["systems"]
+    askers = {entry["name"]: entry for entry in log["metrics"]}
+    n = log["data"]["n_items"]
+    shown = list(islice(_subjects(store, systems, askers), min(n, MAX_SHOWN)))
+    failures = [
+        (subject, system, failure.message)
+        for system, name in systems.items()
+        for subject, failure in _failures(store, name, n)
+    ]
+    tables = (
+        _values(log, systems),
+        _categories(store, systems, askers, n),
+        _failed(log, failures),
+    )
+    pictures = "".join(
+        f'.i{one.position} {{ background-image: url("{_thumb(store, one)}"); }}\n'
+        for one in shown
+        if one.thumb
+    )
+    return render_page(
+        "made.html.j2",
+        ("page.css", "plain_page.css", "made.css"),
+        pictures,
+        log=log,
+        name=log["data"]["source"],
+        asked=dict.fromkeys(entry["name"].partition("(")[0] for entry in log["metrics"]),
+        signatures=[entry["signature"] for entry in log["metrics"]],
+        systems=systems,
+        tables=[(table, html(table)) for table in tables if table.rows],
+        cautions=_cautions(log, systems),
+        n_failures=len(failures),
+        subjects=shown,
+        n_more=n - len(shown),
+    )
+
+
+def _thumb(store: Store, subject: MadeSubject) -> str:
+    return jpeg_uri(thumb(store.folder, subject.position).read_bytes())
+
+
+def _subjects(
+    store: Store, systems: Mapping[str, str], askers: Mapping[str, Any]
+) -> Iterator[MadeSubject]:
+    kind = KINDS[next(iter(askers.values()))["subject"]]
+    for position, subject in store.subjects(kind):
+        yield subject_of(store, systems, kind, position, subject)
+
+
+def subject_of(
+    store: Store, systems: Mapping[str, str], kind: SubjectKind[S], position: int, subject: S
+) -> MadeSubject:
+    """One subject with what systems made of it.
+
+    Args:
+        store: The run's store.
+        systems: Name of the asker of each system.
+        kind: What the subject is.
+        position: Its place in the run.
+        subject: The subject.
+    """
+    return MadeSubject(
+        position=position,
+        id=kind.id(subject),
+        group=kind.group(subject),
+        text=subject.candidate if isinstance(subject, Item) else "",
+        thumb=thumb(store.folder, position).is_file(),
+        blocks=tuple(_blocks(store, systems, position)),
+    )
+
+
+def _blocks(store: Store, systems: Mapping[str, str], position: int) -> Iterator[Block]:
+    for system, name in systems.items():
+        outcome = store.score(name, position)
+        if isinstance(outcome, ItemFailure):
+            yield Block(system, (), outcome.message)
+        elif outcome is not None:
+            yield Block(system, parts_of(outcome.detail))
+
+
+def _failures(store: Store, name: str, n: int) -> Iterator[tuple[str, ItemFailure]]:
+    kind = store.kind_of(name)
+    found = {position: failure for position, failure in store.failures(name) if position < n}
+    for position, subject in store.subjects(kind, list(found)):
+        yield kind.id(subject), found[position]
+
+
+def _values(log: Mapping[str, Any], systems: Mapping[str, str]) -> Table:
+    """Mean of each value of each system, and what it measures."""
+    results = manifest.results(log)
+    described = {entry["name"]: entry["values"] for entry in log["metrics"]}
+    rows = [
+        {
+            "system": system,
+            "value": value["name"],
+            **estimate_cells("mean", results[name].values[value["name"]]),
+            "n": results[name].values[value["name"]].n,
+            "help": value["help"],
+        }
+        for system, name in systems.items()
+        if name in results
+        for value in described[name]
+        if value["name"] in results[name].values
+    ]
+    columns = (
+        Column("system", _one(log, "Language", "System"), "text"),
+        Column("value", "Value", "text"),
+        Column("mean", "Mean", interval=True),
+        Column("n", _one(log, "Pictures", "Rows"), "count"),
+        Column("help", "What it measures", "text"),
+    )
+    return Table("values", "Values", columns, tuple(rows), by="system")
+
+
+def _one(log: Mapping[str, Any], of_reviews: str, of_rows: str) -> str:
+    return of_reviews if log["kind"] == reviews.KIND else of_rows
+
+
+def _cautions(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[tuple[str, str]]:
+    """System and caution."""
+    results = manifest.results(log)
+    named = [(system, results[name]) for system, name in systems.items() if name in results]
+    return [(system, caution) for system, result in named for caution in result.cautions]
+
+
+def _categories(
+    store: Store, systems: Mapping[str, str], askers: Mapping[str, Any], n: int
+) -> Table:
+    """Per system that sorts: how many subjects fell into each category."""
+    rows = []
+    for system, name in systems.items():
+        if "categories" in askers[name]["config"]:
+            counts = Counter(category_of(parts_of(detail)) for _, detail in store.details(name, n))
+            rows += [
+                {"system": system, "category": category, "n": count}
+                for category, count in counts.most_common()
+            ]
+    columns = (
+        Column("system", "System", "text"),
+        Column("category", "Category", "text"),
+        Column("n", "Rows", "count"),
+    )
+    return Table("categories", "Categories", columns, tuple(rows), by="system")
+
+
+def _failed(log: Mapping[str, Any], failures: Sequence[tuple[str, str, str]]) -> Table:
+    """What could not be made, and why; so many as a page holds."""
+    columns = (
+        Column("id", _one(log, "Picture", "Row"), "text"),
+        Column("system", _one(log, "Language", "System"), "text"),
+        Column("reason", "Reason", "text"),
+    )
+    keys = [column.key for column in columns]
+    rows = tuple(dict(zip(keys, one, strict=True)) for one in failures[:_MAX_FAILURES])
+    more = len(failures) - len(rows)
+    return Table(
+        "failures", "Failures", columns, rows, notes=(f"and {more:,} more",) if more else ()
+    )

@@ -1,0 +1,1 @@
+"""Sequences of pictures: storylines are extracted, judged and measured."""

@@ -1,0 +1,416 @@
+"""``beholder narrate``: extract storylines from pictures, judge them, find breaks, compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from beholder.errors import ConfigError
+from beholder.kinds.narratives.config import (
+    CaptionOptions,
+    CoherenceOptions,
+    CollectionOptions,
+    HybridOptions,
+    NarrateConfig,
+    Part,
+)
+from beholder.kinds.narratives.settings import Extraction, Method, Voting
+from beholder.terminal.groups import Data, OutFile, RunOut, StorylineDataGroup, StorylineRunGroup
+from beholder.terminal.printing import (
+    close,
+    say,
+    say_left_out,
+    tell_plan,
+    tell_result,
+    tell_tables,
+    too_many,
+)
+
+app = App(
+    name="narrate",
+    help="Sequences of pictures: extract storylines, judge them, find breaks, compare sources.",
+    help_format="markdown",
+)
+FLAT = Parameter(name="*")
+_SHOWN = 10
+_TOLD = ("tables", "steps", "cost", "hybrid", "examples", "models", "theta", "judges")
+
+
+@FLAT
+@dataclass(frozen=True)
+class TableGroup:
+    """How a table of pictures is read.
+
+    Attributes:
+        column: A column of the pictures under another name, as date=month; repeatable.
+        year: Year of dates that name none.
+    """
+
+    column: tuple[str, ...] = ()
+    year: int | None = None
+
+    @property
+    def by_field(self) -> dict[str, str]:
+        """Column by field.
+
+        Raises:
+            ConfigError: What was given is no pair.
+        """
+        pairs = {pair: pair.partition("=") for pair in self.column}
+        for pair, (name, _, column) in pairs.items():
+            if not (name and column):
+                raise ConfigError(f"--column {pair!r}: expected FIELD=COLUMN, such as date=month")
+        return {name: column for name, _, column in pairs.values()}
+
+
+@FLAT
+@dataclass(frozen=True)
+class CaptionGroup(CaptionOptions):
+    """How captions are written."""
+
+    judge: Annotated[
+        str | None,
+        Parameter(name="--captioner", help="Judge that writes captions; --judge if none is named."),
+    ] = None
+
+
+@FLAT
+@dataclass(frozen=True)
+class VoteGroup(Voting):
+    """How storylines are rated.
+
+    Attributes:
+        example: ID=RATING of a sequence of the file that judges see as an example, repeatable. It
+            is left out; all others are rated with and without examples.
+    """
+
+    judges: Annotated[int, Parameter(alias="-K")] = 3
+    examples: Annotated[dict[str, int], Parameter(parse=False)] = field(default_factory=dict)
+    example: tuple[str, ...] = ()
+
+    @property
+    def voting(self) -> Voting:
+        """The same with examples by id.
+
+        Raises:
+            ConfigError: What was given is no id with a rating, or an id is given twice.
+        """
+        found: dict[str, int] = {}
+        for given in self.example:
+            name, _, rating = given.rpartition("=")
+            if not name or not rating.isdecimal():
+                raise ConfigError(f"--example {given!r}: expected ID=RATING, such as human-5=8")
+            if name in found:
+                raise ConfigError(f"--example {given!r}: {name} has a rating already")
+            found[name] = int(rating)
+        return Voting(self.judges, self.temperature, self.context, self.anchors, found)
+
+
+@FLAT
+@dataclass(frozen=True)
+class StepVoteGroup(VoteGroup):
+    """How steps are rated; there are no examples of steps."""
+
+    judges: Annotated[int, Parameter(alias="-K")] = 1
+    anchors: Annotated[bool, Parameter(parse=False)] = False
+    example: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
+
+
+@FLAT
+@dataclass(frozen=True)
+class SourceGroup:
+    """The judge, and what it sees.
+
+    Attributes:
+        judge: Judge that rates, such as openai:MODEL, or people:FILE for what annotators said;
+            repeatable, to compare judges.
+        pictures: Folder, or file with a row per picture, that sequences name.
+        max_side: Longer side of a picture that is shown, in pixels.
+    """
+
+    judge: tuple[str, ...] = ()
+    pictures: str | None = None
+    max_side: int = 512
+    columns: TableGroup = field(default_factory=TableGroup)
+    captions: CaptionGroup = field(default_factory=CaptionGroup)
+
+
+@FLAT
+@dataclass(frozen=True)
+class EndGroup:
+    """What to extract.
+
+    Attributes:
+        k: Pictures of a storyline.
+        source: Id of the first picture.
+        target: Id of the last picture.
+        like: File of sequences whose ends and lengths to take instead.
+    """
+
+    k: Annotated[int | None, Parameter(name="-k")] = None
+    source: str | None = None
+    target: str | None = None
+    like: Path | None = None
+
+
+@app.command
+def extract(
+    pictures: Data,
+    /,
+    *,
+    out: OutFile,
+    ends: EndGroup = EndGroup(),
+    how: Annotated[Extraction, FLAT] = Extraction(),
+    embedder: str = "handcrafted",
+    columns: TableGroup = TableGroup(),
+    rows: StorylineDataGroup = StorylineDataGroup(),
+) -> None:
+    """Extract storylines from a collection of pictures.
+
+    Example: `beholder narrate extract photos/ -k 8 -o stories.jsonl`
+
+    Args:
+        pictures: Folder, or file with a row per picture.
+        out: JSONL file of sequences to write.
+        embedder: npz:FILE, clip:NAME or handcrafted.
+    """
+    from beholder.data import write_storylines
+    from beholder.kinds.narratives.extraction import ExtractConfig, extract_storylines
+    from beholder.kinds.narratives.report import extraction_table
+
+    made = extract_storylines(
+        ExtractConfig(
+            CollectionOptions(pictures, columns.by_field, columns.year),
+            ends.k,
+            ends.source,
+            ends.target,
+            ends.like,
+            embedder,
+            how,
+            rows,
+        )
+    )
+    say_left_out(made.bad_rows)
+    say_left_out(made.unusable[:_SHOWN])
+    if len(made.unusable) > _SHOWN:
+        say_left_out([f"{len(made.unusable) - _SHOWN} more pictures"])
+    write_storylines(out, (each.storyline for each in made.found))
+    tell_tables(extraction_table(made.found))
+    say(f"beholder: time: {made.found[0].time}")
+    for warning in dict.fromkeys(w for each in made.found for w in each.path.warnings):
+        say(f"beholder: warning: {warning}")
+    distinct = len({tuple(f.id for f in each.storyline.frames) for each in made.found})
+    if distinct < len(made.found):
+        say(
+            f"beholder: {len(made.found)} storylines, {distinct} of them different; replications of"
+            " maxmin, maps and trails differ only where dates leave the order of pictures open,"
+            " --alternatives asks for paths that differ"
+        )
+    if not made.learned:
+        say(
+            f"beholder: {made.embedder} vectors tell looks, not meaning; clip:NAME or npz:FILE"
+            " brings learned ones"
+        )
+    say(f"{made.found[0].signature}\nsequences: {out}")
+
+
+@app.command
+def judge(
+    sequences: Data,
+    /,
+    *,
+    by: tuple[Literal["captions", "sight", "hybrid"], ...] = ("captions", "sight"),
+    out: RunOut = None,
+    source: SourceGroup = SourceGroup(),
+    votes: VoteGroup = VoteGroup(),
+    hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
+    run: StorylineRunGroup = StorylineRunGroup(),
+) -> int:
+    """Have judges rate whole sequences from 1 to 10; run it again to go on.
+
+    Example: `beholder narrate judge stories.jsonl --judge openai:gpt-4.1 --by captions`
+
+    Args:
+        sequences: A .jsonl, .csv or .parquet file with a sequence a row.
+        by: Ways of judging; repeatable.
+        out: Run directory; runs/NAME if none is named.
+    """
+    return _run(_config(sequences, out, by, source, run, voting=votes.voting, hybrid=hybrid), run)
+
+
+@app.command
+def transitions(
+    sequences: Data,
+    /,
+    *,
+    by: Method = "sight",
+    out: RunOut = None,
+    source: SourceGroup = SourceGroup(),
+    votes: StepVoteGroup = StepVoteGroup(),
+    coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
+    human: str = "human",
+    run: StorylineRunGroup = StorylineRunGroup(),
+) -> int:
+    """Have judges rate each step from 1 to 10, and name the weakest links.
+
+    Example: `beholder narrate transitions stories.jsonl --judge openai:gpt-4.1`
+
+    Args:
+        sequences: A .jsonl, .csv or .parquet file with a sequence a row.
+        by: How judges see the steps.
+        out: Run directory; runs/NAME if none is named.
+        human: Name of the human source.
+    """
+    parts: tuple[Part, ...] = (
+        ("transitions", "coherence") if coherence.embedder else ("transitions",)
+    )
+    options = {"voting": votes.voting, "coherence": coherence, "human": human, "steps_by": by}
+    return _run(_config(sequences, out, parts, source, run, **options), run)
+
+
+@FLAT
+@dataclass(frozen=True)
+class ComparedGroup:
+    """What is compared.
+
+    Attributes:
+        by: Ways of judging; repeatable. captions and sight if a judge is named, else none.
+        steps_by: How judges of steps see them.
+        human: Name of the human source.
+    """
+
+    by: tuple[Literal["captions", "sight", "hybrid", "transitions"], ...] = ()
+    steps_by: Method = "sight"
+    human: str = "human"
+
+
+@app.command
+def compare(
+    sequences: Data,
+    /,
+    *,
+    compared: ComparedGroup = ComparedGroup(),
+    out: RunOut = None,
+    source: SourceGroup = SourceGroup(),
+    votes: VoteGroup = VoteGroup(),
+    hybrid: Annotated[HybridOptions, FLAT] = HybridOptions(),
+    coherence: Annotated[CoherenceOptions, FLAT] = CoherenceOptions(),
+    run: StorylineRunGroup = StorylineRunGroup(),
+) -> int:
+    """Compare sources of sequences: scores, reliability, coherence, effects, costs, film strips.
+
+    Without --judge only coherence is measured.
+
+    Example: `beholder narrate compare stories.jsonl --embedder handcrafted`
+
+    Args:
+        sequences: A .jsonl, .csv or .parquet file with a sequence a row.
+        out: Run directory; runs/NAME if none is named.
+    """
+    judged: tuple[Part, ...] = compared.by or (("captions", "sight") if source.judge else ())
+    parts: tuple[Part, ...] = (*judged, "coherence") if coherence.embedder else judged
+    options = {
+        "voting": votes.voting,
+        "hybrid": hybrid,
+        "coherence": coherence,
+        "human": compared.human,
+        "steps_by": compared.steps_by,
+    }
+    return _run(_config(sequences, out, parts, source, run, **options), run)
+
+
+def _config(
+    sequences: str,
+    out: Path | None,
+    parts: tuple[Part, ...],
+    source: SourceGroup,
+    run: StorylineRunGroup,
+    **options: Any,
+) -> NarrateConfig:
+    """The run that a command asks for; ``options`` are fields that not every command has."""
+    from beholder.run.session import default_out
+
+    return NarrateConfig(
+        sequences,
+        out or default_out(sequences),
+        parts,
+        source.judge or None,
+        max_side=source.max_side,
+        collection=CollectionOptions(source.pictures, source.columns.by_field, source.columns.year),
+        captions=source.captions,
+        rows=run.rows,
+        judging=run.judging,
+        work=run.work.found(),
+        **options,
+    )
+
+
+def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
+    """Carry a run out, print and draw it; gives the exit code."""
+    from beholder.kinds.narratives.engine import plan_narratives, run_narratives
+    from beholder.kinds.narratives.inputs import read_inputs
+    from beholder.kinds.narratives.report import terminal_tables, write_study
+    from beholder.kinds.narratives.results import cost_table
+    from beholder.terminal.progress import TerminalProgress
+
+    inputs = read_inputs(config)
+    _say_costs(config, cost_table(config, inputs))
+    if run.finish.dry_run:
+        return tell_plan(plan_narratives(config, inputs), config.out)
+    with TerminalProgress() as progress:
+        study, bad_rows = run_narratives(config, progress, inputs)
+    say_left_out(bad_rows)
+    report = write_study(config.out)
+    plain = {name: study[name] for name in _TOLD}
+    tell_result(plain, terminal_tables(study), run.finish.as_json)
+    unreadable = study["unreadable"]
+    if unreadable:
+        say(
+            f"beholder: {len(unreadable)} pictures could not be read (is --images right?); "
+            f"the first: {unreadable[0]}"
+        )
+    return close(
+        config.out, progress, report, too_many(_failures(study), run.finish.allow_failed), "done"
+    )
+
+
+def _say_costs(config: NarrateConfig, cost: Mapping[str, Any]) -> None:
+    """Print what a run will judge and what that may cost."""
+    say(
+        f"{cost['n_narratives']} narratives of {cost['n_pictures']} pictures;"
+        f" parts: {', '.join(config.parts)}"
+    )
+    if not config.judged or not config.models:
+        return
+    for unit in ("seconds", "tokens"):
+        row = cost[unit]
+        pays = row["break_even"]
+        when = "never" if pays is None else f"from {pays:,.0f} narratives on"
+        say(
+            f"{unit}, {cost['judges']} ratings of each narrative: captions"
+            f" {row['captions_total']:,.0f} (again: {row['captions_again']:,.0f}),"
+            f" sight {row['sight_total']:,.0f};"
+            f" captions pay {when} [{row['basis']}]"
+        )
+
+
+def _failures(study: Mapping[str, Any]) -> list[str]:
+    """Narratives with failures, each with its first reason."""
+    return [
+        f"{narrative['id']}: {reasons[0]}"
+        for narrative in study["narratives"]
+        if (reasons := _reasons(narrative))
+    ]
+
+
+def _reasons(narrative: Mapping[str, Any]) -> list[str]:
+    votes = [vote for votes in narrative["votes"].values() for vote in votes]
+    votes += [vote for step in narrative["steps"] for vote in step]
+    found = [vote["failure"] for vote in votes if vote["failure"]]
+    if narrative["coherence_failure"]:
+        found.append(narrative["coherence_failure"])
+    return found

@@ -1,0 +1,269 @@
+"""Everything a run over narratives is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from beholder.errors import ConfigError
+from beholder.kinds.narratives.settings import (
+    JSD,
+    LEAST_SIDE,
+    PEOPLE,
+    Base,
+    Method,
+    Rule,
+    Scale,
+    Voting,
+)
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
+
+if TYPE_CHECKING:
+    from beholder.run.session import Means
+
+Part: TypeAlias = Literal["captions", "sight", "hybrid", "transitions", "coherence"]
+PARTS: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
+
+CONCURRENCY = 16
+"""Storylines judged at once, where nobody says otherwise: each holds all its pictures."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of rating whole storylines.
+
+    Attributes:
+        by: What the judge sees.
+        judge: Spec of the judge.
+        examples: Whether it is shown rated storylines of the collection.
+        name: What tables call it; the judge is named where there are several.
+    """
+
+    by: Method
+    judge: str
+    examples: bool
+    name: str
+
+
+@dataclass(frozen=True)
+class CollectionOptions:
+    """The pictures that storylines are made of.
+
+    Attributes:
+        source: File or folder of the pictures that storylines name by id; None when they are
+            written out. Coherence is scaled over all of it.
+        columns: Which column holds a field, where it has another name.
+        year: Year of dates that name none.
+    """
+
+    source: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    year: int | None = None
+
+
+@dataclass(frozen=True)
+class CaptionOptions:
+    """How captions are written, for pictures that bring none.
+
+    Attributes:
+        judge: Spec of the judge that writes; None takes the one that rates, of several the first.
+        min_words: Fewest words of a caption.
+        max_words: Most words of a caption.
+        language: Language of captions.
+        connections: Whether to tell as well what may connect a picture to others of a story.
+    """
+
+    judge: str | None = None
+    min_words: int = 150
+    max_words: int = 200
+    language: str = "English"
+    connections: bool = False
+
+
+@dataclass(frozen=True)
+class HybridOptions:
+    """How ratings by captions and by sight are combined.
+
+    Attributes:
+        share: Share of the storylines that judges look at, 0 to 1.
+        rule: Which ones: ``uncertain`` (where judges by captions disagree most) or ``top``.
+        weight: Share of sight where both ways judged, 0 to 1; learned if it is not given.
+
+    Raises:
+        ConfigError: A number is out of its range, or there is no such rule.
+    """
+
+    share: float = 0.3
+    rule: Rule = "uncertain"
+    weight: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("share", self.share), ("weight", self.weight)):
+            if value is not None and not 0.0 <= value <= 1.0:
+                raise ConfigError(f"{name}={value}: expected a number from 0 to 1")
+        if self.rule not in ("uncertain", "top"):
+            raise ConfigError(f"rule={self.rule!r}: expected 'uncertain' or 'top'")
+
+
+@dataclass(frozen=True)
+class CoherenceOptions:
+    """How coherence is measured.
+
+    Attributes:
+        embedder: Embedder of images: npz:FILE, clip:NAME or handcrafted; without one, coherence is
+            not measured.
+        jsd: Topic term of theta.
+        base: Base of its logarithm, or e.
+        scale: Scale of theta: ``raw``, or ``minmax`` over the collection.
+        topics: Topics that enter theta: labels:NAME, clusters or clusters:umap.
+    """
+
+    embedder: str | None = None
+    jsd: JSD = "divergence"
+    base: Base = 2.0
+    scale: Scale = "raw"
+    topics: str | None = None
+
+
+@dataclass(frozen=True)
+class NarrateConfig:
+    """What to judge and measure, how, and where to keep it.
+
+    Attributes:
+        sequences: File of storylines, or a word for storylines given in Python.
+        out: The run directory.
+        parts: What to do: rate by captions, by sight, by both (hybrid), rate each step, measure
+            coherence.
+        judge: Spec of the judge that rates, or of several whose ratings are compared;
+            ``people:FILE`` for what annotators said.
+        steps_by: How judges of steps see them.
+        max_side: Pixels of the longer side of a picture that is shown.
+        human: Name of the human source.
+        collection: The pictures.
+        voting: How many judges, their temperature, context, anchors, examples.
+        captions: How captions are written.
+        hybrid: How both ways of judging are combined.
+        coherence: How coherence is measured.
+        rows: Which storylines are taken; a wrong row of the collection stops a run, too.
+        judging: How judges are asked.
+        work: How much at once, what is kept, what may be spent.
+
+    Raises:
+        ConfigError: Nothing is to be done, or what it needs was not named.
+    """
+
+    sequences: str
+    out: Path
+    parts: tuple[Part, ...]
+    judge: str | tuple[str, ...] | None = None
+    steps_by: Method = "sight"
+    max_side: int = 512
+    human: str = "human"
+    collection: CollectionOptions = field(default_factory=CollectionOptions)
+    voting: Voting = field(default_factory=Voting)
+    captions: CaptionOptions = field(default_factory=CaptionOptions)
+    hybrid: HybridOptions = field(default_factory=HybridOptions)
+    coherence: CoherenceOptions = field(default_factory=CoherenceOptions)
+    rows: DataOptions = field(default_factory=DataOptions)
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    work: WorkOptions = field(default_factory=WorkOptions)
+
+    def __post_init__(self) -> None:
+        unknown = [part for part in self.parts if part not in PARTS]
+        if unknown:
+            raise ConfigError(f"parts {self.parts}: expected some of {', '.join(PARTS)}")
+        if not self.parts:
+            raise ConfigError(
+                "nothing was asked for: name an --embedder (coherence), a --judge (ratings) or both"
+            )
+        if self.judged and not self.judges:
+            raise ConfigError("no judge was named; give one, such as --judge openai:MODEL")
+        self._check_several()
+        if "coherence" in self.parts and self.coherence.embedder is None:
+            raise ConfigError(
+                "coherence needs vectors; name an --embedder: npz:FILE, clip:NAME or handcrafted"
+            )
+        if self.max_side < LEAST_SIDE:
+            raise ConfigError(f"max_side={self.max_side}: expected at least {LEAST_SIDE} pixels")
+
+    def _check_several(self) -> None:
+        if len(set(self.judges)) < len(self.judges):
+            raise ConfigError(
+                f"judges {', '.join(self.judges)}: one is named twice; -K asks one model repeatedly"
+            )
+        if self.people and "hybrid" in self.parts:
+            raise ConfigError(f"hybrid judging asks a model; {self.people[0]} is people")
+        if self.people and not self.models and "captions" in self.parts:
+            raise ConfigError(f"{self.people[0]} judged by sight; add --by sight")
+        alone = [part for part in self.parts if part in ("hybrid", "transitions")]
+        if len(self.judges) > 1 and alone:
+            raise ConfigError(
+                f"{alone[0]} takes one judge, got {len(self.judges)}; give each judge a run of its"
+                " own and put the runs side by side with 'beholder compare RUN RUN'"
+            )
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Specs of the judges that rate."""
+        if self.judge is None:
+            return ()
+        return (self.judge,) if isinstance(self.judge, str) else tuple(self.judge)
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Judges that are people: ``people:FILE``."""
+        return tuple(judge for judge in self.judges if judge.startswith(PEOPLE))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Judges that are asked."""
+        return tuple(judge for judge in self.judges if judge not in self.people)
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways of rating whole storylines; with examples only where all are rated without."""
+        asked: dict[Method, bool] = {"captions": self.by_captions, "sight": self.by_sight}
+        found = []
+        for by in (by for by, is_asked in asked.items() if is_asked):
+            for examples in (
+                (False, True) if self.voting.examples and by in self.parts else (False,)
+            ):
+                people = () if by == "captions" or examples else self.people
+                for judge in (one for one in self.judges if one in (*self.models, *people)):
+                    name = f"{by} with examples" if examples else by
+                    name = f"{name} [{judge}]" if len(self.judges) > 1 else name
+                    found.append(Way(by, judge, examples, name))
+        return tuple(found)
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge is asked anything."""
+        return bool({"captions", "sight", "hybrid", "transitions"} & set(self.parts))
+
+    @property
+    def by_captions(self) -> bool:
+        """Whether storylines are rated by captions."""
+        return bool({"captions", "hybrid"} & set(self.parts))
+
+    @property
+    def by_sight(self) -> bool:
+        """Whether storylines, or a share of them, are rated by sight."""
+        return bool({"sight", "hybrid"} & set(self.parts))
+
+    @property
+    def folder(self) -> Path:
+        """What image paths are relative to: ``rows.media_root``, else where the pictures lie."""
+        if self.rows.media_root is not None:
+            return self.rows.media_root
+        source = Path(self.collection.source or self.sequences)
+        return source if source.is_dir() else source.parent
+
+    @property
+    def means(self) -> Means:
+        """With what the run works."""
+        from beholder.run.session import Means  # help reads the options of this module
+
+        work = replace(self.work, concurrency=self.work.concurrency or CONCURRENCY)
+        return Means(self.judging, work, self.folder)

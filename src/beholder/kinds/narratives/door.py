@@ -1,0 +1,180 @@
+"""``beholder.narrate``: storylines from collections of pictures, judged and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+from beholder.api.run import Run
+from beholder.errors import DataError
+from beholder.judges import Judge
+from beholder.kinds.narratives import results
+from beholder.kinds.narratives.config import (
+    CaptionOptions,
+    CoherenceOptions,
+    CollectionOptions,
+    HybridOptions,
+    NarrateConfig,
+    Part,
+)
+from beholder.kinds.narratives.engine import run_narratives
+from beholder.kinds.narratives.extraction import ExtractConfig, Extractions, extract_storylines
+from beholder.kinds.narratives.inputs import read_inputs
+from beholder.kinds.narratives.settings import Extraction, Method, Voting
+from beholder.options import DataOptions, Options, grouped
+from beholder.records import Storyline
+from beholder.run.session import Progress, Quiet, default_out
+
+__all__ = [
+    "CaptionOptions",
+    "CoherenceOptions",
+    "CollectionOptions",
+    "Extraction",
+    "HybridOptions",
+    "Voting",
+    "compare",
+    "extract",
+]
+
+
+@dataclass(frozen=True)
+class NarrativesRun(Run):
+    """A run that judged and measured storylines."""
+
+    @property
+    def study(self) -> Mapping[str, Any]:
+        """Tables, and every storyline with its votes: the content of ``study.json``."""
+        return results.read(self.path)
+
+
+def extract(
+    pictures: str | Path | CollectionOptions,
+    *,
+    k: int | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    like: str | Path | None = None,
+    embedder: str = "handcrafted",
+    how: Extraction | None = None,
+    rows: DataOptions | None = None,
+) -> Extractions:
+    """Extract storylines from a collection of pictures; asks nobody.
+
+    Args:
+        pictures: A folder, or a file with a row per picture.
+        k: Pictures of a storyline; leave it out where ``like`` is given.
+        source: Id of the first picture.
+        target: Id of the last picture.
+        like: File of storylines whose ends and lengths to take instead.
+        embedder: ``npz:FILE``, ``clip:NAME`` or ``handcrafted``.
+        how: Method and its options; None takes the exact max-min path.
+        rows: Which pictures are taken.
+
+    Returns:
+        The storylines with their paths, and what was left out.
+
+    Raises:
+        ConfigError: An option is wrong, or there is no such storyline.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+    """
+    config = ExtractConfig(
+        collection=_collection(pictures),
+        k=k,
+        source=source,
+        target=target,
+        like=None if like is None else Path(like),
+        embedder=embedder,
+        how=how or Extraction(),
+        rows=rows or DataOptions(),
+    )
+    return extract_storylines(config)
+
+
+def compare(
+    storylines: str | Path | Iterable[Storyline],
+    by: Sequence[Part] | None = None,
+    *,
+    judge: str | Judge | Sequence[str | Judge] | None = None,
+    pictures: str | Path | CollectionOptions | None = None,
+    voting: Voting | None = None,
+    coherence: str | CoherenceOptions | None = None,
+    captions: CaptionOptions | None = None,
+    hybrid: HybridOptions | None = None,
+    steps_by: Method = "sight",
+    human: str = "human",
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> NarrativesRun:
+    """Judge and measure storylines and compare their sources.
+
+    Args:
+        storylines: A file with a storyline a row, or storylines.
+        by: What to do: ``captions``, ``sight``, ``hybrid``, ``transitions``, ``coherence``. None
+            rates by captions and by sight where a judge is named, and measures coherence where an
+            embedder is.
+        judge: Judge that rates, such as ``openai:MODEL``, or several that are compared.
+        pictures: Folder or file of the pictures that storylines name by id.
+        voting: How many judges, their temperature, context, anchors, examples.
+        coherence: Embedder (``npz:FILE``, ``clip:NAME``, ``handcrafted``) or all its options.
+        captions: How captions are written, for pictures that bring none.
+        hybrid: How both ways of judging are combined.
+        steps_by: How judges of steps see them: ``sight`` or ``captions``.
+        human: Name of the human source.
+        out: Run directory. None takes ``runs/`` and the name of the file, or a new temporary folder
+            for storylines given in Python.
+        progress: Hears how the run goes on.
+        options: Those of every door; see ``beholder.score``.
+
+    Returns:
+        The finished run; its ``study`` holds all tables.
+
+    Raises:
+        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
+        RunError: The run directory is busy or holds another run.
+    """
+    file = str(storylines) if isinstance(storylines, str | Path) else None
+    measured = CoherenceOptions(coherence) if isinstance(coherence, str) else coherence
+    rows, judging, work = grouped(options)
+    config = NarrateConfig(
+        sequences=file or "storylines",
+        out=Path(out) if out is not None else default_out(file),
+        parts=tuple(by) if by is not None else _usual(judge, measured),
+        judge=_named(judge),
+        collection=CollectionOptions() if pictures is None else _collection(pictures),
+        steps_by=steps_by,
+        human=human,
+        voting=voting or Voting(),
+        captions=captions or CaptionOptions(),
+        hybrid=hybrid or HybridOptions(),
+        coherence=measured or CoherenceOptions(),
+        rows=rows,
+        judging=judging,
+        work=work,
+    )
+    given: Iterable[Storyline | DataError] | None = None
+    if not isinstance(storylines, str | Path):
+        given = storylines
+    inputs = read_inputs(config, given)
+    _, bad_rows = run_narratives(config, progress or Quiet(), inputs)
+    return NarrativesRun(config.out, bad_rows=tuple(bad_rows))
+
+
+def _collection(pictures: str | Path | CollectionOptions) -> CollectionOptions:
+    return CollectionOptions(str(pictures)) if isinstance(pictures, str | Path) else pictures
+
+
+def _named(judge: str | Judge | Sequence[str | Judge] | None) -> str | tuple[str, ...] | None:
+    if judge is None or isinstance(judge, str):
+        return judge
+    if isinstance(judge, Judge):
+        return judge.named()
+    return tuple(one.named() if isinstance(one, Judge) else one for one in judge)
+
+
+def _usual(judge: object, coherence: CoherenceOptions | None) -> tuple[Part, ...]:
+    judged: tuple[Part, ...] = ("captions", "sight") if judge else ()
+    return (*judged, "coherence") if coherence is not None else judged

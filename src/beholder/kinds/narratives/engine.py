@@ -1,0 +1,211 @@
+"""Runs over narratives: captions, ratings by captions and by sight, of steps, and coherence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from beholder.errors import ConfigError, DataError
+from beholder.kinds.narratives import results
+from beholder.kinds.narratives.config import NarrateConfig
+from beholder.kinds.narratives.cost import spent_on
+from beholder.kinds.narratives.hybrid import choose
+from beholder.kinds.narratives.inputs import Inputs, read_inputs
+from beholder.kinds.narratives.judging import CaptionFrame, JudgeAsker, Rater, RateStoryline
+from beholder.kinds.narratives.measuring import EmbeddedPictures, MeasureCoherence
+from beholder.kinds.narratives.stages import StageFindings, judged, n_seen, stages
+from beholder.metrics.asker import Asker
+from beholder.records import Frame
+from beholder.run import manifest
+from beholder.run.asked import Asked
+from beholder.run.plan import PlannedAsker, RunPlan, plan
+from beholder.run.session import Progress, Session
+from beholder.run.subjects import FRAME, STORYLINE
+
+KIND = "narratives"
+
+
+def run_narratives(
+    config: NarrateConfig, progress: Progress, inputs: Inputs | None = None
+) -> tuple[dict[str, Any], list[DataError]]:
+    """Judge and measure what a run still lacks, and write the study.
+
+    Args:
+        config: The run.
+        progress: Hears how it goes on, picture by picture and storyline by storyline.
+        inputs: What the run works on, where it has been read already.
+
+    Returns:
+        The study, as ``study.json`` holds it, and the rows that were left out.
+
+    Raises:
+        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+        RunError: The folder is busy or holds another run, or the run cannot go on.
+        KeyboardInterrupt: Passed on, after the store has all that was finished.
+    """
+    inputs = inputs or read_inputs(config)
+    askers = stages(config, inputs)
+    with Session.open(
+        config.out, KIND, means=config.means, askers=askers.values(), progress=progress
+    ) as session:
+        _check_apart(session, config.models)
+        n, digest = session.take(STORYLINE, inputs.storylines)
+        asked = {name: _add(session, name, one, config, inputs) for name, one in askers.items()}
+        source, n_bad = Path(config.sequences).name, len(inputs.bad_rows)
+        log = manifest.Log(source, digest, n, n_bad, _settings(config))
+        if (
+            session.begin(log, _shared(asked.values(), inputs))
+            or not (config.out / results.STUDY).is_file()
+        ):
+            found = _ask(session, asked, config, inputs)
+            study = results.build(config, found)
+            results.write(config, study, found)
+            session.close()
+        else:
+            study = results.read(config.out)
+    return study, list(inputs.bad_rows)
+
+
+@dataclass(frozen=True)
+class NarrativesPlan(RunPlan):
+    """What a run over narratives would do.
+
+    Attributes:
+        n_items: Good storylines.
+        cost: Costs by captions and by sight, and from how many storylines captions pay, as
+            ``results.cost_table`` gives them.
+    """
+
+    cost: Mapping[str, Any]
+
+
+def plan_narratives(config: NarrateConfig, inputs: Inputs | None = None) -> NarrativesPlan:
+    """Read all input and say what the run would ask; nothing is asked, measured or written.
+
+    Captions that are still to be written count as long as they are asked for.
+
+    Args:
+        config: The run.
+        inputs: What the run works on, where it has been read already.
+
+    Raises:
+        ConfigError: An option is wrong, or a judge cannot do what is asked.
+        DataError: Rows are wrong and may not be skipped, or there are none.
+        RunError: The directory holds a run of another kind.
+    """
+    inputs = inputs or read_inputs(config)
+    manifest.check_kind(config.out, KIND)
+    askers = stages(config, inputs)
+    config.means.check(askers.values())
+    planned: list[PlannedAsker] = []
+    caption = askers.pop("caption", None)
+    if isinstance(caption, CaptionFrame):
+        # no two alike: equal questions would count once
+        texts = {f.id: f.caption or f"{caption.typical}{f.id}" for f in inputs.shown}
+        askers = {
+            name: replace(one, captions=texts) if isinstance(one, Rater) else one
+            for name, one in askers.items()
+        }
+        planned += plan([caption], FRAME, inputs.shown, config.out, config.means).askers
+    n = len(inputs.storylines)
+    few = {askers["sight"].name: n_seen(config, n)} if "sight" in askers else {}
+    by_storyline = list(askers.values())
+    planned += plan(
+        by_storyline, STORYLINE, inputs.storylines, config.out, config.means, at_most=few
+    ).askers
+    cost = results.cost_table(config, inputs)
+    return NarrativesPlan(n, inputs.bad_rows, tuple(planned), cost)
+
+
+def _check_apart(session: Session, judges: Sequence[str]) -> None:
+    """Refuse judges that are one: they would share their answers, and agree fully."""
+    if len(judges) < 2:
+        return
+    seen: dict[str, str] = {}
+    for judge in judges:
+        identity = session.tools.identity("judge", judge)
+        if identity in seen:
+            raise ConfigError(f"judges {seen[identity]} and {judge} are the same: {identity}")
+        seen[identity] = judge
+
+
+def _add(
+    session: Session, name: str, asker: Asker[Any], config: NarrateConfig, inputs: Inputs
+) -> Asked:
+    """Note what a stage will ask, and of what."""
+    if name == "caption":
+        return session.add(asker, FRAME, session.take(FRAME, inputs.shown)[0])
+    n = len(inputs.storylines)
+    jobs = n_seen(config, n) if name == "sight" else n
+    # what is measured costs nothing, so another embedder or a longer file is no other run
+    return session.add(asker, STORYLINE, n, jobs=jobs, renew=name == "coherence")
+
+
+def _shared(asked: Iterable[Asked], inputs: Inputs) -> dict[str, list[str]]:
+    """Pictures on which all outcomes of a stage depend: the collection, the examples."""
+    found = {}
+    for one in asked:
+        frames: Sequence[Frame] = ()
+        if isinstance(one.asker, MeasureCoherence):
+            frames = inputs.frames
+        elif isinstance(one.asker, RateStoryline):
+            frames = [frame for example, _ in one.asker.examples for frame in example.frames]
+        found[one.name] = [frame.image for frame in frames if frame.image is not None]
+    return found
+
+
+def _ask(
+    session: Session, asked: Mapping[str, Asked], config: NarrateConfig, inputs: Inputs
+) -> StageFindings:
+    """Ask stage by stage, each knowing what came out of the ones before."""
+    found = StageFindings(inputs, tuple(way.name for way in config.ways), config.voting.judges)
+
+    def ask(name: str, positions: Sequence[int] | None = None, **known: Any) -> None:
+        if name in asked:
+            session.map(asked[name].knowing(**known), positions=positions)
+            found.outcomes[name] = session.outcomes(asked[name])
+
+    if "coherence" in asked:  # first: what is wrong with vectors shows before anything is paid
+        found.pictures = _embedded(session, asked["coherence"].asker, config, inputs)
+        ask("coherence", pictures=found.pictures)
+    ask("caption")
+    captions = found.captions()
+    for way in (way for way in config.ways if way.by == "captions"):
+        ask(way.name, captions=captions)
+    if "hybrid" in config.parts:
+        found.seen = choose(found.table("captions"), config.hybrid.share, config.hybrid.rule)
+    for way in (way for way in config.ways if way.by == "sight"):
+        ask(way.name, positions=None if "sight" in config.parts else found.seen)
+    read: dict[str, Any] = {} if config.people else {"captions": captions}
+    ask("transitions", **read)
+    for name in judged(config):
+        asker = asked[name].asker if name in asked else None
+        if isinstance(asker, JudgeAsker) and session.answers is not None:
+            found.judges[name] = asker.identities(session.tools)["judge"]
+            found.spent[name] = spent_on(found.outcomes[name].values(), session.answers)
+    return found
+
+
+def _embedded(
+    session: Session, asker: Asker[Any], config: NarrateConfig, inputs: Inputs
+) -> EmbeddedPictures:
+    assert isinstance(asker, MeasureCoherence)
+    embedder = session.tools.image_embedder(asker.embedder)
+    return asker.embed(embedder, inputs.frames, config.folder)
+
+
+def _settings(config: NarrateConfig) -> dict[str, Any]:
+    """What fixes the study beside the askers' own settings."""
+    return {
+        "parts": list(config.parts),
+        "human": config.human,
+        "hybrid": asdict(config.hybrid),
+        "voting": asdict(config.voting),
+        "max_side": config.max_side,
+        "caption_words": [config.captions.min_words, config.captions.max_words],
+        "limit": config.rows.limit,
+        "skip_bad_rows": config.rows.skip_bad_rows,
+    }

@@ -1,0 +1,223 @@
+"""Captions first, pictures where it matters: screen all by captions, look at some, combine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from beholder import stats
+from beholder.errors import ConfigError
+from beholder.kinds.narratives.settings import Rule
+from beholder.kinds.narratives.storylines.space import Floats
+
+Checked: TypeAlias = Literal["looked at", "held out", "not looked at"]
+
+
+@dataclass(frozen=True, slots=True)
+class HybridCheck:
+    """Ratings against those by sight, over the mean of judges of each narrative.
+
+    Attributes:
+        narratives: ``looked at``: the combined ratings; they contain what they are held against.
+            ``held out``: narratives that were looked at, each predicted from its captions on a
+            scale learned from the others. ``not looked at``: predicted ratings, where sight was
+            asked of all narratives beside.
+        n: Narratives.
+        error: Root of the mean squared difference, in points of the scale.
+        error_of_mean: The same if each narrative got the mean by sight of those that the scale is
+            learned from; None for narratives that were looked at.
+        r: Pearson's correlation; None where it is not defined.
+        sd: SD of the ratings.
+        sd_sight: SD of the ratings by sight; where ``sd`` is far below, ratings are shrunk.
+    """
+
+    narratives: Checked
+    n: int
+    error: float
+    error_of_mean: float | None
+    r: float | None
+    sd: float | None
+    sd_sight: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hybrid:
+    """Ratings from both ways of judging.
+
+    Attributes:
+        ratings: (n, K), on the scale of sight; NaN where a judge has no caption rating, and for
+            narratives that were not looked at if captions are not trusted.
+        weight: Share of sight in a narrative that was judged both ways.
+        slope: Sight per caption rating: ``intercept + slope * caption`` is a caption rating on the
+            scale of sight.
+        intercept: See ``slope``.
+        n_seen: Narratives that were judged by sight as well.
+        learned: Whether the weight was learned.
+        trusted: Whether captions predict sight: on narratives that were held out their error is
+            below that of the mean, and the slope is above 0.
+        checks: How the ratings stand against sight.
+    """
+
+    ratings: tuple[tuple[float, ...], ...]
+    weight: float
+    slope: float
+    intercept: float
+    n_seen: int
+    learned: bool
+    trusted: bool
+    checks: tuple[HybridCheck, ...]
+
+
+def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
+    """The narratives to look at.
+
+    Args:
+        captions: (n, K) ratings by captions; NaN is missing. A narrative without any rating is
+            looked at first: captions have told nothing of it.
+        share: 0..1 of the narratives; rounded up.
+        rule: ``uncertain``: where judges disagree most. ``top``: the best rated.
+
+    Returns:
+        Positions in order.
+
+    Raises:
+        ConfigError: A share outside 0..1 or an unknown rule.
+    """
+    if not 0.0 <= share <= 1.0:
+        raise ConfigError(f"share={share}: expected a number from 0 to 1")
+    if rule not in ("uncertain", "top"):
+        raise ConfigError(f"rule={rule!r}: expected 'uncertain' or 'top'")
+    table = np.asarray(captions, dtype=np.float64)
+    known = ~np.isnan(table)
+    count = np.maximum(known.sum(axis=1), 1)
+    mean = np.where(known, table, 0.0).sum(axis=1) / count
+    spread = np.where(known, (table - mean[:, None]) ** 2, 0.0).sum(axis=1) / count
+    key = spread if rule == "uncertain" else mean
+    key = np.where(known.any(axis=1), np.round(key, 9), np.inf)  # ties stay ties
+    n_chosen = math.ceil(share * len(table) - 1e-9)
+    return sorted(int(i) for i in np.argsort(-key, kind="stable")[:n_chosen])
+
+
+def combine(
+    captions: ArrayLike,
+    sight: ArrayLike,
+    *,
+    weight: float | None = None,
+    withheld: ArrayLike | None = None,
+) -> Hybrid:
+    """Combine caption ratings of all narratives with sight ratings of some.
+
+    Caption ratings are put on the scale of sight by least squares over the narratives with both.
+    A narrative with both gets ``weight * sight + (1 - weight) * caption``, the others their caption
+    rating on that scale, judge by judge. A learned weight is the one with the least error against
+    what noiseless sight would say: with e_s = within-narrative variance of sight / K and e_c =
+    residual variance of the regression - e_s, it is e_c / (e_c + e_s).
+
+    Least squares pull ratings towards the mean, the more the less captions say of sight, and an
+    agreement of judges does not see it. So the scale is tried on narratives that are held out, one
+    by one. If its error there is not below that of giving each the mean, narratives that were not
+    looked at get no rating.
+
+    Args:
+        captions: (n, K) ratings; NaN is missing.
+        sight: (n, K) ratings; NaN where a narrative was not looked at.
+        weight: Share of sight, 0..1; None learns it.
+        withheld: (n, K) ratings by sight of narratives that were not looked at, where they are
+            known; they enter a check and nothing else.
+
+    Raises:
+        ConfigError: Tables of different shapes, a weight outside 0..1, or fewer than three
+            narratives with both to learn from.
+    """
+    words, looks = (np.asarray(t, dtype=np.float64) for t in (captions, sight))
+    if words.shape != looks.shape or words.ndim != 2:
+        raise ConfigError(f"hybrid: expected two (n, K) tables, got {words.shape}, {looks.shape}")
+    if weight is not None and not 0.0 <= weight <= 1.0:
+        raise ConfigError(f"weight={weight}: expected a number from 0 to 1")
+    both = ~np.isnan(words).any(axis=1) & ~np.isnan(looks).any(axis=1)
+    if both.sum() < 3:
+        raise ConfigError(
+            f"hybrid: {int(both.sum())} narratives have all ratings both ways, the scales need at"
+            " least 3; look at a larger share"
+        )
+    x, y = words[both].mean(axis=1), looks[both].mean(axis=1)
+    slope, intercept, residual = _calibration(x, y)
+    learned = weight is None
+    if weight is None:
+        weight = _learned_weight(looks[both], residual)
+    on_scale = intercept + slope * words
+    seen = ~np.isnan(looks)
+    unseen = np.asarray(np.isnan(looks).all(axis=1))
+    mixed = weight * looks + (1.0 - weight) * on_scale
+    # Where captions failed but sight did not, sight stands alone.
+    ratings = np.where(seen, np.where(np.isnan(mixed), looks, mixed), on_scale)
+    held_out = _held_out(x, y)
+    checks = [_check("looked at", ratings[both].mean(axis=1), y, None), held_out]
+    if withheld is not None:
+        hidden = np.where(unseen[:, None], np.asarray(withheld, dtype=np.float64), np.nan)
+        known = ~np.isnan(hidden + words).any(axis=1)
+        if known.any():
+            truth = hidden[known].mean(axis=1)
+            flat = np.full(len(truth), y.mean())
+            checks.append(_check("not looked at", on_scale[known].mean(axis=1), truth, flat))
+    trusted = slope > 0 and held_out.error < (held_out.error_of_mean or 0.0)
+    if not trusted:
+        ratings = np.where(unseen[:, None], np.nan, ratings)
+    return Hybrid(
+        ratings=tuple(tuple(float(value) for value in row) for row in ratings),
+        weight=float(weight),
+        slope=slope,
+        intercept=intercept,
+        n_seen=int((~unseen).sum()),
+        learned=learned,
+        trusted=trusted,
+        checks=tuple(checks),
+    )
+
+
+def _held_out(x: Floats, y: Floats) -> HybridCheck:
+    """Each narrative from a scale, and from a mean, that do not know it."""
+    predicted, flat = np.empty(len(x)), np.empty(len(x))
+    for one in range(len(x)):
+        others = np.arange(len(x)) != one
+        slope, intercept, _ = _calibration(x[others], y[others])
+        predicted[one] = intercept + slope * x[one]
+        flat[one] = y[others].mean()
+    return _check("held out", predicted, y, flat)
+
+
+def _check(narratives: Checked, ratings: Floats, sight: Floats, flat: Floats | None) -> HybridCheck:
+    several = len(sight) > 1
+    return HybridCheck(
+        narratives=narratives,
+        n=len(sight),
+        error=_rmse(ratings, sight),
+        error_of_mean=None if flat is None else _rmse(flat, sight),
+        r=stats.pearson(ratings, sight).value if len(sight) > 2 else None,
+        sd=float(ratings.std(ddof=1)) if several else None,
+        sd_sight=float(sight.std(ddof=1)) if several else None,
+    )
+
+
+def _rmse(a: Floats, b: Floats) -> float:
+    return float(np.sqrt(np.mean((a - b) ** 2)))
+
+
+def _calibration(x: Floats, y: Floats) -> tuple[float, float, float]:
+    centred = x - x.mean()
+    scatter = float(centred @ centred)
+    slope = float(centred @ y) / scatter if scatter > 0 else 0.0
+    intercept = float(y.mean() - slope * x.mean())
+    errors = y - intercept - slope * x
+    return slope, intercept, float(errors @ errors) / max(1, len(x) - 2)
+
+
+def _learned_weight(sight: Floats, residual: float) -> float:
+    judges = sight.shape[1]
+    noise = float(sight.var(axis=1, ddof=1).mean()) / judges if judges > 1 else 0.0
+    own = max(residual - noise, 0.0)
+    return own / (own + noise) if own + noise > 0 else 1.0

@@ -1,0 +1,386 @@
+"""What judges are asked of pictures and storylines: captions, ratings, ratings of single steps.
+
+Each judge's vote is kept apart, failures with their reasons. An outcome names the answers it rests
+on, so that a stage of a study can be billed from what is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from statistics import fmean
+from typing import Any, ClassVar, Literal, TypeVar
+
+from beholder.data import storyline_row
+from beholder.errors import ConfigError, ItemError, TransientError
+from beholder.judges import Draw
+from beholder.judges.answers import noted_keys
+from beholder.judges.operations import (
+    BreakKind,
+    Caption,
+    JudgedFrame,
+    Operation,
+    RatedExample,
+    RateSequence,
+    RateTransition,
+    Rating,
+)
+from beholder.kinds.narratives.measuring import digest
+from beholder.kinds.narratives.settings import LEAST_SIDE, Voting
+from beholder.kinds.narratives.views import Captions, by_caption, by_sight, known_data, picture
+from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
+from beholder.metrics.params import REQUIRED, param
+from beholder.metrics.tools import Tools
+from beholder.records import Frame, ItemFailure, ItemScore, Storyline
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one judge said of a storyline, or of one of its steps.
+
+    Attributes:
+        judge: Index of the judge, from 0.
+        value: 1 to 10, higher is better; None when there is none.
+        reason: The judge's own words.
+        failure: Why there is no value.
+        breaks: What breaks in the step, of ``BREAK_KINDS``; None where that was not told.
+    """
+
+    judge: int
+    value: int | None = None
+    reason: str = ""
+    failure: ItemFailure | None = None
+    breaks: tuple[BreakKind, ...] | None = None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Vote:
+        """The vote that ``dataclasses.asdict`` wrote."""
+        failure, breaks = row["failure"], row.get("breaks")
+        return cls(
+            **{
+                **row,
+                "failure": None if failure is None else ItemFailure(**failure),
+                "breaks": None if breaks is None else tuple(breaks),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class JudgeAsker(Asker[S]):
+    """Base of what asks a judge and keeps, in ``detail["answers"]``, the keys of its answers."""
+
+    judge: str = param(REQUIRED, "model that is asked", tool="judge")
+    context: str = param("", "what the collection is, in the user's own words")
+    max_side: int = param(512, "pixels of the longer side of a picture that is shown")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.max_side, int) or self.max_side < LEAST_SIDE:
+            raise ConfigError(f"max_side={self.max_side!r}: expected at least {LEAST_SIDE} pixels")
+
+    @abstractmethod
+    async def ask(self, subject: S, tools: Tools) -> ItemScore:
+        """Ask the judge; see ``Asker.evaluate``."""
+
+    async def evaluate(self, subject: S, tools: Tools) -> ItemScore:
+        """Ask, and note which answers were used."""
+        signature = self.signature(self.identities(tools))
+        with noted_keys() as keys:
+            try:
+                found = await self.ask(subject, tools)
+            except ItemError as error:
+                error.detail = {**error.detail, "answers": sorted(keys)}
+                raise
+        detail = {**found.detail, "answers": sorted(keys)}
+        return replace(found, signature=signature, detail=detail)
+
+
+@dataclass(frozen=True)
+class CaptionFrame(JudgeAsker[Frame]):
+    """A judge that sees writes the caption of a picture; one that the data bring comes first.
+
+    The caption is ``detail["caption"]``.
+
+    Attributes:
+        all_given: Whether all pictures bring theirs, so that the judge need not see.
+
+    Raises:
+        ConfigError: A parameter is out of its range.
+    """
+
+    registered_name: ClassVar[str] = "caption_frame"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("words", "words of the caption", high=1e9, higher_is_better=None),
+    )
+    operations: ClassVar[tuple[str, ...]] = ("caption",)
+
+    min_words: int = param(150, "words at least")
+    max_words: int = param(200, "words at most")
+    language: str = param("English", "language to write in")
+    connections: bool = param(
+        False, "whether to tell as well what may connect a picture to others of a story"
+    )
+    all_given: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.min_words <= self.max_words:
+            raise ConfigError(
+                f"captions of {self.min_words} to {self.max_words} words: expected at least 1, and"
+                " no more at least than at most"
+            )
+
+    @property
+    def looks(self) -> bool:
+        """Whether a picture may lack its caption."""
+        return not self.all_given
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Of the judge; one that cannot do what is asked is refused here, before any work."""
+        if not self.all_given:
+            tools.judge(self.judge).check_can(Caption, images=True)
+        return super().identities(tools)
+
+    @property
+    def typical(self) -> str:
+        """A caption as long as it could be, for estimates."""
+        return "word " * ((self.min_words + self.max_words) // 2)
+
+    async def ask(self, subject: Frame, tools: Tools) -> ItemScore:
+        """The caption that is given, or else the judge's.
+
+        Raises:
+            ItemError: There is none and none can be made; names the frame.
+        """
+        text = subject.caption or await self._written(subject, tools)
+        return ItemScore({"words": float(len(text.split()))}, detail={"caption": text})
+
+    async def _written(self, frame: Frame, tools: Tools) -> str:
+        image = await picture(frame, tools, self.max_side)
+        try:
+            question = Caption(
+                [image],
+                language=self.language,
+                min_words=self.min_words,
+                max_words=self.max_words,
+                context=self.context,
+                note=known_data(frame),
+                connections=self.connections,
+            )
+            return await tools.judge(self.judge).ask(question)
+        except ItemError as error:
+            raise type(error)(f"frame {frame.id!r}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Rater(JudgeAsker[Storyline]):
+    """Base of judges that rate from 1 to 10; their votes are ``detail["votes"]``, part by part.
+
+    A part is what is rated at once: the storyline, or one of its steps. A part that cannot be shown
+    fails for all judges, an unusable answer costs its vote alone. A storyline without any vote is a
+    failure, which keeps the votes likewise.
+
+    Attributes:
+        captioner: How the captions were made that are shown instead of pictures.
+        captions: These captions; they come from an earlier stage of the run.
+
+    Raises:
+        ConfigError: A parameter is out of its range, or there are no captions to rate by.
+    """
+
+    operation: ClassVar[type[Operation[Rating]]]
+
+    by: Literal["captions", "sight"] = param(
+        "sight", "what judges see: sight (the pictures) or captions of them"
+    )
+    judges: int = param(3, "independent judges: repeats of the model, each with its own seed")
+    temperature: float = param(0.7, "sampling temperature; at 0 all judges would say the same")
+    captioner: CaptionFrame | None = None
+    captions: Captions = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        Voting(self.judges, self.temperature)  # refuses what cannot be
+        if self.by == "captions" and self.captioner is None:
+            raise ConfigError("by='captions' needs a captioner, which says how captions are made")
+
+    @property
+    def looks(self) -> bool:
+        """Whether judges see the pictures."""
+        return self.by == "sight"
+
+    def identities(self, tools: Tools) -> dict[str, str]:
+        """Of the judge, and of who wrote the captions it reads.
+
+        A judge that cannot do what is asked is refused here, before any work.
+        """
+        tools.judge(self.judge).check_can(self.operation, images=self.by == "sight")
+        found = super().identities(tools)
+        if self.by == "captions" and self.captioner is not None:
+            found["captions"] = self.captioner.signature(self.captioner.identities(tools))
+        return found
+
+    def signature(self, identities: Mapping[str, str] | None = None) -> str:
+        """What fixes the numbers, the making of captions included."""
+        own = super().signature(identities)
+        captions = (identities or {}).get("captions")
+        return own if captions is None else f"{own}|captions:[{captions}]"
+
+    @abstractmethod
+    def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
+        """The pictures of each part, in order."""
+
+    @abstractmethod
+    async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
+        """What judges are asked of a part.
+
+        Raises:
+            ItemError: Names the frame that cannot be shown, and why.
+        """
+
+    @abstractmethod
+    def numbers(self, means: Sequence[float]) -> dict[str, float]:
+        """The values, from the mean vote of each part that has one."""
+
+    async def ask(self, subject: Storyline, tools: Tools) -> ItemScore:
+        """Let all judges vote on all parts.
+
+        Raises:
+            ItemError: No vote has a value; the reason is the first vote's.
+        """
+        asked = (self._votes(frames, tools) for frames in self.parts(subject))
+        parts = list(await asyncio.gather(*asked))
+        failures = [vote.failure for votes in parts for vote in votes if vote.failure is not None]
+        means = [fmean(known) for votes in parts if (known := values(votes))]
+        again = any(failure.transient for failure in failures)
+        detail = {"votes": [[asdict(vote) for vote in votes] for votes in parts]}
+        if not means:
+            reason = failures[0].message if failures else "a storyline of one picture has no step"
+            raise (TransientError if again else ItemError)(reason, detail=detail)
+        return ItemScore(self.numbers(means), detail=detail, unfinished=again)
+
+    async def shown(self, frames: Sequence[Frame], tools: Tools) -> list[JudgedFrame]:
+        """Pictures as the judges get them, in order.
+
+        Raises:
+            ItemError: Names the frame that cannot be shown, and why.
+        """
+        if self.by == "captions":
+            return [by_caption(frame, self.captions) for frame in frames]
+        return [await by_sight(frame, tools, self.max_side) for frame in frames]
+
+    async def _votes(self, frames: Sequence[Frame], tools: Tools) -> list[Vote]:
+        """The votes of all judges on one part, in order of judges."""
+        try:
+            question = await self.question(frames, tools)
+        except ItemError as error:
+            return [Vote(seat, failure=failure_of(error)) for seat in range(self.judges)]
+        judge = tools.judge(self.judge)
+
+        async def vote(seat: int) -> Vote:
+            try:
+                rating = await judge.ask(question, Draw(seat, self.temperature))
+            except ItemError as error:
+                return Vote(seat, failure=failure_of(error))
+            return Vote(seat, rating.value, rating.reason, breaks=rating.breaks)
+
+        return list(await asyncio.gather(*map(vote, range(self.judges))))
+
+
+@dataclass(frozen=True)
+class RateStoryline(Rater):
+    """Judges rate how well a whole storyline holds together, 1 to 10; each votes apart.
+
+    Attributes:
+        examples: Storylines with their ratings that judges see first; ``rated`` names them.
+    """
+
+    registered_name: ClassVar[str] = "rate_storyline"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("rating", "mean vote of the judges, 1 to 10", 1.0, 10.0),
+    )
+    operation: ClassVar[type[Operation[Rating]]] = RateSequence
+    operations: ClassVar[tuple[str, ...]] = ("rate_sequence",)
+
+    anchors: bool = param(False, "whether judges see worked examples of low and high ratings")
+    rated: str = param("", "ids and ratings of storylines that judges see as examples")
+    examples: tuple[tuple[Storyline, int], ...] = field(default=(), compare=False, repr=False)
+
+    def signature(self, identities: Mapping[str, str] | None = None) -> str:
+        """What fixes the numbers, the pictures of examples included."""
+        own = super().signature(identities)
+        if not self.examples:
+            return own
+        return f"{own}|examples:{digest([storyline_row(one) for one, _ in self.examples])}"
+
+    def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
+        """The whole storyline."""
+        return [storyline.frames]
+
+    async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
+        """How well it holds together."""
+        examples = [
+            RatedExample(await self.shown(one.frames, tools), value) for one, value in self.examples
+        ]
+        return RateSequence(await self.shown(frames, tools), self.context, self.anchors, examples)
+
+    def numbers(self, means: Sequence[float]) -> dict[str, float]:
+        """The mean vote."""
+        return {"rating": means[0]}
+
+
+@dataclass(frozen=True)
+class RateSteps(Rater):
+    """Judges rate each step from a picture to the next, 1 to 10.
+
+    A picture that cannot be shown costs the two steps it takes part in.
+    """
+
+    registered_name: ClassVar[str] = "rate_steps"
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("rating", "mean over the rated steps of their mean vote, 1 to 10", 1.0, 10.0),
+        ValueInfo("lowest", "mean vote of the lowest rated step, 1 to 10", 1.0, 10.0),
+    )
+    operation: ClassVar[type[Operation[Rating]]] = RateTransition
+    operations: ClassVar[tuple[str, ...]] = ("rate_transition",)
+
+    def parts(self, storyline: Storyline) -> list[tuple[Frame, ...]]:
+        """Each step: one fewer than there are pictures."""
+        return list(zip(storyline.frames, storyline.frames[1:], strict=False))
+
+    async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
+        """How well the second picture follows on the first."""
+        before, after = await self.shown(frames, tools)
+        return RateTransition(before, after, self.context)
+
+    def numbers(self, means: Sequence[float]) -> dict[str, float]:
+        """Mean and lowest of the steps."""
+        return {"rating": fmean(means), "lowest": min(means)}
+
+
+def votes_of(outcome: Outcome, n_parts: int, judges: int) -> list[list[Vote]]:
+    """The votes of a rater's outcome on each part.
+
+    Args:
+        outcome: What became of a storyline.
+        n_parts: Parts that were to be rated.
+        judges: Judges that were to vote.
+    """
+    rows = outcome.detail.get("votes")
+    if rows is None and isinstance(outcome, ItemFailure):  # an error of ours: nobody came to vote
+        return [[Vote(seat, failure=outcome) for seat in range(judges)] for _ in range(n_parts)]
+    return [[Vote.from_row(row) for row in votes] for votes in rows or ()]
+
+
+def caption_of(outcome: Outcome) -> str | ItemFailure:
+    """The caption of a captioner's outcome, or why there is none."""
+    return outcome if isinstance(outcome, ItemFailure) else str(outcome.detail["caption"])
+
+
+def values(votes: Sequence[Vote]) -> list[int]:
+    """The values there are."""
+    return [vote.value for vote in votes if vote.value is not None]

@@ -1,0 +1,177 @@
+"""The page of a run over narratives: one file, opens offline, runs no script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beholder import files
+from beholder.dates import PartialDate
+from beholder.kinds.narratives import results
+from beholder.kinds.narratives.report.alignment import SIDE, alignments
+from beholder.kinds.narratives.report.strips import Strip, strips, thumbnails
+from beholder.kinds.narratives.report.tables import study_tables
+from beholder.kinds.narratives.study import mean_vote
+from beholder.report.figures import save
+from beholder.report.numbers import show_number, two, whole
+from beholder.report.pages import content_hash, data_uri, environment, no_figures, styles
+from beholder.report.study_tables import html, write_tables
+from beholder.run import manifest
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_N_DRAWN = 4
+"""Sources drawn into the theta matrix, and three times as many narratives in the timeline."""
+
+
+def write_study(run_folder: Path, output: Path | None = None) -> Path:
+    """Draw a run over narratives as one HTML file, from what the run has stored.
+
+    Args:
+        run_folder: The run directory.
+        output: The file to write. If None, ``report.html`` in the run directory, and the tables
+            beside it in ``tables``, as CSV, JSON and LaTeX.
+
+    Returns:
+        The file.
+
+    Raises:
+        RunError: The folder holds no finished run over narratives.
+    """
+    target = output or run_folder / "report.html"
+    study, log = results.read(run_folder), manifest.read(run_folder)
+    files.write_text(target, _render(run_folder, study, log))
+    if output is None:
+        write_tables(study_tables(study), run_folder / "tables")
+    return target
+
+
+def write_study_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
+    """Write the figures of a run over narratives as PNG and SVG; gives the files.
+
+    Raises:
+        RunError: The folder holds no finished run over narratives.
+    """
+    files.make_folder(figures_dir)
+    written: list[Path] = []
+    for name, figure in figures(run_folder, results.read(run_folder)).items():
+        written += save(figure, figures_dir / f"narratives-{name}", ("png", "svg"))
+    return written
+
+
+def figures(run_folder: Path, study: Mapping[str, Any]) -> dict[str, Figure]:
+    """The figures of a study by name; those that it has data for."""
+    from beholder.kinds.narratives.report.plots import eight_panels, theta_figure, timeline_figure
+
+    found: dict[str, Figure] = {}
+    if study["tables"]["methods"]:
+        tables = {**study["tables"], "pairs": _pairs(study)}
+        found["panels"] = eight_panels(tables, _means(study))
+    chosen = _examples(study)
+    if study["theta"] is not None:
+        with np.load(run_folder / results.MATRIX) as archive:
+            places = {str(frame_id): place for place, frame_id in enumerate(archive["ids"])}
+            matrix = archive["theta"]
+        ids = [frame["id"] for frame in study["frames"]]
+        paths = {
+            narrative["id"]: [places[ids[f]] for f in narrative["frames"] if ids[f] in places]
+            for narrative in chosen[: min(_N_DRAWN, len(study["tables"]["sources"]))]
+        }
+        title = f"{study['theta']['embedder']}\n{study['theta']['signature']}"
+        found["theta"] = theta_figure(matrix, paths, title, study["theta"]["order"])
+    rows = [
+        (n["id"], n["source"], [_span(study["frames"][f]) for f in n["frames"]]) for n in chosen
+    ]
+    dated = [row for row in rows if any(row[2])]
+    if dated:
+        found["timeline"] = timeline_figure(dated)
+    return found
+
+
+def _render(folder: Path, study: Mapping[str, Any], log: Mapping[str, Any]) -> str:
+    thumbs = thumbnails(folder, len(study["frames"]))
+    style = styles("page.css", "narrate.css")
+    style += "".join(f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items())
+    drawn = strips(study, thumbs)
+    tables = {table.name: table for table in study_tables(study)}
+    lacking = no_figures()
+    drawn_figures = {} if lacking else figures(folder, study)
+    templates = environment()
+    templates.filters.update(number=_number, two=two, whole=whole)
+    return templates.get_template("narrate.html.j2").render(
+        log=log,
+        name=log["data"]["source"],
+        study=study,
+        facts=study["tables"],
+        tables={name: (table.title, html(table)) for name, table in tables.items()},
+        judges=[name for name in tables if name.startswith("judge")],
+        figures={name: data_uri(figure) for name, figure in drawn_figures.items()},
+        no_figures=lacking,
+        strips=_by_source(drawn, study["tables"]["sources"]),
+        n_failed=sum(bool(strip.failures) for strip in drawn),
+        alignments=alignments(study),
+        thumbs=thumbs,
+        side=SIDE,
+        style=style,
+        style_hash=content_hash(style),
+    )
+
+
+def _by_source(drawn: list[Strip], sources: list[str]) -> list[tuple[str, list[Strip]]]:
+    return [(source, [s for s in drawn if s.source == source]) for source in sources]
+
+
+def _means(study: Mapping[str, Any]) -> dict[tuple[str, str], list[float]]:
+    found: dict[tuple[str, str], list[float]] = {}
+    for narrative in study["narratives"]:
+        for method, mean in _method_means(narrative).items():
+            found.setdefault((method, narrative["source"]), []).append(mean)
+    return found
+
+
+def _method_means(narrative: Mapping[str, Any]) -> dict[str, float]:
+    votes = {m: [v["value"] for v in votes] for m, votes in narrative["votes"].items()}
+    if narrative["hybrid"] is not None:
+        votes["hybrid"] = narrative["hybrid"]
+    means = {method: mean_vote(values) for method, values in votes.items()}
+    return {method: mean for method, mean in means.items() if mean is not None}
+
+
+def _pairs(study: Mapping[str, Any]) -> dict[str, Any]:
+    methods = study["tables"]["methods"][:2]
+    if len(methods) < 2:
+        return {}
+    points: dict[str, list[tuple[float, float]]] = {s: [] for s in study["tables"]["sources"]}
+    for narrative in study["narratives"]:
+        means = _method_means(narrative)
+        if all(method in means for method in methods):
+            points[narrative["source"]].append((means[methods[0]], means[methods[1]]))
+    return {"methods": methods, "points": points}
+
+
+def _examples(study: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The first narrative of each source, then the second of each, and so on, up to a limit."""
+    by_source: dict[str, list[Mapping[str, Any]]] = {s: [] for s in study["tables"]["sources"]}
+    for narrative in study["narratives"]:
+        by_source[narrative["source"]].append(narrative)
+    longest = max(map(len, by_source.values()), default=0)
+    turns = [found[i] for i in range(longest) for found in by_source.values() if i < len(found)]
+    return turns[: 3 * _N_DRAWN]
+
+
+def _span(frame: Mapping[str, Any]) -> tuple[float, float] | None:
+    if "date" not in frame:
+        return None
+    date = PartialDate.parse(frame["date"])
+    first, last = (
+        day.year + (day.timetuple().tm_yday - 1) / 366 for day in (date.first, date.last)
+    )
+    return first, last
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else show_number(value)

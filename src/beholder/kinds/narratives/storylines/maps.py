@@ -1,0 +1,159 @@
+"""Narrative Maps: the published linear program, for comparison with it.
+
+One unit of flow goes from source to target; the expected number of its pictures is K. The program
+maximises a variable ``minedge`` that every step with flow x and coherence c bounds by 1 - x + c.
+Splitting the flow over a few routes therefore lifts ``minedge`` to 1, whatever the coherences: at
+that bound the solution is one of very many, chosen by the solver and not by coherence, and the
+storyline carries a warning that says so. ``maxmin`` solves what the program sets out to solve.
+
+Source: Keith Norambuena, Mitra, North 2021 and arXiv 2501.09884, as their public code states it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import coo_array, csr_array
+
+from beholder.errors import ConfigError
+from beholder.kinds.narratives.storylines.edges import earliest_sources
+from beholder.kinds.narratives.storylines.paths import StorylinePath, ends, path_through
+from beholder.kinds.narratives.storylines.space import Floats, Space
+
+MAX_EDGES = 500_000
+"""A program of more steps takes hours and gigabytes."""
+
+_AT_BOUND = 1e-6
+
+
+def narrative_map(
+    space: Space, k: int, *, source: int, target: int, window: int | None = None
+) -> StorylinePath:
+    """The main storyline of a narrative map.
+
+    ``k`` is the *expected* number of pictures under the flow; the storyline may be longer or
+    shorter.
+
+    Args:
+        space: The collection in order of time.
+        k: Expected number of pictures.
+        source: Position of the first picture.
+        target: Position of the last picture.
+        window: A step goes at most so many positions ahead.
+
+    Raises:
+        ConfigError: An argument is wrong, the program is too large or has no solution.
+    """
+    first, last = ends(space, source, target)
+    n = last - first + 1
+    if not 2 <= k <= n:
+        raise ConfigError(f"k={k}: between the ends there are 2 to {n} pictures to choose")
+    inside = space.subset(np.arange(first, last + 1))
+    earliest = earliest_sources(n, window=window, days=None, dates=None)
+    n_steps = int((np.arange(n) - earliest).sum())
+    if n_steps > MAX_EDGES:
+        raise ConfigError(
+            f"a narrative map over {n} pictures has {n_steps} steps, more than {MAX_EDGES};"
+            " give a window, or use maxmin"
+        )
+    head = np.repeat(np.arange(n), np.arange(n) - earliest)
+    tail = np.concatenate([np.arange(first, j) for j, first in enumerate(earliest)])
+    by_tail = np.lexsort((head, tail))
+    tail, head = tail[by_tail], head[by_tail]
+    coherence = np.minimum(inside.theta_of_pairs(tail, head), 1.0)
+    objective, flow = _solve(n, k, tail, head, coherence)
+    path = _likeliest_route(n, k, tail, head, flow)
+    warnings = []
+    if objective > 1.0 - _AT_BOUND:
+        warnings.append(
+            f"the program reached its bound (minedge = {objective:.6f}): its solution is arbitrary"
+            f" among very many (HiGHS of scipy {scipy.__version__}); use maxmin for the path whose"
+            " weakest link is strongest"
+        )
+    return path_through(space, [first + p for p in path], "maps", tuple(warnings))
+
+
+def _solve(
+    n: int, k: int, tail: NDArray[np.intp], head: NDArray[np.intp], coherence: Floats
+) -> tuple[float, Floats]:
+    """Best ``minedge`` and the flow of each step.
+
+    The activity of a picture is its inflow (its outflow, for the source), so that flow balance and
+    the count of pictures need no variables of their own: a picture between the ends has as much
+    flow in as out, and all inflows together are k - 1.
+    """
+    n_edges = len(tail)
+    edge = np.arange(n_edges)
+    ones = np.ones(n_edges)
+    balance = coo_array(
+        (np.r_[ones, -ones], (np.r_[tail, head], np.r_[edge, edge])), shape=(n, n_edges + 1)
+    ).tocsr()
+    count = csr_array(np.r_[ones, 0.0][None, :])
+    equal = scipy.sparse.vstack([balance, count], format="csr")
+    wanted = np.zeros(n + 1)
+    wanted[0], wanted[n - 1], wanted[n] = 1.0, -1.0, k - 1
+    weakest = coo_array(
+        (np.ones(2 * n_edges), (np.r_[edge, edge], np.r_[edge, np.full(n_edges, n_edges)]))
+    ).tocsr()
+    inflow = coo_array((ones, (head, edge)), shape=(n, n_edges + 1)).tocsr()
+    found = linprog(
+        c=np.r_[np.zeros(n_edges), -1.0],
+        A_ub=scipy.sparse.vstack([weakest, inflow], format="csr"),
+        b_ub=np.r_[1.0 + coherence, np.ones(n)],
+        A_eq=equal,
+        b_eq=wanted,
+        bounds=(0.0, 1.0),
+        method="highs",
+    )
+    if found.status != 0:
+        raise ConfigError(f"the narrative map has no solution for k={k}: {found.message}")
+    return -float(found.fun), np.maximum(found.x[:-1], 0.0)
+
+
+def _likeliest_route(
+    n: int, k: int, tail: NDArray[np.intp], head: NDArray[np.intp], flow: Floats
+) -> list[int]:
+    """The route of highest likelihood: product of the shares of outflow and the activities.
+
+    As published: pictures and steps under 0.1 / k are dropped, and a picture keeps its
+    ceil(sqrt(k)) largest steps.
+    """
+    activity = np.bincount(head, weights=flow, minlength=n)
+    activity[0] = 1.0
+    least = 0.1 / k
+    cost = np.full(n, np.inf)
+    cost[0] = 0.0
+    came_from = np.full(n, -1)
+    for position, heads, flows in _outflows(tail, head, flow, n):
+        if activity[position] <= least or cost[position] == np.inf:
+            continue
+        keep = (flows > least) & (activity[heads] > least)
+        heads, flows = heads[keep], flows[keep]
+        largest = np.argsort(-flows, kind="stable")[: math.ceil(math.sqrt(k))]
+        heads, flows = heads[largest], flows[largest]
+        reached = cost[position] - np.log(flows / flows.sum()) - np.log(activity[heads])
+        better = reached < cost[heads]
+        cost[heads[better]] = reached[better]
+        came_from[heads[better]] = position
+    if cost[n - 1] == np.inf:
+        raise ConfigError(
+            f"the narrative map of k={k} has no route from source to target with noticeable flow"
+        )
+    path = [n - 1]
+    while path[-1]:
+        path.append(int(came_from[path[-1]]))
+    return path[::-1]
+
+
+def _outflows(
+    tail: NDArray[np.intp], head: NDArray[np.intp], flow: Floats, n: int
+) -> Iterator[tuple[int, NDArray[np.intp], Floats]]:
+    starts = np.searchsorted(tail, np.arange(n + 1))
+    for position in range(n - 1):
+        part = slice(starts[position], starts[position + 1])
+        yield position, head[part], flow[part]

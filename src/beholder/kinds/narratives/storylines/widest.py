@@ -1,0 +1,177 @@
+"""The exact max-min path.
+
+Of all time-ordered paths of K pictures, those whose weakest link is strongest; among them, the one
+with the highest mean.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beholder.errors import ConfigError
+from beholder.kinds.narratives.storylines.edges import Edges, earliest_sources
+from beholder.kinds.narratives.storylines.paths import StorylinePath, ends, path_through
+from beholder.kinds.narratives.storylines.space import Floats, Space
+from beholder.kinds.narratives.storylines.states import States, states
+
+
+def maxmin(
+    space: Space,
+    k: int,
+    *,
+    source: int | None = None,
+    target: int | None = None,
+    window: int | None = None,
+    days: int | None = None,
+    dates: ArrayLike | None = None,
+    topics: ArrayLike | None = None,
+    cover: int = 0,
+    near_duplicate: float | None = None,
+    penalty: float = 1.0,
+    alternatives: int = 1,
+    min_difference: float = 0.5,
+) -> list[StorylinePath]:
+    """Extract storylines of exactly K pictures.
+
+    Two dynamic programmes over layers of the path, O(K n^2) in vectorised steps, O(K n w) with a
+    window of w: the first finds the best possible weakest link, the second the highest mean among
+    the paths that reach it. Ties go to earlier pictures. Nothing is sampled: equal input gives an
+    equal path.
+
+    Args:
+        space: The collection, its rows in order of time.
+        k: Pictures of a storyline.
+        source: Position it starts at; None leaves that free.
+        target: Position it ends at; None leaves that free.
+        window: A step goes at most so many positions ahead.
+        days: A step goes at most so many days ahead; needs ``dates``.
+        dates: (n,) day numbers, not decreasing.
+        topics: (n,) topic per picture as an integer from 0, or -1 for none.
+        cover: At least so many different topics are visited (exact; at most 10 topics).
+        near_duplicate: Cosine from which two pictures are near duplicates. A step between them is
+            penalised: max-min likes such steps, readers do not.
+        penalty: Taken off the theta of such a step; 1 makes it a last resort.
+        alternatives: How many storylines to give, each best under the condition of differing.
+        min_difference: A later storyline shares at most ``1 - min_difference`` of its inner
+            pictures with all earlier ones together.
+
+    Returns:
+        The best storyline first. Fewer than ``alternatives`` when no further one exists.
+
+    Raises:
+        ConfigError: An argument is wrong, or no path fits it.
+    """
+    first, last = ends(space, source, target)
+    _check(k, last - first + 1, alternatives, min_difference)
+    day_numbers = None if dates is None else np.asarray(dates, dtype=np.int64)
+    earliest = earliest_sources(len(space), window=window, days=days, dates=day_numbers)
+    edges = Edges(space, first, last, earliest, near_duplicate=near_duplicate, penalty=penalty)
+    labels = None if topics is None else np.asarray(topics, dtype=np.intp)
+    reuse = int((1.0 - min_difference) * (k - 2) + 1e-9)
+    found: list[StorylinePath] = []
+    used: NDArray[np.bool_] | None = None
+    while len(found) < alternatives:
+        memory = states(len(space), labels, cover, used, reuse)
+        path = _best_path(edges, memory, k, source, target)
+        if path is None:
+            break
+        found.append(path_through(space, path, "maxmin"))
+        used = np.zeros(len(space), dtype=bool) if used is None else used
+        used[path[1:-1]] = True
+    if not found:
+        raise ConfigError(
+            f"no path of {k} pictures leads from position {first} to {last} under the given"
+            " window and topics; widen the window, or ask for fewer pictures or topics"
+        )
+    return found
+
+
+def _check(k: int, available: int, alternatives: int, min_difference: float) -> None:
+    if not 2 <= k <= available:
+        raise ConfigError(f"k={k}: between the ends there are 2 to {available} pictures to choose")
+    if alternatives < 1:
+        raise ConfigError(f"alternatives={alternatives}: expected at least 1")
+    if not 0.0 < min_difference <= 1.0:
+        raise ConfigError(f"min_difference={min_difference}: expected a share above 0, at most 1")
+
+
+def _best_path(
+    edges: Edges, memory: States, k: int, source: int | None, target: int | None
+) -> list[int] | None:
+    weakest = _best_weakest_link(edges, memory, k, source, target)
+    if weakest == -np.inf:
+        return None
+    return _best_sum_path(edges.above(weakest), memory, k, source, target)
+
+
+def _initial(memory: States, source: int | None, value: float) -> Floats:
+    n_states, n = memory.moves.shape
+    best = np.full((n_states, n), -np.inf)
+    for position in range(n) if source is None else [source]:
+        if memory.start[position] >= 0:
+            best[memory.start[position], position] = value
+    return best
+
+
+def _final(best: Floats, memory: States, target: int | None) -> Floats:
+    allowed = np.where(memory.accepted[:, None], best, -np.inf)
+    if target is None:
+        return allowed
+    only = np.full_like(allowed, -np.inf)
+    only[:, target] = allowed[:, target]
+    return only
+
+
+def _best_weakest_link(
+    edges: Edges, memory: States, k: int, source: int | None, target: int | None
+) -> float:
+    best = _initial(memory, source, np.inf)
+    for _ in range(k - 1):
+        after = np.full_like(best, -np.inf)
+        for tile in edges:
+            room = np.empty_like(tile.theta)
+            for state in _alive(best[:, tile.sources]):
+                row = best[state, tile.sources].astype(tile.theta.dtype)
+                reached = np.minimum(tile.theta, row, out=room).max(axis=1)
+                into = memory.moves[state, tile.targets]
+                at = np.arange(tile.targets.start, tile.targets.stop)
+                ok = into >= 0
+                after[into[ok], at[ok]] = np.maximum(after[into[ok], at[ok]], reached[ok])
+        best = after
+    return float(_final(best, memory, target).max())
+
+
+def _best_sum_path(
+    edges: Edges, memory: States, k: int, source: int | None, target: int | None
+) -> list[int]:
+    n_states, n = memory.moves.shape
+    best = _initial(memory, source, 0.0)
+    pointers = []
+    for _ in range(k - 1):
+        after = np.full_like(best, -np.inf)
+        came_from = np.zeros((n_states, n), dtype=np.int64)  # state * n + position
+        for tile in edges:
+            rows = np.arange(len(tile.theta))
+            for state in _alive(best[:, tile.sources]):
+                total = tile.theta + best[state, tile.sources]
+                source_of = total.argmax(axis=1)
+                value = total[rows, source_of]
+                into = memory.moves[state, tile.targets]
+                at = rows + tile.targets.start
+                better = (into >= 0) & (value > after[np.maximum(into, 0), at])
+                after[into[better], at[better]] = value[better]
+                origin = source_of[better] + tile.sources.start
+                came_from[into[better], at[better]] = state * n + origin
+        best = after
+        pointers.append(came_from)
+    end = int(_final(best, memory, target).argmax())
+    path = [end]
+    for came_from in reversed(pointers):
+        path.append(int(came_from.flat[path[-1]]))
+    return [cell % n for cell in reversed(path)]
+
+
+def _alive(best: Floats) -> list[int]:
+    """States that some source has reached."""
+    return [int(state) for state in np.flatnonzero((best > -np.inf).any(axis=1))]

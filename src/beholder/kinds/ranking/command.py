@@ -1,0 +1,119 @@
+"""``beholder rank``: how well a model or metric orders texts about an image, held against people.
+
+``beholder review`` makes texts to be ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from beholder.errors import ConfigError
+from beholder.terminal.groups import Data, RunGroup, RunOut, ToolGroup
+from beholder.terminal.printing import (
+    close,
+    say_left_out,
+    tell_plan,
+    tell_result,
+    too_many,
+)
+
+if TYPE_CHECKING:
+    from beholder.kinds.ranking.rankers import Ranker
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class SetGroup:
+    """The sets of texts and the people who ranked them.
+
+    Attributes:
+        language: Language of rows that name none, such as en.
+        images: Folder that image paths are relative to, where it is another than that of the data.
+        threshold: Least agreement of an image's best pair of annotators, or none.
+        resamples: Bootstrap resamples of images.
+    """
+
+    language: str = ""
+    images: Path | None = None
+    threshold: float | None = 0.6
+    resamples: int = 1000
+
+
+def rank(
+    data: Data,
+    /,
+    *,
+    scorer: Annotated[tuple[str, ...], Parameter(alias="-s")] = (),
+    ablate: bool = False,
+    out: RunOut = None,
+    tools: ToolGroup = ToolGroup(),
+    sets: SetGroup = SetGroup(),
+    run: RunGroup = RunGroup(),
+) -> int:
+    """Rank texts about images and hold the rankings against people's; run it again to go on.
+
+    Example: `beholder rank reviews.jsonl -s "perplexity(judge='hf:NAME')" --ablate`
+
+    Args:
+        data: A .jsonl, .csv or .parquet file, or a folder of .parquet files.
+        scorer: perplexity(judge='hf:NAME'), response(judge='openai:NAME', orders=5), or a metric
+            such as clipscore; repeatable. Without one, vcs against references.
+        ablate: Also rank without the image, and tell its gain.
+        out: Run directory; runs/rank-NAME if none is named.
+    """
+    from beholder.kinds.ranking.config import RankConfig
+    from beholder.kinds.ranking.engine import plan_ranking, run_ranking
+    from beholder.kinds.ranking.page import write_ranking
+    from beholder.kinds.ranking.tables import ranking_tables
+    from beholder.run.session import default_out
+    from beholder.terminal.progress import TerminalProgress
+
+    config = RankConfig(
+        data,
+        out or default_out(data, "rank-"),
+        _rankers(scorer, ablate, tools.named()),
+        sets.language,
+        sets.images,
+        sets.threshold,
+        sets.resamples,
+        run.rows,
+        run.judging,
+        run.work.found(),
+    )
+    if run.finish.dry_run:
+        return tell_plan(plan_ranking(config), config.out)
+    with TerminalProgress() as progress:
+        ranking, bad_rows = run_ranking(config, progress)
+    say_left_out(bad_rows)
+    report = write_ranking(config.out)
+    tell_result(ranking["tables"], ranking_tables(ranking), run.finish.as_json)
+    return close(
+        config.out, progress, report, too_many(_failures(ranking), run.finish.allow_failed)
+    )
+
+
+def _rankers(texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]) -> tuple[Ranker, ...]:
+    from beholder.kinds.ranking.scorers import blinded, looks, ranker
+
+    found: list[Ranker] = []
+    for text in texts:
+        one = ranker(text, **defaults)
+        found.append(one)
+        if ablate and looks(one):
+            found.append(blinded(one))
+    if ablate and not any(looks(one) for one in found):
+        raise ConfigError("--ablate leaves the image out of perplexity and response; name one")
+    return tuple(dict.fromkeys(found)) if ablate else tuple(found)
+
+
+def _failures(ranking: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{image['id']}, {scorer}: {reason}"
+        for image in ranking["images"]
+        for scorer, reason in image["failures"].items()
+    ]

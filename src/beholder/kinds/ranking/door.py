@@ -1,0 +1,100 @@
+"""``beholder.rank``: texts about images in order, held against people's order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Unpack
+
+from beholder.api.run import Run
+from beholder.data import records, reviews_from_row
+from beholder.errors import DataError
+from beholder.judges import Judge
+from beholder.kinds.ranking import results
+from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.engine import run_ranking
+from beholder.kinds.ranking.rankers import ByMetric, Ranker
+from beholder.kinds.ranking.scorers import ranker
+from beholder.metrics import Metric
+from beholder.options import Options, asked_tools, grouped
+from beholder.records import Reviews
+from beholder.run.session import Progress, Quiet, default_out
+
+
+@dataclass(frozen=True)
+class RankingRun(Run):
+    """A run that ranked texts about images."""
+
+    @property
+    def ranking(self) -> Mapping[str, Any]:
+        """Tables, and every image with all rankings: the content of ``ranking.json``."""
+        return results.read(self.path)
+
+
+def rank(
+    data: str | Path | Iterable[Reviews | Mapping[str, Any]],
+    scorers: Sequence[str | Ranker | Metric[Any]] = (),
+    *,
+    judge: str | Judge | None = None,
+    embedder: str | None = None,
+    threshold: float | None = 0.6,
+    images: str | Path | None = None,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> RankingRun:
+    """Rank the texts about each image and hold the rankings against people's.
+
+    Args:
+        data: A file of ranked texts or a folder of Parquet files, or sets of texts or their rows.
+        scorers: What ranks: ``"perplexity(judge='hf:NAME')"``, ``"response(judge='openai:NAME')"``,
+            or any metric. With none, texts are ranked by ``vcs`` against references.
+        judge: Judge for those that ask one and do not name one.
+        embedder: Embedder for those that do not name one.
+        threshold: Images of the main tables: those whose best pair of annotators agrees at least
+            so well; None takes all.
+        images: Folder that image paths are relative to; None takes that of the data.
+        out: Run directory. None takes ``runs/rank-`` and the name of the data file, or a new
+            temporary folder for sets given in Python.
+        progress: Hears how the run goes on.
+        options: Those of every door; see ``beholder.score``.
+
+    Returns:
+        The finished run; its ``ranking`` holds all tables.
+
+    Raises:
+        ConfigError: A scorer, tool or option is wrong.
+        DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
+        RunError: The run directory is busy or holds another run.
+    """
+    named = isinstance(data, str | Path)
+    defaults = asked_tools(embedder, judge)
+    rows, judging, work = grouped(options)
+    config = RankConfig(
+        data=str(data) if isinstance(data, str | Path) else "sets",
+        out=Path(out) if out is not None else default_out(str(data) if named else None, "rank-"),
+        rankers=tuple(_ranker(scorer, defaults) for scorer in scorers),
+        images=Path(images) if images is not None else None,
+        threshold=threshold,
+        rows=rows,
+        judging=judging,
+        work=work,
+    )
+    sets = None if isinstance(data, str | Path) else _from_python(data)
+    _, bad_rows = run_ranking(config, progress or Quiet(), sets)
+    return RankingRun(config.out, bad_rows=tuple(bad_rows))
+
+
+def _ranker(given: str | Ranker | Metric[Any], defaults: Mapping[str, object]) -> Ranker:
+    if isinstance(given, str):
+        return ranker(given, **defaults)
+    return ByMetric(given) if isinstance(given, Metric) else given
+
+
+def _from_python(rows: Iterable[Reviews | Mapping[str, Any]]) -> Iterator[Reviews | DataError]:
+    def build(row: object, number: str) -> Reviews:
+        return row if isinstance(row, Reviews) else reviews_from_row(row, default_id=number)
+
+    return records(enumerate(rows, start=1), build, name="sets", key=attrgetter("full_id"))

@@ -1,0 +1,218 @@
+"""The page of a ranking run: one file, opens offline, runs no script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from beholder import files
+from beholder.kinds.ranking import results
+from beholder.kinds.ranking.engine import KIND
+from beholder.kinds.ranking.tables import label_of, ranking_tables
+from beholder.report.figures import save
+from beholder.report.numbers import show_number
+from beholder.report.pages import data_uri, jpeg_uri, no_figures
+from beholder.report.plain_page import render_page
+from beholder.report.study_tables import html, write_tables
+from beholder.run import manifest
+from beholder.run.thumbs import thumb
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAX_IMAGES = 200
+"""Images drawn with their texts; those on which people and scorers differ most come first."""
+
+_TINTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One rank in an image's matrix.
+
+    Attributes:
+        rank: As shown.
+        tint: 0 (best) to 4 (worst), for its colour; None without a rank.
+        note: The scorer's own value, or empty.
+    """
+
+    rank: str
+    tint: int | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RankColumn:
+    """One ranking of an image's texts.
+
+    Attributes:
+        name: Annotator or scorer.
+        label: As the head of the column shows it.
+        kind: ``prompt``, ``annotator`` or ``scorer``.
+        in_pair: Whether it is one of the annotators who agree best.
+        cells: One per text.
+    """
+
+    name: str
+    label: str
+    kind: str
+    in_pair: bool
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """An image with its texts and all rankings of them.
+
+    Attributes:
+        position: Place in the run.
+        image: What ``ranking.json`` says of it.
+        columns: All rankings.
+        correlations: Per scorer its label and its correlation with the pair.
+        thumb: Whether there is a thumbnail.
+    """
+
+    position: int
+    image: Mapping[str, Any]
+    columns: tuple[RankColumn, ...]
+    correlations: tuple[tuple[str, float | None], ...]
+    thumb: bool
+
+
+def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
+    """Draw a ranking run as one HTML file, from what the run has stored.
+
+    Args:
+        run_folder: The run directory.
+        output: The file to write. If None, ``report.html`` in the run directory, and the tables
+            beside it in ``tables``, as CSV, JSON and LaTeX.
+
+    Returns:
+        The file.
+
+    Raises:
+        RunError: The folder holds no finished ranking run.
+    """
+    manifest.check_kind(run_folder, KIND)
+    target = output or run_folder / "report.html"
+    ranking = results.read(run_folder)
+    files.write_text(target, _render(run_folder, ranking, manifest.read(run_folder)))
+    if output is None:
+        write_tables(ranking_tables(ranking), run_folder / "tables")
+    return target
+
+
+def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
+    """Write the curves over the threshold as PNG and SVG; gives the files.
+
+    Raises:
+        RunError: The folder holds no finished ranking run.
+    """
+    manifest.check_kind(run_folder, KIND)
+    files.make_folder(figures_dir)
+    figure = _thresholds(results.read(run_folder))
+    return save(figure, figures_dir / "ranking-thresholds", ("png", "svg"))
+
+
+def _thresholds(ranking: Mapping[str, Any]) -> Figure:
+    from beholder.kinds.ranking.plots import threshold_figure  # matplotlib loads slowly
+
+    return threshold_figure(ranking["tables"]["thresholds"], list(label_of(ranking).values()))
+
+
+def matrices(ranking: Mapping[str, Any], folder: Path) -> list[Matrix]:
+    """All images, those on which scorers and people differ most first."""
+    names = label_of(ranking)
+    found = [
+        _matrix(position, image, names, thumb(folder, position).is_file())
+        for position, image in enumerate(ranking["images"])
+    ]
+    return sorted(found, key=lambda matrix: (_agreement(matrix), matrix.position))
+
+
+def _agreement(matrix: Matrix) -> float:
+    known = [value for _, value in matrix.correlations if value is not None]
+    return fmean(known) if known else 2.0  # nothing to differ: last
+
+
+def _matrix(
+    position: int, image: Mapping[str, Any], names: Mapping[str, str], thumb: bool
+) -> Matrix:
+    n = len(image["texts"])
+    best = {name for pair in image["pairs"] for name in pair}
+    columns = []
+    if "prompt_ranks" in image:
+        columns.append(
+            RankColumn("prompt", "prompt", "prompt", False, _cells(image["prompt_ranks"], n))
+        )
+    columns += [
+        RankColumn(name, name, "annotator", name in best, _cells(ranks, n))
+        for name, ranks in sorted(image.get("ranks", {}).items())
+    ]
+    for name in names:
+        found = image["scorers"].get(name)
+        if found is not None:
+            first = next(iter(found["values"].items()))
+            notes = [f"{first[0]} {show_number(value)}" for value in first[1]]
+            columns.append(
+                RankColumn(name, names[name], "scorer", False, _cells(found["ranks"], n, notes))
+            )
+    return Matrix(
+        position=position,
+        image=image,
+        columns=tuple(columns),
+        correlations=tuple(
+            (label, image["scorers"][name]["correlation"])
+            for name, label in names.items()
+            if name in image["scorers"]
+        ),
+        thumb=thumb,
+    )
+
+
+def _cells(
+    ranks: Sequence[float | None], n: int, notes: Sequence[str] | None = None
+) -> tuple[Cell, ...]:
+    return tuple(
+        Cell("–", None)
+        if rank is None
+        else Cell(f"{rank:g}", _tint(rank, n), notes[place] if notes else "")
+        for place, rank in enumerate(ranks)
+    )
+
+
+def _tint(rank: float, n: int) -> int:
+    return min(_TINTS - 1, int(_TINTS * (rank - 1) / max(1, n - 1)))
+
+
+def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) -> str:
+    drawn = matrices(ranking, folder)
+    shown = drawn[:MAX_IMAGES]
+    pictures = "".join(
+        f'.i{m.position} {{ background-image: url("{_uri(folder, m.position)}"); }}\n'
+        for m in shown
+        if m.thumb
+    )
+    lacking = no_figures()
+    return render_page(
+        "rank.html.j2",
+        ("page.css", "plain_page.css"),
+        pictures,
+        log=log,
+        name=log["data"]["source"],
+        labels=label_of(ranking),
+        facts=ranking["tables"],
+        tables={table.name: html(table) for table in ranking_tables(ranking)},
+        curves=None if lacking else data_uri(_thresholds(ranking)),
+        no_figures=lacking,
+        n_failed=sum(len(image["failures"]) for image in ranking["images"]),
+        matrices=shown,
+        n_more=len(drawn) - len(shown),
+    )
+
+
+def _uri(folder: Path, position: int) -> str:
+    return jpeg_uri(thumb(folder, position).read_bytes())

@@ -1,0 +1,1 @@
+"""Items scored by metrics."""

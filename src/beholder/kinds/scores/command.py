@@ -1,0 +1,88 @@
+"""``beholder score``: score a data set, write a run and its report."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from beholder.terminal.groups import Data, EngineGroup, ItemRunGroup, Markdown, RunOut, ToolGroup
+from beholder.terminal.printing import close, say, say_left_out, tell_plan, tell_summary
+
+
+def score(
+    data: Data,
+    /,
+    *,
+    metric: Annotated[tuple[str, ...], Parameter(alias="-m")] = (),
+    out: RunOut = None,
+    tools: ToolGroup = ToolGroup(),
+    fail_under: tuple[str, ...] = (),
+    no_report: bool = False,
+    markdown: Markdown = None,
+    run: ItemRunGroup = ItemRunGroup(),
+    where: EngineGroup = EngineGroup(),
+) -> int:
+    """Score a data set; run the same command again to go on after an interruption.
+
+    Example: `beholder score descriptions.jsonl -m headline -m vcs -o runs/first`
+
+    Args:
+        data: A .jsonl, .csv, .tsv or .parquet file, a run, or - for stdin.
+        metric: A metric, such as vcs or 'vcs(lct=1)'; headline is accord; repeatable. The one that
+            fits the data if none is named.
+        out: Run directory; runs/NAME-OF-DATA if none is named.
+        fail_under: Gate on a mean: accord=0.6 or accord.precision=0.5; repeatable. Checked against
+            the metrics before anything is scored.
+        no_report: Do not draw report.html.
+    """
+    from beholder import metrics
+    from beholder.api import Run
+    from beholder.kinds.scores.gates import check, gates_table, missed, parse_gate
+    from beholder.kinds.scores.page import write_report
+    from beholder.report import summary_table
+    from beholder.report.markdown import run_tables, together
+    from beholder.run.scores import ScoreConfig, fitting_metric, plan_scores, run_scores
+    from beholder.run.session import default_out
+    from beholder.terminal.progress import TerminalProgress
+
+    if not metric:
+        chosen, why = fitting_metric(data, run.rows, judge=tools.judge is not None)
+        say(f"metric: {chosen} ({why})")
+        metric = (chosen,)
+    scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
+    gates = [parse_gate(text, scored, **tools.named()) for text in fail_under]
+    engine = where.named()
+    config = ScoreConfig(
+        data,
+        scored,
+        out or default_out(data),
+        run.rows,
+        run.judging,
+        run.work.found(),
+    )
+    if run.finish.dry_run:
+        return tell_plan(plan_scores(config), config.out)
+    # What a cluster says is no result: it goes where progress goes.
+    with redirect_stdout(sys.stderr), TerminalProgress() as progress:
+        say_left_out(run_scores(config, progress, engine=engine))
+    made = Run(config.out)
+    report = None if no_report else write_report(config.out, media_root=config.folder)
+    checked = check(gates, made.summary)
+    problems = missed(checked)
+    n_failed = sum(result.n_failed for result in made.summary.values())
+    if n_failed > run.finish.allow_failed:
+        problems.append(
+            f"{n_failed} failed (--allow-failed {run.finish.allow_failed}); the reasons stand in"
+            " the summary"
+        )
+
+    def summary() -> str:
+        tables = [gates_table(checked)] if checked else []
+        return together(str(config.out), [*tables, *run_tables(config.out)], problems)
+
+    means = [summary_table(made.manifest)]
+    tell_summary(made.manifest, means, run.finish.as_json, markdown, summary)
+    return close(config.out, progress, report, problems)

@@ -1,0 +1,196 @@
+"""``report.html``: a run as one page that opens offline and asks the network for nothing.
+
+The page is the same, byte for byte, for the same run. Texts, ids and names of the data are never
+trusted: templates escape them, the script only ever sets text, and a content security policy lets
+run nothing but the script and the style sheet that stand in the page, by their hashes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from beholder import files
+from beholder.kinds.scores.frequent import Frequent, frequent
+from beholder.kinds.scores.groups import Breakdown, breakdowns
+from beholder.records import Estimate, ItemScore
+from beholder.report import charts
+from beholder.report.item_script import item_script
+from beholder.report.load import MetricColumns, RunData, ValueColumn, load
+from beholder.report.numbers import show_number
+from beholder.report.pages import content_hash, environment, styles
+from beholder.report.payload import MAX_BYTES, MAX_ITEMS, item_data
+from beholder.report.sections import extra_sections
+from beholder.report.study_tables import html
+from beholder.report.tables import show_interval
+from beholder.run import manifest
+from beholder.run.store import Store
+
+_SCRIPTS = Path(__file__).parent / "scripts"
+_N_EXTREME = 8
+_SNIPPET = 180
+
+
+@dataclass(frozen=True)
+class ValueRow:
+    """A value's line in a metric's table."""
+
+    value: ValueColumn
+    estimate: Estimate | None
+    bar: charts.RangeBar | None
+    spark: list[float]
+    n: int
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """An item in a list of the worst or the best."""
+
+    position: int
+    id: str
+    score: float
+    text: str
+
+
+@dataclass(frozen=True)
+class MetricSection:
+    """All that the page says of one metric."""
+
+    metric: MetricColumns
+    rows: list[ValueRow]
+    histogram: charts.Histogram | None
+    breakdowns: list[tuple[Breakdown, list[charts.RangeBar]]]
+    low: float
+    high: float
+    worst: list[Extreme]
+    best: list[Extreme]
+    frequent: list[Frequent]
+
+
+def write_report(
+    run_folder: Path, output: Path | None = None, media_root: Path | None = None
+) -> Path:
+    """Draw a run as one HTML file.
+
+    Args:
+        run_folder: A run directory.
+        output: The file to write; ``report.html`` in the run directory if None.
+        media_root: Folder that paths of pictures are relative to; None for that of the data file,
+            where it is still where it was.
+
+    Returns:
+        The file.
+
+    Raises:
+        RunError: The folder holds no run.
+    """
+    manifest.check_kind(run_folder, manifest.SCORES)
+    target = output or run_folder / "report.html"
+    with Store.read(run_folder) as store:
+        page = render(store, media_root=media_root or manifest.data_folder(run_folder))
+    files.write_text(target, page)
+    return target
+
+
+def render(
+    store: Store,
+    *,
+    max_items: int = MAX_ITEMS,
+    max_bytes: int = MAX_BYTES,
+    media_root: Path | None = None,
+) -> str:
+    """The page of a run.
+
+    Args:
+        store: The run's store.
+        max_items: Items to embed at most.
+        max_bytes: Size of the embedded items at most; one is always embedded.
+        media_root: Folder that paths of pictures are relative to; None shows none.
+    """
+    run = load(store)
+    extra = extra_sections(store)
+    sources = store.sources(run.n_items)
+    source = run.log["data"]["source"]
+    items = item_data(
+        store,
+        run,
+        max_items=max_items,
+        max_bytes=max_bytes,
+        media_root=media_root,
+        first=[position for one in extra for position in one.positions],
+    )
+    style = styles("page.css")
+    script = item_script((_SCRIPTS / "items.js").read_text(encoding="utf-8"))
+    templates = environment()
+    templates.filters.update(number=show_number, interval=show_interval)
+    return templates.get_template("page.html.j2").render(
+        run=run,
+        extra=extra,
+        study_table=html,
+        source=source,
+        title=re.split(r"[\\/]", source)[-1] or source,
+        sections=[_section(store, run, metric, sources) for metric in run.metrics],
+        items=items,
+        style=style,
+        script=script,
+        style_hash=content_hash(style),
+        script_hash=content_hash(script),
+    )
+
+
+def _section(
+    store: Store, run: RunData, metric: MetricColumns, sources: list[bytes]
+) -> MetricSection:
+    scores = metric.finite(metric.headline.name)
+    low, high = charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
+    ranking = metric.ranking().tolist()
+    n_each = min(_N_EXTREME, (len(ranking) + 1) // 2)
+    return MetricSection(
+        metric=metric,
+        rows=[_value_row(metric, value) for value in metric.values],
+        histogram=charts.histogram(metric.headline, scores) if len(scores) else None,
+        breakdowns=[
+            (found, [charts.range_bar(e.mean, e.interval, low, high) for _, e in found.rows])
+            for found in breakdowns(run, metric, sources)
+        ],
+        low=low,
+        high=high,
+        worst=_extremes(store, metric, ranking[:n_each]),
+        best=_extremes(store, metric, ranking[n_each:][::-1][:n_each]),
+        frequent=_frequent(store, run, metric),
+    )
+
+
+def _frequent(store: Store, run: RunData, metric: MetricColumns) -> list[Frequent]:
+    """Lists of findings, for a metric that tells units of scene graphs."""
+    first = next((store.score(metric.name, int(p)) for p in metric.positions[:1]), None)
+    if not isinstance(first, ItemScore) or first.detail.get("view") != "scene_graph":
+        return []
+    return frequent(store.units(metric.name, run.n_items), run.groups)
+
+
+def _value_row(metric: MetricColumns, value: ValueColumn) -> ValueRow:
+    scores = metric.finite(value.name)
+    estimate = metric.result.values.get(value.name) if metric.result else None
+    if not len(scores):
+        return ValueRow(value, estimate, None, [], 0)
+    ends = charts.scale(value, scores)
+    bar = charts.range_bar(estimate.mean, estimate.interval, *ends) if estimate else None
+    return ValueRow(value, estimate, bar, charts.sparkline(value, scores), len(scores))
+
+
+def _extremes(store: Store, metric: MetricColumns, positions: list[int]) -> list[Extreme]:
+    column = metric.columns[metric.headline.name]
+    places = np.searchsorted(metric.positions, positions)
+    return [
+        Extreme(position, item.id, float(column[place]), _snippet(item.candidate))
+        for place, (position, item) in zip(places, store.items(positions), strict=True)
+    ]
+
+
+def _snippet(text: str) -> str:
+    words = " ".join(text[: 2 * _SNIPPET].split())
+    return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"

@@ -1,0 +1,68 @@
+"""How many pixels are decoded at the same time in one process, whoever asks."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+MOST_PIXELS = 100_000_000
+"""Pixels that are decoded at once: one picture of the largest size, or many small ones."""
+
+
+class Room:
+    """Decodings wait here, in order, until their pixels fit.
+
+    Args:
+        most: Pixels at once; a picture with more of them is decoded alone.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._used = 0
+        self._changed = threading.Condition()
+        self._waiting: deque[object] = deque()
+
+    @contextmanager
+    def of(self, n_pixels: int) -> Iterator[None]:
+        """Hold the room of a picture; waits for it. Must not be nested."""
+        ticket = object()
+        with self._changed:
+            self._waiting.append(ticket)
+            try:
+                self._changed.wait_for(lambda: self._waiting[0] is ticket and self._fits(n_pixels))
+                self._used += n_pixels
+            finally:
+                self._waiting.remove(ticket)
+                self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._used -= n_pixels
+                self._changed.notify_all()
+
+    def _fits(self, n_pixels: int) -> bool:
+        return not self._used or self._used + n_pixels <= self._most
+
+
+_room = Room(MOST_PIXELS)
+
+
+def _renew() -> None:
+    """In a forked child: the threads that hold the parent's room did not come along."""
+    global _room
+    _room = Room(MOST_PIXELS)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
+
+
+@contextmanager
+def room_for(n_pixels: int) -> Iterator[None]:
+    """Wait until a picture of so many pixels may be decoded in this process, and hold its room."""
+    with _room.of(n_pixels):
+        yield

@@ -1,0 +1,80 @@
+"""Connections to SQLite files that say what they wait for."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+SILENT, PATIENCE = 2.0, 60.0
+"""Seconds of waiting for another process, without a word and in all."""
+
+_LOGGER = logging.getLogger("beholder.waiting")
+
+
+class PatientConnection(sqlite3.Connection):
+    """A connection that waits for a file that another process has locked, and logs that it does.
+
+    SQLite itself waits in silence.
+    """
+
+    _gave_up = False
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        """See ``sqlite3.Connection``."""
+        return self._patiently(lambda: super(PatientConnection, self).execute(*arguments))
+
+    def executemany(self, *arguments: Any) -> sqlite3.Cursor:
+        """See ``sqlite3.Connection``."""
+        return self._patiently(lambda: super(PatientConnection, self).executemany(*arguments))
+
+    def executescript(self, script: str, /) -> sqlite3.Cursor:
+        """See ``sqlite3.Connection``; a script must come to the same when it is run again."""
+        return self._patiently(lambda: super(PatientConnection, self).executescript(script))
+
+    def _patiently(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or self._gave_up:
+                raise
+        name = super().execute("PRAGMA database_list").fetchone()[2]
+        _LOGGER.warning(
+            "%s is locked by another process; waiting up to %.0f s for it", name, PATIENCE
+        )
+        self._wait_for(PATIENCE - SILENT)
+        try:
+            found = work()
+        except sqlite3.OperationalError:
+            self._gave_up = True  # who tidies up after this does not wait once more
+            self._wait_for(0)
+            raise
+        self._wait_for(SILENT)
+        return found
+
+    def _wait_for(self, seconds: float) -> None:
+        super().execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
+
+
+def connect(database: Path | str, **options: Any) -> sqlite3.Connection:
+    """Open a file; ``options`` are those of ``sqlite3.connect``."""
+    return sqlite3.connect(database, timeout=SILENT, factory=PatientConnection, **options)
+
+
+def keep_private(path: Path) -> None:
+    """Make a file that its owner alone reads, in a folder of that kind; what is there stays.
+
+    SQLite gives the files beside it the same rights.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    if path.exists():
+        return
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

@@ -1,0 +1,326 @@
+"""Groups of options that commands share: those of ``beholder.options``, flattened, and their own.
+
+Names, defaults and help come from the fields. A group repeats a field only where the command line
+takes it in another way. A group that extends another lies in one module with it, or knows all names
+of its annotations: they are read where the group is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from cyclopts import Parameter
+
+from beholder.errors import ConfigError
+from beholder.optional import load
+from beholder.options import DataOptions, Frames, JudgeOptions, WorkOptions
+from beholder.terminal.cache_place import cache_at
+
+if TYPE_CHECKING:
+    from beholder.run.session import Engine
+    from beholder.tables import Table
+
+
+def _no_option(kind: Any, value: str) -> None:
+    """Refuse an option that is misspelt and would be taken for the data."""
+    if value.startswith("-") and value != "-":
+        raise ValueError(f"there is no option {value}; data come first, options after them")
+
+
+Data: TypeAlias = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_no_option)]
+"""A file, a folder or a name; - is standard input."""
+
+Out: TypeAlias = Annotated[Path | None, Parameter(alias="-o")]
+
+OutFile: TypeAlias = Annotated[Path, Parameter(alias="-o")]
+
+
+def _for_a_run(kind: Any, value: Path | None) -> None:
+    """Refuse a place that cannot be a run directory, before data are read or judges are asked."""
+    if value is not None:
+        from beholder.files import check_folder
+
+        check_folder(value)
+
+
+RunOut: TypeAlias = Annotated[Path | None, Parameter(alias="-o", validator=_for_a_run)]
+"""A run directory."""
+
+
+def _for_a_file(kind: Any, value: str | None) -> None:
+    """Refuse a file that cannot be written, before data are read or judges are asked."""
+    if value is not None and value != "-":
+        from beholder.files import check_folder
+
+        check_folder(Path(value).parent)
+
+
+Markdown: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        validator=_for_a_file,
+        allow_leading_hyphen=True,
+        help="File for a summary in GitHub's Markdown; - prints it instead of the tables.",
+    ),
+]
+AsJson: TypeAlias = Annotated[
+    bool, Parameter(name="--json", help="Print JSON on stdout instead of tables.")
+]
+
+
+def _field_and_column(given: str) -> tuple[str, str]:
+    name, equals, column = given.partition("=")
+    if not equals:
+        raise ConfigError(f"--map {given}: expected FIELD=COLUMN, such as candidate=text")
+    return name.strip(), column.strip()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class DataGroup(DataOptions):
+    """Which rows of the data a command takes that reads no items."""
+
+    map: Annotated[Mapping[str, str], Parameter(parse=False)] = field(default_factory=dict)
+    references_from: Annotated[Path | None, Parameter(parse=False)] = None
+    frames: Annotated[Frames | None, Parameter(parse=False)] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ItemDataGroup(DataOptions):
+    """Which rows of the data a command takes, and where their fields lie."""
+
+    map: Annotated[
+        tuple[str, ...],
+        Parameter(help="Which column holds a field, as candidate=text; repeatable."),
+    ] = ()  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.map, Mapping):  # a copy by dataclasses.replace has read it already
+            pairs = [_field_and_column(one) for one in self.map]
+            for name, n in Counter(name for name, _ in pairs).items():
+                if n > 1:
+                    raise ConfigError(f"--map {name}: given {n} times; a field has one column")
+            object.__setattr__(self, "map", dict(pairs))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class JudgeGroup(JudgeOptions):
+    """How judges are asked; a spec holds what is in ``extra``, as ``openai('m', timeout=9)``."""
+
+    extra: Annotated[Mapping[str, object], Parameter(parse=False)] = field(default_factory=dict)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WorkGroup(WorkOptions):
+    """How much a command does at once, what it keeps, and what it may spend."""
+
+    cache: Annotated[  # as a shell writes it
+        str | None,
+        Parameter(
+            help="Folder of the answers that all runs share, postgresql://USER@HOST/NAME, or off;"
+            " see `beholder cache`."
+        ),
+    ] = None  # type: ignore[assignment]
+
+    def found(self) -> WorkOptions:
+        """The options of the run, with the file or database of the cache."""
+        return WorkOptions(self.workers, self.concurrency, cache_at(self.cache), self.max_cost)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ToolGroup:
+    """What metrics take that name none themselves.
+
+    Attributes:
+        judge: Judge where none is named: openai:MODEL, hf:MODEL, vllm:MODEL or 'panel(A, B)'.
+        embedder: Embedder where none is named: static, ordered, minilm, st:NAME or openai:MODEL.
+    """
+
+    judge: str | None = None
+    embedder: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Those that were given."""
+        given = {"judge": self.judge, "embedder": self.embedder}
+        return {kind: spec for kind, spec in given.items() if spec}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class EngineGroup:
+    """Where a run is worked on.
+
+    Attributes:
+        engine: local is this machine; ray a Ray cluster, which keeps the run as Parquet parts.
+        address: The cluster for --engine ray, as ray.init takes it; else RAY_ADDRESS, else Ray is
+            started on this machine.
+        parts: For --engine ray, where parts are kept that every machine reaches, such as
+            s3://BUCKET/PATH; the run directory if none is named.
+    """
+
+    engine: Literal["local", "ray"] = "local"
+    address: str | None = None
+    parts: str | None = None
+
+    def named(self) -> Engine | None:
+        """The engine; None for this machine.
+
+        Raises:
+            ConfigError: An option is given that this machine does not take.
+        """
+        if self.engine == "ray":
+            engine: Engine = load("beholder.ray:RayEngine")(self.address, self.parts)
+            return engine
+        for name in ("address", "parts"):
+            if getattr(self, name) is not None:
+                raise ConfigError(f"--{name} is for --engine ray; name that, or leave it out")
+        return None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TellGroup:
+    """What a command tells.
+
+    Attributes:
+        dry_run: Check all input and say what would be asked; nothing is asked or written.
+    """
+
+    as_json: AsJson = False
+    dry_run: bool = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class FinishGroup(TellGroup):
+    """What a command does at its end.
+
+    Attributes:
+        allow_failed: Failures that still count as success.
+        dry_run: Check all input and say what would be asked; nothing is asked or written.
+    """
+
+    allow_failed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.allow_failed < 0:
+            raise ConfigError(f"--allow-failed {self.allow_failed}: expected 0 or more")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RunGroup:
+    """What every command takes that makes a run."""
+
+    rows: DataGroup = field(default_factory=DataGroup)
+    judging: JudgeGroup = field(default_factory=JudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ItemRunGroup:
+    """What every command takes that makes a run over items."""
+
+    rows: ItemDataGroup = field(default_factory=ItemDataGroup)
+    judging: JudgeGroup = field(default_factory=JudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class StorylineDataGroup(DataGroup):
+    """Which rows are taken."""
+
+    media_root: Annotated[
+        Path | None,
+        Parameter(
+            name=["--images", "--media-root"],
+            help="Folder that image paths are relative to, where it is another than that of the"
+            " data.",
+        ),
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class VoteJudgeGroup(JudgeGroup):
+    """How judges are asked; ratings have a temperature of their own."""
+
+    temperature: Annotated[float | None, Parameter(parse=False)] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class StorylineRunGroup:
+    """What every run over storylines is told, as ``Run``."""
+
+    rows: StorylineDataGroup = field(default_factory=StorylineDataGroup)
+    judging: VoteJudgeGroup = field(default_factory=VoteJudgeGroup)
+    work: WorkGroup = field(default_factory=WorkGroup)
+    finish: FinishGroup = field(default_factory=FinishGroup)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ServerGroup:
+    """Where the pages are served.
+
+    Attributes:
+        host: Address to listen at; another than this machine's own lets others come, by their
+            links alone.
+        port: Port; a free one if it is 0.
+        name: Name by which browsers of other machines may call this one; repeatable.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    name: tuple[str, ...] = ()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ViewerGroup(ServerGroup):
+    """Where the pages of a viewer are served.
+
+    Attributes:
+        host: Address to listen at; another than this machine's own lets others come, who must
+            bring a token.
+        port: Port; a free one if it is 0.
+        token: Token that opens the pages, 16 characters or more; one is made and printed where
+            others can come and none is said.
+    """
+
+    port: int = 0
+    token: str | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class TablesGroup:
+    """Where tables go besides the terminal.
+
+    Attributes:
+        tables: Folder to write every table into, as CSV, JSON and LaTeX.
+    """
+
+    tables: Path | None = None
+
+    def write(self, found: Iterable[Table]) -> None:
+        """Write the tables, if a folder was named."""
+        if self.tables is not None:
+            from beholder.report.study_tables import write_tables
+            from beholder.terminal.printing import say
+
+            say(f"tables: {self.tables} ({len(write_tables(found, self.tables))} files)")

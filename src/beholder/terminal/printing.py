@@ -1,0 +1,172 @@
+"""What commands print: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beholder.visible import for_terminal, visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from beholder.judges import Tally
+    from beholder.records import MetricResult
+    from beholder.run.plan import RunPlan
+    from beholder.tables import Table
+    from beholder.terminal.progress import TerminalProgress
+
+_SHOWN = 5
+
+STDOUT = "-"
+"""Standard output, where a file may be named."""
+
+
+def tell(text: object) -> None:
+    """Print a line on stdout; whatever stands in it cannot steer the terminal."""
+    sys.stdout.write(f"{for_terminal(str(text))}\n")
+
+
+def say(text: object) -> None:
+    """Print a line on stderr; whatever stands in it cannot steer the terminal."""
+    sys.stderr.write(f"{for_terminal(str(text))}\n")
+
+
+def tell_json(value: object) -> None:
+    """Print JSON on stdout; in escapes where the terminal's encoding is not UTF-8."""
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    tell(json.dumps(value, ensure_ascii=plain, indent=2))
+
+
+def tell_tables(*tables: RenderableType | Table) -> None:
+    """Print tables on stdout, as wide as the terminal."""
+    from rich.console import Console
+
+    from beholder.report.safe_console import SafeConsole
+    from beholder.report.study_tables import renderable
+
+    console: Console = SafeConsole()
+    for table in tables:
+        console.print(renderable(table), crop=False)
+
+
+def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json: bool) -> None:
+    """Print a result as JSON or as tables."""
+    if as_json:
+        tell_json(plain)
+    else:
+        tell_tables(*tables)
+
+
+def tell_summary(
+    plain: object,
+    tables: Iterable[RenderableType | Table],
+    as_json: bool,
+    markdown: str | None,
+    summary: Callable[[], str],
+) -> None:
+    """Print a result as JSON or as tables, and sum it up in Markdown where that is asked for.
+
+    Args:
+        plain: The result as JSON has it.
+        tables: The result as tables.
+        as_json: Which of them.
+        markdown: File of the summary; - prints it instead of the result; None for no summary.
+        summary: Makes the summary.
+
+    Raises:
+        RunError: The file cannot be written.
+    """
+    if markdown == STDOUT:
+        tell(summary().rstrip("\n"))
+        return
+    tell_result(plain, tables, as_json)
+    if markdown is not None:
+        from beholder.files import write_text
+
+        write_text(Path(markdown), summary())
+        say(f"summary: {markdown}")
+
+
+def say_left_out(what: Iterable[object]) -> None:
+    """Name what was left out, such as wrong rows."""
+    for one in what:
+        say(f"left out: {one}")
+
+
+def say_failures(summary: Mapping[str, MetricResult]) -> None:
+    """Name, for each metric, why items have no score, the most frequent reasons first."""
+    for name, result in summary.items():
+        reasons = sorted(result.failures.items(), key=lambda one: -one[1])
+        for reason, count in reasons[:_SHOWN]:
+            say(f"{name}: {count:,} failed: {visible(reason)}")
+
+
+def close(
+    out: Path,
+    progress: TerminalProgress,
+    report: Path | None = None,
+    problems: Sequence[str] = (),
+    did: str = "scored",
+) -> int:
+    """Say how a run went and where it is; gives the exit code.
+
+    Args:
+        out: The run directory.
+        progress: What watched the run.
+        report: Its page, if one was drawn.
+        problems: Why it is no success.
+        did: What was done to a subject.
+    """
+    done = f"{progress.scored_now} {did} now, {progress.failed_now} failed now"
+    asked = f"; {progress.tokens_in_words}" if progress.tokens_in_words else ""
+    say(f"{done}, {progress.reused} reused, {progress.seconds:.1f} s{asked}")
+    say(f"run: {out}")
+    if report is not None:
+        say(f"report: {report}")
+    for problem in problems:
+        say(f"beholder: {problem}")
+    return 1 if problems else 0
+
+
+def too_many(failures: Sequence[str], allowed: int) -> list[str]:
+    """The first failures and their number, if there are more than are allowed."""
+    if len(failures) <= allowed:
+        return []
+    more = f" ({len(failures) - _SHOWN} more than shown)" if len(failures) > _SHOWN else ""
+    return [
+        *(visible(failure) for failure in failures[:_SHOWN]),
+        f"{len(failures)} failed{more} (--allow-failed {allowed}); the same command tries again"
+        " what a second try may mend, and asks for nothing else",
+    ]
+
+
+def tell_plan(planned: RunPlan, out: Path) -> int:
+    """Say what a run would do; gives the exit code."""
+    tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
+    for row in planned.bad_rows:
+        tell(f"  {row}")
+    for asker in planned.askers:
+        tell(f"{asker.name}: {asker.n_to_ask} to score, {asker.n_done} done already")
+        tell(f"  {asker.signature}")
+        reasons = sorted(asker.lacking.items(), key=lambda one: -one[1])
+        for reason, count in reasons[:_SHOWN]:
+            tell(f"  {count} would fail: {visible(reason)}")
+        if hidden := [count for _, count in reasons[_SHOWN:]]:
+            tell(f"  {sum(hidden):,} more would fail for {len(hidden):,} other reasons")
+        if asker.judge is not None and asker.judge_most is not None:
+            tell(f"  about {_estimate(asker.judge)}")
+            if asker.judge_most.n_calls > asker.judge.n_calls:
+                tell(f"  at most {_estimate(asker.judge_most)}")
+    tell(f"run directory: {out} (nothing was written)")
+    return 0
+
+
+def _estimate(tally: Tally) -> str:
+    """Calls, tokens and cost of a tally in words."""
+    cost = "cost unknown (no price for this model)" if tally.cost is None else f"${tally.cost:.4f}"
+    tokens = f"{tally.prompt_tokens:,} prompt and {tally.completion_tokens:,} answer tokens"
+    return f"{tally.n_calls:,} judge calls, {tokens}, {cost}"

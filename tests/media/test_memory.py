@@ -1,0 +1,157 @@
+"""Large pictures: how much memory they take, one and several at once, and that pixels stay."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image, ImageOps
+
+from beholder.media import load_image, pixels
+from beholder.media.room import Room
+
+SIDE = 5_000
+MEGABYTES = 4 * SIDE * SIDE / 2**20  # of one copy, as Pillow holds RGB
+
+_CHILD = """
+import sys, threading
+from pathlib import Path
+from typing import Any
+from beholder.backends.images import for_model
+from beholder.media import room
+
+def peak():
+    line, = [x for x in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in x]
+    return int(line.split()[1]) / 1024
+
+room._room = room.Room(25_000_000)
+files = [Path(name) for name in sys.argv[1:]]
+small = files[0].with_name("small.png")
+for_model(small, 512)  # all that is loaded on first use
+before = peak()
+threads = [threading.Thread(target=for_model, args=(file, 512)) for file in files]
+for one in threads: one.start()
+for one in threads: one.join()
+print(peak() - before)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures of one colour: a few kB each, and 25 million pixels."""
+    made = tmp_path_factory.mktemp("pictures")
+    for mode in ("I;16", "LA", "RGBA", "RGB"):
+        file = made / f"{mode.replace(';', '')}.png"
+        Image.new(mode, (SIDE, SIDE)).save(file, compress_level=1)
+    Image.new("1", (SIDE, SIDE)).save(made / "1.tif", compression="group4")
+    Image.new("RGB", (16, 16)).save(made / "small.png")
+    return made
+
+
+def _grown(*files: Path) -> float:
+    call = [sys.executable, "-c", _CHILD, *map(str, files)]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read in /proc")
+class TestMemory:
+    """Bounds are the pixels that are decoded, and 90 MB of bands and results."""
+
+    @pytest.mark.parametrize(
+        ("name", "copies"),
+        [("I16.png", 0.5), ("LA.png", 1), ("RGBA.png", 1), ("RGB.png", 1), ("1.tif", 0.25)],
+    )
+    def test_one_picture_is_never_copied_whole(
+        self, folder: Path, name: str, copies: float
+    ) -> None:
+        assert _grown(folder / name) < copies * MEGABYTES + 90
+
+    def test_six_at_once_take_far_less_than_six_times_one(self, folder: Path) -> None:
+        files = [folder / f"{mode}.png" for mode in ("RGBA", "LA", "I16", "RGBA", "LA", "RGB")]
+        assert _grown(*files) < 2.5 * MEGABYTES + 90
+
+
+@pytest.mark.parametrize("kind", ["L", "I;16", "LA", "RGBA", "P", "1", "RGB", "clear"])
+@pytest.mark.parametrize("orientation", [1, 3, 6])
+def test_bands_give_the_pixels_of_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, orientation: int
+) -> None:
+    noise = np.random.default_rng(5).integers(0, 256, (301, 211, 4), dtype=np.uint8)
+    if kind == "I;16":
+        given = Image.fromarray(noise.astype(np.uint16)[..., 0] * 256 + noise[..., 1])
+    else:
+        given = Image.fromarray(noise).convert("RGB" if kind == "clear" else kind)
+    extra: dict[str, Any] = {"transparency": (255, 0, 0)} if kind == "clear" else {}
+    exif = Image.Exif()
+    exif[0x112] = orientation
+    given.save(tmp_path / "a.png", exif=exif, **extra)
+    # The same by Pillow alone, of the whole picture.
+    whole: Image.Image = Image.open(tmp_path / "a.png")
+    if kind == "I;16":
+        whole = Image.fromarray((np.asarray(whole) >> 8).astype(np.uint8))
+    elif whole.has_transparency_data:
+        rgba = whole.convert("RGBA")
+        whole = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
+    rgb = whole.convert("RGB")
+    rgb.getexif()[0x112] = orientation
+    upright = ImageOps.exif_transpose(rgb)
+    size = (50, round(50 * 211 / 301)) if orientation == 6 else (round(50 * 211 / 301), 50)
+    expected = np.asarray(upright.resize(size, Image.Resampling.LANCZOS), dtype=int)
+    monkeypatch.setattr(pixels, "_BAND_PIXELS", 3_000)
+    assert np.array_equal(np.asarray(load_image(tmp_path / "a.png", max_side=50)), expected)
+    assert np.array_equal(np.asarray(load_image(tmp_path / "a.png")), np.asarray(upright))
+    monkeypatch.setattr(pixels, "LARGE", 0)
+    scaled = np.asarray(load_image(tmp_path / "a.png", max_side=50), dtype=int)
+    # Rows and columns are scaled one after the other, and what comes between is rounded to bytes.
+    assert scaled.shape == expected.shape
+    assert np.abs(scaled - expected).max() <= (0 if orientation == 1 else 3)
+
+
+def test_only_so_many_pixels_are_decoded_at_once() -> None:
+    room, lock = Room(100), threading.Lock()
+    held: list[int] = []
+    seen: list[list[int]] = []
+
+    def decode(n_pixels: int) -> None:
+        with room.of(n_pixels):
+            with lock:
+                held.append(n_pixels)
+                seen.append(held.copy())
+            threading.Event().wait(0.002)
+            with lock:
+                held.remove(n_pixels)
+
+    sizes = random.Random(3).choices([10, 40, 60, 100, 250], k=40)
+    threads = [threading.Thread(target=decode, args=(size,)) for size in sizes]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(60)
+    assert len(seen) == 40
+    assert all(sum(some) <= 100 or len(some) == 1 for some in seen)
+    assert any(len(some) > 1 for some in seen)  # small ones go together
+
+
+def test_a_wait_that_is_broken_off_leaves_the_room_to_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    room = Room(100)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with room.of(100):
+        monkeypatch.setattr(room._changed, "wait_for", interrupted)
+        with pytest.raises(KeyboardInterrupt), room.of(10):
+            pass
+        monkeypatch.undo()
+    with room.of(100):
+        pass

@@ -1,0 +1,16 @@
+"""The kind, as the entry point names it."""
+
+from beholder.run.kind import Command, RunKind
+
+KIND = RunKind(
+    name="moods",
+    run="moods.work:run_moods",
+    plan="moods.work:plan_moods",
+    has_systems=True,
+    page="moods.work:write_page",
+    subject_pages={"item": "moods.work:draw_item"},
+    beside="moods.work:beside",
+    commands=(Command("moods", "moods.work:command"),),
+    functions={"moods": "moods.work:moods"},
+    templates="moods",
+)

@@ -1,0 +1,235 @@
+"""What docs name exists: sets, metrics, judges, embedders, coreference, make targets, files, names."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from tools.pages import PAGES, ROOT, blocks, commands, name_of
+
+from beholder.backends import BACKENDS
+from beholder.embed import EMBEDDERS
+from beholder.embed.images import IMAGE_EMBEDDERS
+from beholder.errors import ConfigError
+from beholder.judges import JUDGES
+from beholder.kinds.agreement.sets import SETS
+from beholder.kinds.ranking.scorers import ranker
+from beholder.language.links import COREFERENCES
+from beholder.metrics import METRICS, metric
+from beholder.spec import parse
+from beholder.text import SPLITTERS
+
+SOURCE = ROOT / "src/beholder"
+TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+GROUPS = {f"beholder.{kind}" for kind in ("metrics", "embedders", "splitters", "coreferences")}
+PLACEHOLDER = re.compile(r"[A-Z][A-Z_.]*")
+"""What a reader fills in: ``METRIC``, ``METRIC.VALUE``, ``RUN...``."""
+ENCODERS = {"minilm", "hf", "encoder"}
+IN_CODE = [
+    path
+    for folder in ("src", "tests", "benchmarks", "training", "tools")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if path != Path(__file__)
+]
+
+
+class Missing(AssertionError):
+    """Something that is named and does not exist."""
+
+
+def spans(text: str) -> list[str]:
+    """What stands between single backticks, outside of blocks."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return [" ".join(found.split()) for found in re.findall(r"`([^`]+)`", prose)]
+
+
+def lines_of(page: Path) -> Iterator[list[str]]:
+    """Commands of a page as their words, from prose, tables and blocks."""
+    for span in spans(page.read_text("utf-8")):
+        if re.match(r"(beholder|make|python) \S", span):
+            yield shlex.split(span)
+        elif re.match(r"-[ms] \S", span):
+            yield ["beholder", "rank" if span.startswith("-s") else "score", *shlex.split(span)]
+    for block in blocks(page):
+        if block.language == "sh":
+            yield from commands(block.code)
+
+
+def check(there: bool, what: str) -> None:
+    if not there:
+        raise Missing(what)
+
+
+def check_tool(kind: str, given: str) -> None:
+    """A judge, embedder or the like: its name is registered."""
+    given = given.partition("=")[2] if re.match(r"[\w-]+=", given) else given
+    if PLACEHOLDER.fullmatch(given):
+        return
+    name = parse(given).name
+    known = {
+        "judge": {*JUDGES.names(), *BACKENDS.names(), "panel", "people"},
+        "embedder": {*EMBEDDERS.names(), *IMAGE_EMBEDDERS.names()},
+        "image_embedder": {*IMAGE_EMBEDDERS.names()},
+        "image_text": {"clip"},
+        "encoder": ENCODERS,
+        "splitter": {*SPLITTERS.names()},
+        "coref": {"builtin", "none", *COREFERENCES.names()},
+        "parser": {"builtin", "spacy"},
+    }[kind]
+    check(name in known or "/" in name, f"there is no {kind} {given!r}")
+
+
+def check_asker(given: str, *, ranks: bool) -> None:
+    """A metric (or ranker) can be made of the spec, and all tools that it names are there."""
+    found = re.fullmatch(r"([a-z_0-9/]+)(?:\.([a-z_0-9]+))?(\(.*\))?", given)
+    if PLACEHOLDER.fullmatch(given) or found is None or "/" in found[1]:
+        check(PLACEHOLDER.fullmatch(given) is not None or "/" in given, f"{given!r} is no metric")
+        return
+    name, value, options = found.groups()
+    try:
+        made = (ranker if ranks else metric)(name + (options or ""), judge="openai:MODEL")
+        if value:
+            made.value_named(value)
+    except ConfigError as error:
+        raise Missing(f"{given!r}: {error}") from error
+    for kind, spec in made.tool_specs():
+        check_tool(kind, spec)
+    for kind in ("coref", "parser"):
+        if hasattr(made, kind):
+            check_tool(kind, getattr(made, kind))
+
+
+def check_command(words: list[str]) -> None:
+    """Sets, metrics, rankers, judges and embedders that a command of ours names."""
+    options = {
+        "--judge": "judge",
+        "--captioner": "judge",
+        "--writer": "judge",
+        "--embedder": "embedder",
+    }
+    for option, given in pairwise(words):
+        if option in ("-m", "--metric", "-s", "--scorer"):
+            check_asker(given, ranks=words[1] == "rank")
+        elif option in options and not given.startswith("-"):
+            check_tool(options[option], given)
+    if words[1] == "agree" and len(words) > 2 and not words[2].startswith("-"):
+        known = words[2] in {*SETS, "long_sxs"} or re.search(r"[./]", words[2])
+        check(bool(known or PLACEHOLDER.fullmatch(words[2])), f"there is no set {words[2]!r}")
+
+
+def check_words(words: list[str]) -> None:
+    """What a line for a shell names of this repository."""
+    match words:
+        case ["beholder", _, *_]:
+            check_command(words)
+        case ["make", *targets]:
+            for target in targets:
+                check("=" in target or target in TARGETS, f"there is no target {target!r}")
+        case ["python", "-m", module, *_] if module.startswith("benchmarks."):
+            check((ROOT / f"{module.replace('.', '/')}.py").is_file(), f"no module {module}")
+        case ["python", script, *_] if script.endswith(".py"):
+            check((ROOT / script).is_file(), f"there is no {script}")
+
+
+def check_span(span: str) -> None:
+    """A file, a Python name or a metric with options that stands in the text."""
+    if "NAME" in span:
+        return
+    if re.fullmatch(r"(tests|src|benchmarks|training|tools|docs|requirements)/[\w./-]*", span):
+        check((ROOT / span).exists() or (SOURCE / span).exists(), f"there is no file {span}")
+    elif re.fullmatch(r"[\w/-]+/[\w-]+\.py", span):
+        check(any(SOURCE.glob(f"**/{span}")), f"there is no file {span}")
+    elif re.match(r"beholder\.[\w.]+(\(|$)", span):
+        check_name(span.partition("(")[0])
+    elif (found := re.fullmatch(r"(coref|parser|splitter)=['\"]([^'\"]+)['\"]", span)) is not None:
+        check_tool(found[1], found[2])
+    elif (found := re.fullmatch(r"([a-z_0-9]+)\(.*=.*\)", span)) and found[1] in METRICS.names():
+        check_asker(span, ranks=False)
+
+
+def check_name(dotted: str) -> None:
+    """A module, class or function of the package."""
+    if dotted in GROUPS:
+        return
+    parts = dotted.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        for part in parts[length:]:
+            check(hasattr(found, part), f"there is no {dotted}")
+            found = getattr(found, part)
+        return
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_what_a_page_names_exists(page: Path) -> None:
+    missing = []
+    for words in lines_of(page):
+        try:
+            check_words(words)
+        except Missing as error:
+            missing.append(f"{shlex.join(words)}: {error}")
+    for span in spans(page.read_text("utf-8")):
+        try:
+            check_span(span)
+        except Missing as error:
+            missing.append(f"`{span}`: {error}")
+    assert missing == []
+
+
+def test_make_targets_that_code_names_exist() -> None:
+    named = {
+        (name_of(path), target)
+        for path in IN_CODE
+        for target in re.findall(
+            r"(?:`make |make (?=test-))([a-z]+(?:-[a-z]+)*)", path.read_text("utf-8")
+        )
+    }
+    assert {pair for pair in named if pair[1] not in TARGETS} == set()
+    assert len(named) > 5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "beholder agree docent -m length",
+        "beholder score DATA -m vsc",
+        "beholder score DATA -m 'vcs(lcd=1)'",
+        "beholder score DATA -m bleu.blue",
+        "beholder score DATA -m \"posh(coref='maverick')\"",
+        "beholder score DATA -m \"posh(parser='stanza:en')\"",
+        "beholder score DATA -m posh --judge openia:M",
+        "beholder caption DATA --judge one=openia:M",
+        "beholder rank DATA -s \"perplexity(jugde='hf:NAME')\"",
+        "beholder narrate compare S --embedder clp:NAME",
+        "make test-trl",
+        "python benchmarks/nothing.py",
+        "python -m benchmarks.nothing",
+    ],
+)
+def test_a_line_that_names_what_does_not_exist_is_found(line: str) -> None:
+    with pytest.raises(Missing):
+        check_words(shlex.split(line))
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        "tests/test_nothing.py",
+        "metrics/nothing.py",
+        "beholder.nothing",
+        "beholder.metrics.Nothing",
+        "vcs(lcd=1)",
+        "coref='maverick'",
+    ],
+)
+def test_a_span_that_names_what_does_not_exist_is_found(span: str) -> None:
+    with pytest.raises(Missing):
+        check_span(span)

@@ -1,0 +1,51 @@
+"""The pages that have been rewritten contain no forbidden wording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tools.pages import PAGES, name_of
+from tools.words import CHECKED, EXCEPTIONS, TO_DO, findings
+
+
+@pytest.mark.parametrize("page", CHECKED, ids=name_of)
+def test_no_forbidden_wording(page: Path) -> None:
+    found = list(findings(page.read_text(encoding="utf-8")))
+    allowed = {wording for name, wording in EXCEPTIONS if name == name_of(page)}
+    assert [each for each in found if each.wording not in allowed] == []
+    assert allowed <= {each.wording for each in found}, "remove the exception"
+
+
+def test_every_exception_has_a_reason_and_a_checked_page() -> None:
+    assert all(EXCEPTIONS.values())
+    assert {name for name, _ in EXCEPTIONS} <= {name_of(page) for page in CHECKED}
+    assert {name_of(page) for page in PAGES} >= set(TO_DO.split())
+
+
+@pytest.mark.parametrize(
+    ("prose", "wording"),
+    [
+        ("Mend the rows.", "mend"),
+        ("`agree` holds each metric against people.", "holds each metric against"),
+        ("The run goes\non with the rest.", "goes on"),
+        ("A dry run asks nobody.", "nobody"),
+    ],
+)
+def test_a_forbidden_wording_is_found_with_its_line(prose: str, wording: str) -> None:
+    (found,) = findings(f"# Title\n\n```sh\ntold\n```\n\n{prose}\n")
+    assert (found.line, found.wording) == (7, wording)
+    assert found.advice
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The amendment toldX held the door.",
+        "`mend` and [a page](mend/told.md)",
+        "```text\nnobody told us\n```",
+        "<!-- told -->",
+    ],
+)
+def test_code_and_links_and_longer_words_are_not_checked(text: str) -> None:
+    assert list(findings(text)) == []
