@@ -5,12 +5,20 @@ With them whole metrics run in tests and examples without network, key or weight
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from beholder.backends.base import Answer, Backend, Capabilities, Request, Sample
+from beholder.backends.base import (
+    Answer,
+    Backend,
+    Capabilities,
+    Request,
+    Sample,
+    options_digest,
+)
 from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError
 
@@ -40,6 +48,8 @@ class Scripted(Backend):
     ) -> None:
         self.name = f"scripted:{answer if isinstance(answer, str) else model}"
         self._answer = _rules(Path(answer)) if isinstance(answer, str) else answer
+        if isinstance(answer, str):
+            self.variant = _digest(Path(answer))
         self._capabilities = Capabilities(model, top_logprobs, "schema", images)
         self.requests: list[Request] = []
 
@@ -101,6 +111,7 @@ class Replay(Backend):
         models = {answer.model for answer in self._answers.values()}
         if len(models) > 1:
             raise ConfigError(f"{path} mixes models ({', '.join(sorted(models))}); replay one")
+        self.variant = _digest(Path(path))
         told = [len(a.samples[0].first or ()) for a in self._answers.values()]
         self._capabilities = Capabilities(models.pop(), max(told), "schema", True)
 
@@ -121,6 +132,11 @@ class Replay(Backend):
                 " prompts or options"
             )
         return answer
+
+
+def _digest(path: Path) -> str:
+    """A file's content decides every answer, so it is part of what names the backend."""
+    return options_digest({"file": hashlib.sha256(path.read_bytes()).hexdigest()})
 
 
 def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:

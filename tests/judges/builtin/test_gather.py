@@ -1,8 +1,13 @@
-"""What evidence is made of counterparts and likenesses that are given by hand."""
+"""What evidence is made of counterparts and likenesses that are given by hand.
+
+``gather`` is asked, with collaborators of its that answer as the test says.
+"""
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,14 +15,7 @@ import pytest
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.evidence import Evidence
-from beholder.judges.builtin.gather import (
-    _Agreement,
-    _by_entity,
-    _coverage,
-    _Gathering,
-    _property_agreement,
-    gather,
-)
+from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.nearby import Nearby
 from beholder.judges.builtin.numbers import numbers
 from beholder.judges.builtin.reading import analysed
@@ -57,11 +55,22 @@ def pairs(
     )
 
 
-def gathering(source: AnalysedText, target: AnalysedText, given: Counterparts) -> _Gathering:
-    made = _Gathering(source, target, NUMBERS)
-    made._pairs = given
-    made._coverage = np.full(len(source.units), 0.25)
-    return made
+MODULE = importlib.import_module("beholder.judges.builtin.gather")
+
+
+def gathered(
+    source: AnalysedText, target: AnalysedText, given: Counterparts, **collaborators: object
+) -> tuple[Evidence, ...]:
+    """Evidence on all units; ``counterparts`` and others of its module answer as given."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MODULE, "counterparts", lambda *_: given)
+        for name, answer in collaborators.items():
+            patch.setattr(MODULE, name, answer)
+        found = gather(source, target, NUMBERS)
+    # How the words cover each other has a test of its own.
+    return tuple(
+        one if one.kind == "amount" else replace(one, coverage=0.25, quoted=False) for one in found
+    )
 
 
 def mugs(polarity: bool = True) -> AnalysedText:
@@ -72,8 +81,10 @@ def mugs(polarity: bool = True) -> AnalysedText:
 def entity(
     given: Counterparts, target: AnalysedText, polarity: bool = True, source: AnalysedText = CAKE
 ) -> Evidence:
-    unit = replace(source.units[0], polarity=polarity)
-    return gathering(source, target, given)._entity(0, unit)
+    (first, *others) = source.graph.entities
+    things = (replace(first, polarity=polarity), *others)
+    asked = AnalysedText(replace(source.graph, entities=things))
+    return gathered(asked, target, given)[0]
 
 
 @pytest.mark.parametrize("polarity", [True, False])
@@ -156,7 +167,6 @@ def test_a_thing_whose_counterparts_are_taken(unpaired: bool) -> None:
 DOGS = AnalysedText(
     SceneGraph("three dogs", (thing(0, "dog", "dogs", 6, quantity="three", plural=True),), (), ())
 )
-AMOUNT = DOGS.units[1]
 
 
 def herd(first: str | None, second: str | None, plural: bool = True) -> AnalysedText:
@@ -179,7 +189,8 @@ def herd(first: str | None, second: str | None, plural: bool = True) -> Analysed
 )
 def test_how_many(target: AnalysedText, other: float, best: int, stated: float, told: str) -> None:
     given = pairs([[0.6, other]], [best])
-    assert gathering(DOGS, target, given)._amount(AMOUNT) == Evidence(
+    found = gathered(DOGS, target, given)[1]
+    assert replace(found, quoted=False) == Evidence(
         "amount",
         named=other if best else 0.6,
         stated=stated,
@@ -195,11 +206,11 @@ def test_an_amount_among_several_of_a_name_is_sure_where_both_are_counted(
     first: str, lone: bool
 ) -> None:
     given = pairs([[0.9, 0.9]], [0])
-    assert gathering(DOGS, herd(first, "one"), given)._amount(AMOUNT).lone is lone
+    assert gathered(DOGS, herd(first, "one"), given)[1].lone is lone
 
 
 def test_how_many_of_nothing() -> None:
-    found = gathering(DOGS, herd("two", "two"), pairs([[0.0, 0.0]], [-1]))._amount(AMOUNT)
+    found = gathered(DOGS, herd("two", "two"), pairs([[0.0, 0.0]], [-1]))[1]
     assert found == Evidence("amount", counterpart=False)
 
 
@@ -239,12 +250,18 @@ def attribute(
     alike: tuple[bool, bool] = (True, False),
 ) -> Evidence:
     given = pairs([[0.9, 0.3]], [best], strength=[list(strength)], alike=[list(alike)])
-    made = gathering(RED, SAID, given)
-    row = np.array([similarity])
-    owners = np.array([[max(similarity[0], similarity[2]), max(similarity[1], similarity[3])]])
-    made._agreement = _Agreement([1], row, owners, {} if excluded is None else {0: excluded})
-    made._nearby = Placed(RED, SAID, given.alike)
-    return made._attribute(0, replace(RED.units[1], polarity=polarity), 1, {0} if wrong else set())
+    (red,) = RED.graph.attributes
+    source = AnalysedText(replace(RED.graph, attributes=(replace(red, polarity=polarity),)))
+    return gathered(
+        source,
+        SAID,
+        given,
+        said_in=lambda *_: np.array([similarity]),
+        cosines=lambda a, b: np.zeros((len(a), len(b))),
+        lower_excluded=lambda *_: [(0, column) for column in excluded or ()],
+        Nearby=Placed,
+        value=lambda *_: 0.0 if wrong else 1.0,
+    )[1]
 
 
 def test_an_attribute_without_counterpart() -> None:
@@ -361,7 +378,16 @@ def test_what_belongs_to_what_by_either_text(
     similarity: list[list[float]], expected: list[int]
 ) -> None:
     text = parts("lid of box")
-    assert gathering(text, text, pairs(similarity, [0, 1]))._kin(0, 0) == expected
+    read = AnalysedText(
+        replace(
+            text.graph,
+            attributes=(Attribute(0, "red", "red", ((0, 3),), 0),),
+        )
+    )
+    said = np.array([[0.1 * place for place in range(len(read.properties))]])
+    found = gathered(read, read, pairs(similarity, [0, 1]), said_in=lambda *_: said)[2]
+    of_box = [said[0, k] for k, p in enumerate(read.properties) if p.entity in expected]
+    assert found.on_kin == pytest.approx(max(of_box, default=0.0))
 
 
 @pytest.mark.parametrize(
@@ -372,9 +398,9 @@ def test_evidence_on_a_relation(
     best: list[int], counterpart: bool, named: float, ends: float
 ) -> None:
     text = parts("lid of box")
-    made = gathering(text, text, pairs([[0.9, 0.4], [0.3, 0.7]], best))
     seen = UnitSeen(0.1, 0.2, 0.3, True, 0.4, True, False, True, "told", ((4, 6),))
-    assert made._relation(text.units[2], 2, seen) == Evidence(
+    given = pairs([[0.9, 0.4], [0.3, 0.7]], best)
+    assert gathered(text, text, given, related=lambda *_: {2: seen})[2] == Evidence(
         "relation",
         True,
         counterpart,
@@ -394,13 +420,30 @@ def test_evidence_on_a_relation(
     )
 
 
+def coverage(source: AnalysedText, target: AnalysedText) -> list[float]:
+    return [one.coverage for one in gather(source, target, NUMBERS)]
+
+
+def agreed(source: AnalysedText, target: AnalysedText, **collaborators: object) -> Any:
+    """(n, m), what counterparts are looked for by beside the names."""
+    asked: list[Any] = []
+    answer = pairs(np.zeros((1, len(target.graph.entities))).tolist(), [-1])
+
+    def counterparts(first: AnalysedText, second: AnalysedText, agreement: Any) -> Counterparts:
+        asked.append(agreement)
+        return answer
+
+    gathered(source, target, answer, counterparts=counterparts, **collaborators)
+    return asked[0]
+
+
 def test_words_of_units_in_a_text() -> None:
     nothing = AnalysedText(SceneGraph("", (), (), ()))
-    assert _coverage(RED, nothing).tolist() == [0.0, 0.0]
-    assert _coverage(nothing, RED).tolist() == []
-    assert _coverage(RED, RED) == pytest.approx(np.ones(2), abs=1e-5)
+    assert coverage(RED, nothing) == [0.0, 0.0]
+    assert coverage(nothing, RED) == []
+    assert coverage(RED, RED) == pytest.approx([1.0, 1.0], abs=1e-5)
     blue = AnalysedText(SceneGraph("cup", (thing(0, "cup", "cup", 0),), (), ()))
-    cup, red = _coverage(RED, blue).tolist()
+    cup, red = coverage(RED, blue)
     assert cup == pytest.approx(1.0, abs=1e-5)
     assert red < 0.9
 
@@ -412,12 +455,19 @@ def test_agreement_of_what_is_said_and_of_amounts() -> None:
         Attribute(0, "sleeping", "sleep", ((10, 18),), 0, kind="state"),
     )
     source = AnalysedText(SceneGraph("red dog is sleeping", (thing(0, "dog", "dog", 4),), said, ()))
-    best = np.array([[0.9, 0.3], [0.6, 0.0]])
+    # pale and mug are of the first thing, dark and lid of the second
+    said_in = np.array([[0.9, 0.3, 0.2, 0.1], [0.6, 0.0, 0.5, 0.0]])
+    found = agreed(
+        source,
+        SAID,
+        said_in=lambda *_: said_in,
+        cosines=lambda a, b: np.zeros((len(a), len(b))),
+        lower_excluded=lambda *_: [],
+    )
     # (1 * 0.9 + 0.5 * 0.6) / 1.5, and 0.3 / 1.5
-    assert _by_entity(source, SAID, best) == pytest.approx(np.array([[0.8, 0.2]]))
+    assert found == pytest.approx(np.array([[0.8, 0.2]]))
     # "three" beside "two" is 0, beside three is 1
-    found = _by_entity(DOGS, herd("two", "three"), np.zeros((0, 2)))
-    assert found.tolist() == [[0.0, 1.0]]
+    assert agreed(DOGS, herd("two", "three")).tolist() == [[0.0, 1.0]]
 
 
 def test_agreement_leaves_amounts_out_and_keeps_what_excludes() -> None:
@@ -440,10 +490,15 @@ def test_agreement_leaves_amounts_out_and_keeps_what_excludes() -> None:
             (),
         )
     )
-    found = _property_agreement(source, target)
-    assert (found.places, found.excluded) == ([1], {0: [1]})
-    assert found.similarity.shape == (1, 3)
-    assert found.best[0, 0] == found.similarity.max()
+    found = dict(
+        zip([unit.text for unit in source.units], gather(source, target, NUMBERS), strict=True)
+    )
+    assert {text: one.kind for text, one in found.items()} == {
+        "dog": "entity",
+        "red": "attribute",
+        "two": "amount",
+    }
+    assert (found["red"].excluded, found["red"].told) == (True, "blue")  # not "old"
 
 
 def test_words_of_units_are_in_the_form_they_stand_in() -> None:
@@ -454,8 +509,8 @@ def test_words_of_units_are_in_the_form_they_stand_in() -> None:
 class Quoting(Nearby):
     """Takes each unit for quoted, and keeps whether the target seemed to say otherwise."""
 
-    def __init__(self, source: AnalysedText, target: AnalysedText, given: Counterparts) -> None:
-        super().__init__(source, target, given.alike)
+    def __init__(self, source: AnalysedText, target: AnalysedText, alike: Any) -> None:
+        super().__init__(source, target, alike)
         self.against: dict[str, bool] = {}
 
     def quoted(self, unit: GraphUnit, contradicted: bool) -> bool:
@@ -480,10 +535,16 @@ def test_quotes_are_looked_for_in_view_of_what_is_said_against_them(
     source: str, target: str, against: dict[str, bool]
 ) -> None:
     first, second = analysed(source), analysed(target)
-    made = _Gathering(first, second, NUMBERS)
-    nearby = Quoting(first, second, made._pairs)
-    made._nearby = nearby
-    found = made.all()
+    made: list[Quoting] = []
+
+    def nearby_of(*given: Any) -> Quoting:
+        made.append(Quoting(*given))
+        return made[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MODULE, "Nearby", nearby_of)
+        found = gather(first, second, NUMBERS)
+    (nearby,) = made
     assert nearby.against == against  # things are not looked for
     assert [known.quoted for known in found] == [unit.kind != "entity" for unit in first.units]
 
@@ -498,7 +559,7 @@ def test_quotes_are_looked_for_in_view_of_what_is_said_against_them(
 )
 def test_what_is_right_of_a_wrong_thing_is_spared(source: str, target: str, spared: bool) -> None:
     first = analysed(source)
-    _, found = _Gathering(first, analysed(target), NUMBERS).all()
+    _, found = gather(first, analysed(target), NUMBERS)
     assert found.spared is spared
 
 
@@ -513,8 +574,8 @@ def test_only_values_of_one_word_are_compared_as_a_whole(value: str, whole: bool
 
     source, target = made(value), made("round")
     source.property_vectors = target.property_vectors = np.ones((2, 1))  # all alike
-    similarity = _property_agreement(source, target).similarity
-    assert (similarity == 1.0).all() == whole
+    _, found = gather(source, target, NUMBERS)
+    assert (found.on_counterpart == 1.0) == whole
 
 
 @pytest.mark.parametrize(
@@ -529,8 +590,11 @@ def test_only_values_of_one_word_are_compared_as_a_whole(value: str, whole: bool
 def test_the_only_thing_of_its_name(
     similarity: list[list[float]], index: int, other: int, expected: bool
 ) -> None:
-    made = gathering(CAKE, CAKE, pairs(similarity, [0, 1]))
-    assert made._lone(index, other) is expected
+    text = AnalysedText(
+        SceneGraph("cake mug", (thing(0, "cake", "cake", 0), thing(1, "mug", "mug", 5)), (), ())
+    )
+    best = [other, 1] if index == 0 else [0, other]
+    assert gathered(text, text, pairs(similarity, best))[index].lone is expected
 
 
 def test_a_contradiction_is_sure_of_a_thing_that_is_the_only_one_of_its_name() -> None:

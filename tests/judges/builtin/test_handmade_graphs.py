@@ -9,26 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from beholder.judges.builtin.analysed import (
-    AnalysedText,
-    _of_place,
-    _undergoes,
-    _words,
-    lower_excluded,
-)
-from beholder.judges.builtin.attachment import (
-    _beside,
-    _between,
-    _called,
-    _ordered,
-    _possessed,
-    in_order,
-)
+from beholder.judges.builtin import attachment
+from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
+from beholder.judges.builtin.attachment import in_order
 from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import ATTACHED, LOOSE, SENTENCE, Nearby
 from beholder.judges.builtin.predicates import Predicate, normal
-from beholder.judges.builtin.relations import UnitSeen, _Look, related
+from beholder.judges.builtin.relations import UnitSeen, related
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
 from beholder.language.units import GraphUnit
 from beholder.records import Span
@@ -257,6 +245,20 @@ def relation(value: str, text: str, things: str, stated: bool = False, verb: boo
         ("under", False, False, "dog um cat", 0.0),
         ("kick", True, False, "dog um cat", 0.0),
         ("on left", False, False, "dog um cat left", 0.0),
+        ("on", False, False, line(7, {0: "cat", 6: "dog"}), SENTENCE),
+        ("on", False, False, line(8, {0: "cat", 7: "dog"}), 0.0),
+        # a predicate stands between its ends, 28 words apart at most
+        ("kick", True, True, "dog kicks um cat", SENTENCE),
+        ("kick", True, True, "dog um kicks cat", SENTENCE),
+        ("kick", True, True, "dog cat kicks", 0.0),
+        ("kick", True, True, "cat kicks dog", 0.0),
+        ("kick", True, True, line(30, {0: "dog", 5: "kicks", 29: "cat"}), SENTENCE),
+        ("kick", True, True, line(31, {0: "dog", 5: "kicks", 30: "cat"}), 0.0),
+        # or, of a place, at most three words before the one that it governs
+        ("under", False, True, "um under um um cat dog", SENTENCE),
+        ("under", False, True, "under um um um cat dog", 0.0),
+        ("under", False, True, "um um um um cat under dog", 0.0),
+        ("kick", True, True, "um kicks um um cat dog", 0.0),
         # a mention in another sentence leaves the next
         ("on", False, False, "dog um. dog um cat", SENTENCE),
         ("on", False, False, "cat. dog um cat", SENTENCE),
@@ -338,90 +340,33 @@ def test_of_another_reads_all_relations() -> None:
 # Whether a text gives a claim's relation its own ends (attachment).
 
 
-def test_who_is_called_the_same() -> None:
+@pytest.mark.parametrize(
+    ("asked", "said", "expected"),
+    [
+        ((0, 1), (0, 1), True),  # a dog is an animal; a dax is like a blick from a cosine of 0.8 on
+        ((0, 1), (1, 0), True),  # in either order
+        ((0, 1), (0, 2), False),  # a wug is not
+        ((0, 2), (0, 3), False),  # however near, a woman is no man
+        ((0, None), (0, 1), False),
+    ],
+)
+def test_who_is_called_the_same(
+    asked: tuple[int, int | None], said: tuple[int, int], expected: bool
+) -> None:
     claim = read("animal blick man", "animal blick man")
-    text = read("dog dax wug woman", "dog dax wug woman")
+    text = read("dog dax wug woman on", "dog dax wug woman", related=[(*said, "on", "on", True)])
     claim.heads = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     text.heads = np.array([[0.0, 0.0], [0.8, 0.6], [0.79, 0.61], [0.0, 1.0]])
-    assert _called(claim, 0, text) == {0}  # a dog is an animal
-    assert _called(claim, 1, text) == {1}  # from a cosine of 0.8 on
-    assert _called(claim, 2, text) == set()  # however near, a woman is no man
-    assert _called(claim, None, text) == set()
-    assert _called(text, 0, claim) == set()  # an animal need not be a dog
+    unit = GraphUnit("relation", "on", "on", (), *asked)
+    assert attachment.related(claim, unit, text) is expected
 
 
-ROW = read(line(40, {0: "dog", 5: "cat", 9: "bird"}), "dog cat bird")
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "expected"),
-    [((0, 1), (4, 5), True), ((0, 1), (5, 6), False), ((1, 2), (7, 8), False)],
-)
-def test_three_words_are_side_by_side(first: Span, last: Span, expected: bool) -> None:
-    assert _beside(first, last, ROW) is expected
-    assert _beside(last, first, ROW) is expected
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "expected"),
-    [((3, 4), (6, 7), False), ((5, 6), (8, 9), True), ((7, 8), (9, 10), True)],
-)
-def test_another_thing_stands_between(first: Span, last: Span, expected: bool) -> None:
-    assert _beside(first, last, ROW) is expected
-    assert _beside(last, first, ROW) is expected
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "expected"),
-    [(5, 6, True), (4, 5, False), (6, 9, False), (6, 10, True), (1, 1, False)],
-)
-def test_things_named_in_a_range(first: int, last: int, expected: bool) -> None:
-    assert _between(first, last, ROW) is expected
-
-
-@pytest.mark.parametrize(
-    ("words", "wholes", "parts", "expected"),
-    [
-        ({1: "its"}, [(0, 1)], [(4, 5)], True),
-        ({1: "its"}, [(0, 1)], [(5, 6)], False),  # three words before at most
-        ({1: "her"}, [(0, 1)], [(2, 3)], True),
-        ({0: "their"}, [(1, 2)], [(2, 3)], True),
-        ({1: "its"}, [(2, 3)], [(2, 3)], False),  # nothing is named before
-        ({4: "its"}, [(0, 1)], [(4, 5)], False),  # the part itself
-        ({1: "its"}, [(9, 10), (0, 1)], [(4, 5)], True),
-        ({1: "its"}, [(0, 1)], [(9, 10), (4, 5)], True),
-        ({1: "the"}, [(0, 1)], [(4, 5)], False),
-    ],
-)
-def test_a_possessive_before_the_part(
-    words: dict[int, str], wholes: list[Span], parts: list[Span], expected: bool
-) -> None:
-    text = read(line(12, words), "")
-    assert _possessed(wholes, parts, text) is expected
-    assert _possessed(parts, wholes, text) is expected
-
-
-@pytest.mark.parametrize(
-    ("subject", "object_", "places", "expected"),
-    [
-        ((0, 1), (2, 3), [1], True),
-        ((0, 1), (2, 3), [0], False),
-        ((0, 1), (2, 3), [2], False),  # the object itself
-        ((0, 1), (2, 3), [0, 1], True),
-        ((10, 11), (16, 17), [10], False),
-        ((10, 11), (17, 18), [11], True),  # six words before the object at most
-        ((10, 11), (18, 19), [11], False),
-        ((10, 11), (36, 37), [35], True),  # 24 words after the subject at most
-        ((10, 11), (37, 38), [36], False),
-        ((0, 1), (6, 7), [4], False),  # the cat is between
-        ((0, 1), (6, 7), [5], True),  # the cat itself is the predicate
-        ((0, 1), (5, 6), [2], True),  # the cat is the object
-    ],
-)
-def test_a_predicate_with_its_object(
-    subject: Span, object_: Span, places: list[int], expected: bool
-) -> None:
-    assert _ordered(subject, object_, places, ROW) is expected
+def test_an_animal_need_not_be_a_dog() -> None:
+    claim = read("dog cup", "dog cup")
+    text = read("animal on cup", "animal cup", related=[(0, 1, "on", "on", True)])
+    unit = GraphUnit("relation", "on", "on", (), 0, 1)
+    claim.heads = text.heads = np.zeros((2, 2))
+    assert attachment.related(claim, unit, text) is False
 
 
 @pytest.mark.parametrize(
@@ -439,14 +384,40 @@ def test_a_predicate_with_its_object(
         ("of", False, "box. its lid", True),
         ("on", False, "box. its lid", False),
         ("dream of", True, "box. its lid", False),
+        # another thing between them; beside them is none
+        ("on", False, "lid cat box", False),
+        ("on", False, "box cat lid", False),
+        ("on", False, "lid um cat box", False),
+        ("on", False, "cat lid box cat", True),
+        # a possessive at most three words before the part, the other named before
+        ("of", False, "box. its um um lid", True),
+        ("of", False, "box. its um um um lid", False),
+        ("of", False, "lid. its um um box", True),
+        ("of", False, "box. her lid", True),
+        ("of", False, "their box. lid", True),
+        ("of", False, "box. the lid", False),
+        ("of", False, "um its um um um lid. um um box", False),
+        ("of", False, "box. its um um lid. um um box", True),
+        ("of", False, "box. its um um lid. um um um lid", True),
+        # subject, predicate, object
         ("hold", True, "lid holds box", True),
         ("hold", True, "box holds lid", False),
+        ("hold", True, "holds lid box", False),
+        ("hold", True, "lid box holds", False),
+        ("hold", True, "holds lid holds box", True),
+        ("hold", True, line(8, {0: "lid", 1: "holds", 7: "box"}), True),  # six words at most
+        ("hold", True, line(9, {0: "lid", 1: "holds", 8: "box"}), False),
+        ("hold", True, line(27, {0: "lid", 25: "holds", 26: "box"}), True),  # 24 at most
+        ("hold", True, line(28, {0: "lid", 26: "holds", 27: "box"}), False),
+        ("hold", True, "lid holds cat box", False),
+        ("hold", True, "lid cat holds box", True),
+        ("hold", True, "lid holds box cat", True),
     ],
 )
 def test_ends_of_a_relation_in_words(value: str, verb: bool, text: str, expected: bool) -> None:
     unit = GraphUnit("relation", value, value, (), 0, 1, verb=verb)
     claim = read("lid box", "lid box")
-    assert in_order(claim, unit, normal(value, verb), read(text, "lid box")) is expected
+    assert in_order(claim, unit, normal(value, verb), read(text, "lid box cat")) is expected
 
 
 def test_one_thing_is_not_beside_itself() -> None:
@@ -609,19 +580,6 @@ def test_a_reverse_beside_the_right_one_counts_from_strong_ends_on(
     assert (found.stated, found.turned) == (1.0, turned)
 
 
-def test_the_nearest_is_kept_and_of_two_the_first() -> None:
-    look = _Look()
-    look.take(3, 0.0, 0.0, 0.0)
-    assert look == _Look(0.0, -1, 0.0, -1, 0.0, -1)
-    look.take(4, 0.5, 0.4, 0.3)
-    look.take(5, 0.5, 0.4, 0.3)
-    assert look == _Look(0.5, 4, 0.4, 4, 0.3, 4)
-    look.take(6, 0.6, 0.4, 0.3)
-    look.take(7, 0.5, 0.5, 0.3)
-    look.take(8, 0.5, 0.4, 0.4)
-    assert look == _Look(0.6, 6, 0.5, 7, 0.4, 8)
-
-
 # What a text holds (analysed).
 
 
@@ -744,10 +702,20 @@ def test_values_that_exclude_each_other_are_lowered() -> None:
     ],
 )
 def test_what_reads_like_a_passive(text: str, verb: bool, expected: bool) -> None:
-    assert _undergoes(GraphUnit("relation", text, text, (), 0, 1, verb=verb)) is expected
+    written = read(
+        f"dog {text} cat",
+        "dog cat",
+        related=[(0, 1, text, f"brighten {text.split()[-1].lower()}", True)],
+    )
+    (only,) = written.graph.relations
+    changed = replace(only, kind="verb" if verb else "preposition")
+    (_, _, predicate), *_ = AnalysedText(replace(written.graph, relations=(changed,))).relations
+    assert predicate.verb_turned is expected
 
 
-def test_words_of_a_value_and_its_places() -> None:
-    assert _words("Very-dark Red!") == ["very-dark", "red"]
-    assert _words("! ?") == ["!", "?"]
-    assert {name for name, _ in _of_place(values("orange left"))} == {"side"}
+def test_a_side_that_a_thing_is_at_excludes_and_a_colour_of_its_place_does_not() -> None:
+    text = read("um dog", "dog", [(0, "um", True)])
+    (first, *_) = text.graph.attributes
+    placed = replace(first, value="on orange left")
+    changed = AnalysedText(replace(text.graph, attributes=(placed,)))
+    assert {name for found in changed.values_of(0) for name, _ in found} == {"side"}

@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beholder.judges.builtin.nearby import (
-    ATTACHED,
-    LOOSE,
-    SENTENCE,
-    Nearby,
-    _apart,
-    _in_order,
-)
+from beholder.judges.builtin.nearby import ATTACHED, LOOSE, SENTENCE, Nearby
 from beholder.judges.builtin.reading import analysed
 
 
@@ -114,39 +107,3 @@ def test_what_is_quoted(source: str, target: str, against: bool, expected: bool)
     found = nearby(source, target)
     unit = next(u for u in analysed(source).units if u.kind == "attribute" and "red" in u.text)
     assert found.quoted(unit, against) is expected
-
-
-@pytest.mark.parametrize(
-    ("subject", "object_", "places", "governs", "expected"),
-    [
-        ((0, 1), (3, 4), [1], False, True),  # man | kicks a | ball
-        ((0, 1), (3, 4), [2], False, True),
-        ((0, 1), (3, 4), [3], False, False),  # the end itself
-        ((0, 2), (3, 4), [1], False, False),  # within the subject
-        ((0, 1), (1, 2), [0], False, False),
-        ((3, 4), (0, 1), [2], False, False),  # the ends exchanged
-        ((0, 1), (29, 30), [5], False, True),  # 28 words apart is the most
-        ((0, 1), (30, 31), [5], False, False),
-        ((5, 6), (4, 5), [1], True, True),  # "on a small table", three words before its noun
-        ((5, 6), (4, 5), [0], True, False),
-        ((5, 6), (4, 5), [4], True, False),
-        ((5, 6), (4, 5), [1], False, False),
-    ],
-)
-def test_a_predicate_stands_between_its_ends_or_before_the_one_it_governs(
-    subject: tuple[int, int],
-    object_: tuple[int, int],
-    places: list[int],
-    governs: bool,
-    expected: bool,
-) -> None:
-    assert _in_order(subject, object_, places, governs) is expected
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "words"), [((0, 1), (1, 2), 0), ((0, 1), (3, 4), 2), ((5, 7), (1, 2), 3)]
-)
-def test_words_from_one_range_to_another(
-    first: tuple[int, int], last: tuple[int, int], words: int
-) -> None:
-    assert _apart(first, last) == words
