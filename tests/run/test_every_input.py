@@ -378,7 +378,18 @@ def test_every_field_has_a_row(kind: str) -> None:
     assert {name.partition(":")[0] for name in KINDS[kind].changes} == wanted
 
 
-@pytest.mark.parametrize(("kind", "name"), CASES, ids=[f"{kind}, {name}" for kind, name in CASES])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        pytest.param(
+            kind,
+            name,
+            id=f"{kind}, {name}",
+            marks=[pytest.mark.slow] if kind == "narratives" else [],  # whole studies
+        )
+        for kind, name in CASES
+    ],
+)
 def test_a_change_is_noticed_where_outcomes_depend_on_it(
     kind: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

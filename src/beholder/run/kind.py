@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beholder.errors import ConfigError, RunError
 from beholder.optional import load
-from beholder.run import manifest
 
 if TYPE_CHECKING:
     from beholder.run.plan import RunPlan
@@ -153,6 +152,8 @@ def kind_of(folder: Path) -> RunKind:
     Raises:
         RunError: The folder holds no run, or one of an unknown kind.
     """
+    from beholder.run import manifest  # loads numpy, for which help does not wait
+
     return kind_named(manifest.kind_of(folder))
 
 

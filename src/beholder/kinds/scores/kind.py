@@ -1,10 +1,9 @@
 """Runs that score items by metrics."""
 
-from beholder.run import manifest
 from beholder.run.kind import Command, RunKind
 
 KIND = RunKind(
-    name=manifest.SCORES,
+    name="scores",
     run="beholder.run.scores:run_scores",
     plan="beholder.run.scores:plan_scores",
     page="beholder.kinds.scores.page:write_report",
