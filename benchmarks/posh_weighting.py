@@ -43,7 +43,7 @@ WEIGHTINGS = {"equal": PoSh(weighting="equal"), "information": PoSh(weighting="i
 async def scored(items: Sequence[Item]) -> dict[str, FloatArray]:
     """f1 (n,) of the items by weighting; an item that cannot be scored is printed and counts 0."""
     tools = Tools()
-    found = {name: np.zeros(len(items)) for name in WEIGHTINGS}
+    found: dict[str, FloatArray] = {name: np.zeros(len(items)) for name in WEIGHTINGS}
     for place, item in enumerate(items):
         try:
             evidence = await WEIGHTINGS["equal"].gather(item, tools)

@@ -94,7 +94,7 @@ def check_asker(given: str, *, ranks: bool) -> None:
     try:
         made = (ranker if ranks else metric)(name + (options or ""), judge="openai:MODEL")
         if value:
-            made.value_named(value)
+            metric(name + (options or ""), judge="openai:MODEL").value_named(value)
     except ConfigError as error:
         raise Missing(f"{given!r}: {error}") from error
     for kind, spec in made.tool_specs():

@@ -21,17 +21,21 @@ class PatientConnection(sqlite3.Connection):
     """A connection that waits for a file that another process has locked, and logs that it does.
 
     SQLite itself waits in silence.
+
+    Attributes:
+        cursors: Class of the cursors that ``execute`` returns.
     """
 
+    cursors: type[sqlite3.Cursor] = sqlite3.Cursor
     _gave_up = False
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         """See ``sqlite3.Connection``."""
-        return self._patiently(lambda: super(PatientConnection, self).execute(*arguments))
+        return self._patiently(lambda: self.cursor(self.cursors).execute(*arguments))
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:
         """See ``sqlite3.Connection``."""
-        return self._patiently(lambda: super(PatientConnection, self).executemany(*arguments))
+        return self._patiently(lambda: self.cursor(self.cursors).executemany(*arguments))
 
     def executescript(self, script: str, /) -> sqlite3.Cursor:
         """See ``sqlite3.Connection``; a script must come to the same when it is run again."""
@@ -61,9 +65,17 @@ class PatientConnection(sqlite3.Connection):
         super().execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
 
 
-def connect(database: Path | str, **options: Any) -> sqlite3.Connection:
-    """Open a file; ``options`` are those of ``sqlite3.connect``."""
-    return sqlite3.connect(database, timeout=SILENT, factory=PatientConnection, **options)
+def connect(
+    database: Path | str, factory: type[PatientConnection] = PatientConnection, **options: Any
+) -> sqlite3.Connection:
+    """Open a file.
+
+    Args:
+        database: The file, or its address.
+        factory: Class of the connection.
+        options: Further options of ``sqlite3.connect``.
+    """
+    return sqlite3.connect(database, timeout=SILENT, factory=factory, **options)
 
 
 def keep_private(path: Path) -> None:

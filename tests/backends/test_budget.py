@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from beholder.backends.money import PROBE, Budget, Drawing
+from beholder.backends.money import PROBE, Budget, SampleSeries
 from beholder.errors import BudgetError, ConfigError
 
 
@@ -22,7 +22,7 @@ class Calls:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def start(
-        self, name: str, most: float, real: float, drawing: Drawing | None = None
+        self, name: str, most: float, real: float, drawing: SampleSeries | None = None
     ) -> None:
         self._ends[name] = asyncio.Event()
         self._tasks[name] = asyncio.create_task(self._call(name, most, real, drawing))
@@ -43,7 +43,7 @@ class Calls:
         await self._settle()
 
     async def _call(
-        self, name: str, most: float, real: float, drawing: Drawing | None = None
+        self, name: str, most: float, real: float, drawing: SampleSeries | None = None
     ) -> None:
         async with self.budget.reserve(most, "m", drawing):
             self.log.append(name)
@@ -200,14 +200,18 @@ def test_a_limit_needs_a_price_and_no_limit_needs_none() -> None:
 def test_a_question_is_begun_beside_others_only_if_all_can_be_finished() -> None:
     async def go() -> None:
         calls = Calls(Budget(max_cost=1.0))
-        await calls.start("a1", 0.2, 0.2, Drawing("a", 2))  # 0.4 are promised to a's further calls
-        await calls.start("b1", 0.2, 0.2, Drawing("b", 1))  # 0.4 with its own further call: fits
+        await calls.start(
+            "a1", 0.2, 0.2, SampleSeries("a", 2)
+        )  # 0.4 are promised to a's further calls
+        await calls.start(
+            "b1", 0.2, 0.2, SampleSeries("b", 1)
+        )  # 0.4 with its own further call: fits
         await calls.start("c1", 0.1, 0.1)
         await calls.end("a1")
         await calls.end("b1")
         assert calls.log == ["a1", "b1"], "0.4 spent, 0.6 promised, so nothing is free for c"
-        await calls.start("b2", 0.2, 0.1, Drawing("b", 0))
-        await calls.start("a2", 0.2, 0.2, Drawing("a", 1))
+        await calls.start("b2", 0.2, 0.1, SampleSeries("b", 0))
+        await calls.start("a2", 0.2, 0.2, SampleSeries("a", 1))
         assert calls.log == ["a1", "b1", "b2", "a2"], "further calls go before those who wait"
         await calls.end("b2")
         # 0.5 spent, 0.2 held and 0.2 promised to a: 0.1 is left, as b took less than was held
@@ -215,7 +219,7 @@ def test_a_question_is_begun_beside_others_only_if_all_can_be_finished() -> None
         await calls.ends("b")
         await calls.end("a2")
         await calls.end("c1")
-        await calls.start("a3", 0.2, 0.2, Drawing("a", 0))
+        await calls.start("a3", 0.2, 0.2, SampleSeries("a", 0))
         await calls.end("a3")
         await calls.ends("a")
         assert calls.budget.spent == pytest.approx(1.0)
@@ -226,12 +230,12 @@ def test_a_question_is_begun_beside_others_only_if_all_can_be_finished() -> None
 def test_the_rest_of_a_limit_begins_a_question_that_it_may_not_finish() -> None:
     async def go() -> None:
         calls = Calls(Budget(max_cost=0.5))
-        await calls.start("a1", 0.2, 0.2, Drawing("a", 9))  # alone: 2.0 do not fit, 0.2 do
+        await calls.start("a1", 0.2, 0.2, SampleSeries("a", 9))  # alone: 2.0 do not fit, 0.2 do
         await calls.end("a1")
-        await calls.start("a2", 0.2, 0.2, Drawing("a", 8))
+        await calls.start("a2", 0.2, 0.2, SampleSeries("a", 8))
         await calls.end("a2")
         with pytest.raises(BudgetError):
-            await calls._call("a3", 0.2, 0.2, Drawing("a", 7))
+            await calls._call("a3", 0.2, 0.2, SampleSeries("a", 7))
         assert calls.log == ["a1", "a2"]
 
     asyncio.run(go())
@@ -242,7 +246,7 @@ def test_a_probe_waits_for_no_question_that_was_begun() -> None:
 
     async def go() -> None:
         calls = Calls(Budget(max_cost=1.0))
-        await calls.start("a1", 0.3, 0.3, Drawing("a", 2))
+        await calls.start("a1", 0.3, 0.3, SampleSeries("a", 2))
         await calls.end("a1")
         await calls.start("other", 0.2, 0.2)
         await calls.start("probe", 0.2, 0.2, PROBE)

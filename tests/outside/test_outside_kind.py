@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,5 @@ def test_a_run_of_a_kind_that_is_not_installed_is_refused(
 
 
 def kind_config(data: str, out: Path) -> object:
-    from moods.work import MoodConfig
-
-    return MoodConfig(data, out)
+    made: object = import_module("moods.work").MoodConfig(data, out)
+    return made

@@ -16,7 +16,7 @@ from beholder.report import show, summary_table, to_html
 from beholder.report.comparison import differences
 from beholder.report.study_tables import TerminalTable
 from beholder.run import manifest
-from beholder.run.compare import Comparison, Difference
+from beholder.run.compare import Comparison, Difference, SubjectCounts
 from beholder.stats import PairedDifference
 from toy.runs import Outcome, lemons, write_run
 
@@ -129,7 +129,9 @@ def test_summary_table_of_an_unfinished_or_failed_run(tmp_path: Path) -> None:
 
 def test_comparison_table_shows_signed_differences() -> None:
     paired = PairedDifference(-0.05, Interval(-0.08, -0.02), 0.0004, 40, 40, "")
-    comparison = Comparison((Difference("vcs", "las", 0.5, 0.45, paired, 0.002),), 40, 2, 0)
+    comparison = Comparison(
+        (Difference("vcs", "las", 0.5, 0.45, paired, 0.002),), (SubjectCounts("items", 40, 2, 0),)
+    )
     out = io.StringIO()
     table = TerminalTable(differences(comparison, "runs/[a]", "runs/b"))
     Console(file=out, width=120).print(table)

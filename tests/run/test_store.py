@@ -170,7 +170,7 @@ def test_a_reader_that_is_handed_another_kind_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'rows' has no figures of its own"):
         draw_figures(ranking, tmp_path / "figures")
     (ranking / "run.json").write_text('{"format": 1, "kind": "dreams"}')
-    with pytest.raises(RunError, match="of the kind 'dreams'; this beholder draws: scores"):
+    with pytest.raises(RunError, match="no kind of run 'dreams'; there are: scores"):
         draw(ranking)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-from beholder.backends.money import Account, Drawing, Price, Usage
+from beholder.backends.money import Account, Price, SampleSeries, Usage
 from beholder.errors import ConfigError
 
 MOST_OF_PICTURE = 4000
@@ -99,7 +99,7 @@ class Request:
     sampling: Sampling = Sampling()
     schema: Mapping[str, Any] | None = None
     replicate: int = 0
-    drawing: Drawing | None = None
+    drawing: SampleSeries | None = None
 
     @property
     def images(self) -> tuple[Image, ...]:

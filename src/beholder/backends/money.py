@@ -125,7 +125,7 @@ def _price(row: Mapping[str, float]) -> Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class SampleSeries:
     """A question that several calls may answer: one for each sample.
 
     Attributes:
@@ -137,7 +137,7 @@ class Drawing:
     n_after: int = 0
 
 
-PROBE = Drawing("")
+PROBE = SampleSeries("")
 """Stands for a call that finds out what a server can do: questions that were begun may need it."""
 
 
@@ -163,7 +163,7 @@ class Budget:
 
     @asynccontextmanager
     async def reserve(
-        self, most: float | None, name: str, drawing: Drawing | None = None
+        self, most: float | None, name: str, drawing: SampleSeries | None = None
     ) -> AsyncIterator[None]:
         """Hold the most that a call can cost while it runs; ``pay`` says what it did cost.
 
@@ -205,7 +205,7 @@ class Budget:
         with self._lock:
             self.spent += cost or 0.0
 
-    async def admits(self, most: float, drawing: Drawing | None = None) -> bool:
+    async def admits(self, most: float, drawing: SampleSeries | None = None) -> bool:
         """Whether a call may cost so much, when that is known; ``frees`` says that it has ended."""
         turn = _Turn(most, drawing)
         with self._lock:
@@ -271,7 +271,7 @@ class Budget:
 class _Turn:
     """A call that waits for its answer, in the event loop that makes it."""
 
-    def __init__(self, most: float, drawing: Drawing | None) -> None:
+    def __init__(self, most: float, drawing: SampleSeries | None) -> None:
         self.most = most
         self.key = "" if drawing is None else drawing.key
         self.is_probe = drawing == PROBE
@@ -310,7 +310,7 @@ class Account:
         self._note = note
 
     def hold(
-        self, most: float | None, name: str, drawing: Drawing | None = None
+        self, most: float | None, name: str, drawing: SampleSeries | None = None
     ) -> AbstractAsyncContextManager[None]:
         """See ``Budget.reserve``."""
         return self._budget.reserve(most, name, drawing)

@@ -24,7 +24,7 @@ from beholder.backends import (
 )
 from beholder.backends.base import REFUSAL
 from beholder.backends.claims import once
-from beholder.backends.money import Account, Budget, Drawing
+from beholder.backends.money import Account, Budget, SampleSeries
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
 from beholder.judges.fences import sanitise
@@ -229,7 +229,7 @@ class Questioner:
                 if answer is None or not answer.samples:
                     if draws and not call.n_waiting:
                         raise asyncio.CancelledError
-                    part = _part(request, n_drawn, Drawing(blank.key))
+                    part = _part(request, n_drawn, SampleSeries(blank.key))
                     answer, cost = await self._bought(part, thinking)
                     if not draws and len(answer.samples) >= n:
                         self._answers.put_answer(replace(blank, answer=answer, cost=cost))
@@ -271,7 +271,7 @@ class _Call:
     task: asyncio.Task[Answer] = field(init=False)
 
 
-def _part(request: Request, n_before: int, drawing: Drawing) -> Request:
+def _part(request: Request, n_before: int, drawing: SampleSeries) -> Request:
     """The request for the samples after some; each part is drawn in another way."""
     if request.sampling.n == 1:
         return request

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.backends import Answer
-from beholder.backends.money import Budget, Drawing
+from beholder.backends.money import Budget, SampleSeries
 from beholder.judges import AnswerStore
 from beholder.judges.answers import Record
 from beholder.optional import require
@@ -123,7 +123,7 @@ class Keeper:
             self._answers.release(name)
 
     async def admit(
-        self, most: float, who: str, drawing: Drawing | None = None
+        self, most: float, who: str, drawing: SampleSeries | None = None
     ) -> tuple[bool, float]:
         """Whether a call may cost so much, when that is known; and what was spent so far."""
         self.hear(who, time.monotonic())
@@ -254,7 +254,7 @@ class _SharedBudget(Budget, _Caller):
         Budget.__init__(self, max_cost)
         _Caller.__init__(self, actor)
 
-    async def admits(self, most: float, drawing: Drawing | None = None) -> bool:
+    async def admits(self, most: float, drawing: SampleSeries | None = None) -> bool:
         """See ``Budget``."""
         admitted, self.spent = await self._actor.admit.remote(most, self._who, drawing)
         return bool(admitted)

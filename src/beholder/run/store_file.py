@@ -15,7 +15,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from beholder.errors import RunError
-from beholder.sqlite_file import connect
+from beholder.sqlite_file import PatientConnection, connect
 
 FORMAT = 2
 FILE_NAME = "store.sqlite"
@@ -100,12 +100,8 @@ class _Cursor(sqlite3.Cursor):
             raise
 
 
-class _Connection(sqlite3.Connection):
-    def execute(self, *given: Any) -> sqlite3.Cursor:
-        return self.cursor(_Cursor).execute(*given)
-
-    def executemany(self, *given: Any) -> sqlite3.Cursor:
-        return self.cursor(_Cursor).executemany(*given)
+class _StoreConnection(PatientConnection):
+    cursors = _Cursor
 
 
 def _is_of_another(error: Exception, connection: sqlite3.Connection) -> bool:
@@ -203,7 +199,7 @@ def _connect(folder: Path, how: str) -> sqlite3.Connection:
             uri=True,
             isolation_level=None,
             check_same_thread=False,
-            factory=_Connection,
+            factory=_StoreConnection,
         )
     except sqlite3.Error as error:
         raise _unusable(folder, error) from error

@@ -20,9 +20,9 @@ def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.C
         settings: Its limits.
         options: Further options of uvicorn.
     """
-    waiting: dict[_Connection, asyncio.TimerHandle] = {}
+    waiting: dict[_TimedProtocol, asyncio.TimerHandle] = {}
 
-    class Connection(_Connection):
+    class ServerProtocol(_TimedProtocol):
         """A connection of this server."""
 
         all_waiting = waiting
@@ -30,7 +30,7 @@ def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.C
 
     return uvicorn.Config(
         app,
-        http=Connection,
+        http=ServerProtocol,
         ws="none",
         backlog=settings.most_waiting,
         log_level="warning",
@@ -41,13 +41,13 @@ def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.C
     )
 
 
-class _Connection(H11Protocol):
+class _TimedProtocol(H11Protocol):
     """HTTP/1.1 with a limit on the time until a request's header is there.
 
     uvicorn itself limits the time between requests alone.
     """
 
-    all_waiting: dict[_Connection, asyncio.TimerHandle]
+    all_waiting: dict[_TimedProtocol, asyncio.TimerHandle]
     limits: Settings
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ WEIGHTS = {"dog": 1.0, "cat": 1.0, "runs": 0.5, "sleeps": 0.5}
 class AxisTools(Tools):
     """Words on few axes; a text is the mean of its words; unknown words are zero."""
 
-    def identity(self, kind: str, spec: str) -> str:
+    def identity(self, kind: str, spec: str, operations: Collection[str] | None = None) -> str:
         return "axes@1"
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:

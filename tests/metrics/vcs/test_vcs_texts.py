@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pytest
@@ -23,8 +23,10 @@ class WordTools(Tools):
         super().__init__()
         self.asked: list[str] = []
 
-    def identity(self, kind: str, spec: str) -> str:
-        return "letters@1" if kind == "embedder" else super().identity(kind, spec)
+    def identity(self, kind: str, spec: str, operations: Collection[str] | None = None) -> str:
+        if kind == "embedder":
+            return "letters@1"
+        return super().identity(kind, spec, operations)
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
         self.asked.extend(texts)

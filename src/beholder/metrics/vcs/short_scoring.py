@@ -74,7 +74,8 @@ def union_values(
         setting: Parameters.
     """
     # Of references with the same NAS any order would do; its parts decide.
-    values = dict(max(each, key=lambda found: [found["nas"], *found.values()]))
+    best = max(each, key=lambda found: [found["nas"], *found.values()])
+    values = dict(best)
     precision = best_over(pairs)
     values["las_precision"] = (
         _weighted(precision, pairs[0].candidate_weights)
