@@ -31,6 +31,8 @@ from toy.browser import EXECUTABLE, browser
 from toy.reviewer import Reviewer, write_reviews
 from toy.without import PLOTS, without
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>=1+1"
 
 if "reviewer" not in BACKENDS.names():

@@ -20,7 +20,7 @@ def leaderboard(
     Example: `beholder leaderboard runs/model-a runs/model-b`
 
     Args:
-        runs: Run directories of `beholder score`: a system each, or items with group.system.
+        runs: Run directories of `score`: a system each, or items with group.system.
     """
     from beholder.report.leaderboard import leaderboard_tables
     from beholder.run.leaderboard import leaderboard as rank

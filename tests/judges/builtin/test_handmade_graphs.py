@@ -404,6 +404,7 @@ def test_an_animal_need_not_be_a_dog() -> None:
         ("hold", True, "box holds lid", False),
         ("hold", True, "holds lid box", False),
         ("hold", True, "lid box holds", False),
+        ("box", True, "lid box", False),  # the object itself is no predicate
         ("hold", True, "holds lid holds box", True),
         ("hold", True, line(8, {0: "lid", 1: "holds", 7: "box"}), True),  # six words at most
         ("hold", True, line(9, {0: "lid", 1: "holds", 8: "box"}), False),
