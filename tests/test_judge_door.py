@@ -14,6 +14,7 @@ from beholder.errors import ConfigError
 from beholder.judges import Judge, LLMJudge
 from beholder.judges.operations import Verify
 from beholder.metrics.posh import PoSh
+from toy.changing import changing
 
 CLAIM = Verify(["A cat sleeps."], reference="A cat is asleep.")
 ROW = {"candidate": "A cat sleeps.", "references": ["A cat is asleep."]}
@@ -22,7 +23,7 @@ ROW = {"candidate": "A cat sleeps.", "references": ["A cat is asleep."]}
 def scripted(folder: Path, answer: object) -> str:
     rules = folder / "rules.jsonl"
     rules.write_text(json.dumps({"contains": "", "answer": answer}) + "\n")
-    return f"scripted:{rules}"
+    return changing(rules)
 
 
 def test_the_builtin_judge_answers_without_a_run() -> None:

@@ -21,7 +21,7 @@ COUNTS = {"words", "characters", "tokens", "clauses", "categories"}
 
 
 def _values() -> list[tuple[str, ValueInfo]]:
-    classes: list[Any] = [METRICS.get(name) for name in METRICS.names() if name != "accord"]
+    classes: list[Any] = [METRICS.get(name) for name in METRICS.builtin() if name != "accord"]
     classes += [CaptionRow, ClassifyRow, TranslateRow]
     return [(one.registered_name, value) for one in classes for value in one.values]
 

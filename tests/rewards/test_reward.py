@@ -20,12 +20,11 @@ from typing import Any
 
 import pytest
 
-from beholder.backends import BACKENDS
-from beholder.backends.scripted import Scripted
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.rewards import LengthGuard, Reward, reward
+from toy.changing import changing
 from toy.metric import Asked, WordCount
 
 
@@ -315,18 +314,6 @@ def test_a_text_that_a_judge_would_not_be_asked_about_is_at_fault(tmp_path: Path
     assert found == [1.0, None]
 
 
-class _Changing(Scripted):
-    """Keeps its identity when its rules change, as a server may that answers differently."""
-
-    def __init__(self, answer: str) -> None:
-        super().__init__(answer)
-        self.variant = ""
-
-
-if "changing" not in BACKENDS.names():
-    BACKENDS.register("changing")(_Changing)
-
-
 def test_judges_are_asked_in_the_loop_and_their_answers_kept(tmp_path: Path) -> None:
     rules = tmp_path / "rules.jsonl"
     says = {"reason": "As I see it.", "mistakes": 3, "omissions": 3, "same_picture": 50}
@@ -337,7 +324,7 @@ def test_judges_are_asked_in_the_loop_and_their_answers_kept(tmp_path: Path) -> 
 
     answer(3)  # the middle of the scale from 1 to 5
     cache = tmp_path / "answers.sqlite"
-    text = f"direct_assessment(judge='changing:{rules}')"
+    text = f"direct_assessment(judge='{changing(rules)}')"
     for _ in range(2):
         asked = reward(text, guards=(), cache=cache)
         try:

@@ -20,6 +20,7 @@ from beholder.run.compare import compare
 from beholder.run.scores import plan_scores
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
+from toy.changing import changing
 from toy.metric import Asked
 
 if "asked" not in METRICS.names():
@@ -37,7 +38,7 @@ def judge(tmp_path: Path) -> str:
     """A judge that gives every unit a 4."""
     rules = tmp_path / "rules.jsonl"
     rules.write_text(json.dumps({"contains": "", "answer": "4"}) + "\n")
-    return f"scripted:{rules}"
+    return changing(rules)
 
 
 def _score(judge: str, out: Path, cache: Path | None = None) -> Run:

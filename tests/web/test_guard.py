@@ -6,6 +6,7 @@ import asyncio
 import re
 import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 from urllib.parse import urljoin
@@ -238,8 +239,9 @@ def test_large_bodies_share_a_bound_and_small_ones_always_go(
             assert after.status_code == 200, "the place of the first is free again"
             return answered
 
-    assert asyncio.run(two(b"x" * 100_000)) == (200, 503)
-    assert asyncio.run(two(b"x" * 60_000)) == (200, 200)
+    with ThreadPoolExecutor(1) as thread:  # the driver of the browser has a loop in this one
+        assert thread.submit(asyncio.run, two(b"x" * 100_000)).result() == (200, 503)
+        assert thread.submit(asyncio.run, two(b"x" * 60_000)).result() == (200, 200)
 
 
 class Talk:

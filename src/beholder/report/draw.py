@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from beholder.errors import ConfigError, RunError
-from beholder.optional import load
+from beholder.optional import load, require
 from beholder.run.kind import kind_of
 
 
@@ -40,6 +40,7 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
 
     Raises:
         ConfigError: Runs of this kind have no figures.
+        MissingExtraError: matplotlib is not installed.
         RunError: The folder holds no run, or one of an unknown kind.
     """
     kind = kind_of(run_folder)
@@ -47,5 +48,6 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
         raise ConfigError(
             f"a run of the kind {kind.name!r} has no figures of its own; leave out figures"
         )
+    require("matplotlib", extra="plots", purpose="a figure")
     written: list[Path] = load(kind.figures)(run_folder, figures_dir)
     return written

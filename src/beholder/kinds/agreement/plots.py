@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-import beholder.plots  # noqa: F401  # names the extra where matplotlib is missing
 from beholder.stats.checks import Floats
 
 BLUE, ORANGE = "#0072b2", "#d55e00"

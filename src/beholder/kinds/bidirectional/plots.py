@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-import beholder.plots  # noqa: F401  # names the extra where matplotlib is missing
 from beholder.rounding import fixed
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.

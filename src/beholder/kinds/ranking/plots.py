@@ -8,8 +8,6 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-import beholder.plots  # noqa: F401  # names the extra where matplotlib is missing
-
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090", "#c88a00", "#3aa0d8", "#5f7a2a")
 _MARKERS = "os^DvPX"

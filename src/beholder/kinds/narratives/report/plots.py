@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-import beholder.plots  # noqa: F401  # names the extra where matplotlib is missing
 from beholder.rounding import fixed
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
