@@ -233,15 +233,24 @@ class BERTScore(Metric[EncodedTexts]):
         return replace(self, rarity=Rarity(knowledge["n_references"], dict(counts)))
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Encoder, what the token weights were counted on, and the table of baselines."""
-        found = super().identities(tools) if self.is_used(self.model) else {}
+        """Encoder, what the token weights were counted on, and the table of baselines.
+
+        With ``languages`` an encoder is loaded only once rows are known to need it.
+        """
+        known = self.languages is None or self.used is not None
+        found = super().identities(tools) if known and self.is_used(self.model) else {}
         if self.rarity is not None:
             found["idf"] = self.rarity.identity
         if self.baseline != "none":
             found["baseline"] = read_baseline(self.baseline, self.compared).identity
         if self.languages is not None:
+            loaded = {
+                spec: tools.identity("encoder", spec)
+                for spec, _ in self.languages.values()
+                if known and self.is_used(spec)
+            }
             found["languages"] = ",".join(
-                f"{name}={tools.identity('encoder', spec) if self.is_used(spec) else spec}/{layer}"
+                f"{name}={loaded.get(spec, spec)}/{layer}"
                 for name, (spec, layer) in self.languages.items()
             )
         return found
