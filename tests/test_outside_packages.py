@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -102,7 +103,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         (info / "entry_points.txt").write_text(ENTRIES.format(module=module))
         (info / "top_level.txt").write_text(f"{module}\n")
-        (site / module).mkdir(exist_ok=True)
+        # A file of equal size in the same second would be taken for the compiled one.
+        shutil.rmtree(site / module, ignore_errors=True)
+        (site / module).mkdir()
         (site / module / "__init__.py").write_text("from .tools import Nobody\n")
         (site / module / "colours.py").write_text(f"FACTOR = {factor}\n{COLOURS}")
         (site / module / "tools.py").write_text(TOOLS)
