@@ -98,7 +98,7 @@ class PartialDate:
 
         Numbers that could be day or month in either order, such as ``3/7/1928``, are refused, and
         so are two dates, such as ``1928 to 1945``, and years of two digits, such as
-        ``June 85``. A time may follow a day, and is passed over.
+        ``June 85``. A time may follow a day and is ignored.
 
         Args:
             text: The date; English month names, whole or their first three letters.

@@ -13,10 +13,10 @@ def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **v
     """A page without a script.
 
     Args:
-        template: Its template, told ``style`` and ``style_hash`` besides ``values``.
+        template: Its template, which receives ``style`` and ``style_hash`` besides ``values``.
         style_sheets: Files of the folder of templates.
         extra: Further styles.
-        values: What the template is told.
+        values: What the template receives.
     """
     style = styles(*style_sheets)
     style += extra

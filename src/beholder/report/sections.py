@@ -18,7 +18,7 @@ class PageSection:
     Attributes:
         id: Its anchor.
         title: As the navigation shows it.
-        template: Its template; told ``section`` (this value) and all that the page is told.
+        template: Its template; receives ``section`` (this value) and all values of the page.
         values: What the template draws.
         positions: Places of items that it links to; the page embeds these first.
     """

@@ -77,7 +77,6 @@ class RunKind:
         subject_pages: Per kind of subject, how the viewer draws one: a ``web.subject_pages.Draw``.
         beside: ``(run_a, run_b) -> Beside``: what ``compare`` shows besides differences.
         has_systems: Whether its runs score items that systems wrote, which `leaderboard` ranks.
-        handle: Class of the Python object of a run; empty for ``beholder.Run``.
         commands: Its commands.
         functions: Its Python functions, as names of ``beholder``.
         templates: A package with a folder ``templates`` of templates and style sheets.
@@ -93,7 +92,6 @@ class RunKind:
     subject_pages: Mapping[str, Part] = field(default_factory=lambda: _NONE)
     beside: Part = ""
     has_systems: bool = False
-    handle: Part = ""
     commands: tuple[Command, ...] = ()
     functions: Mapping[str, Part] = field(default_factory=lambda: _NONE)
     templates: str = ""

@@ -10,7 +10,6 @@ KIND = RunKind(
     figures="beholder.kinds.narratives.report.page:write_study_figures",
     subject_pages={"storyline": "beholder.kinds.narratives.subject:draw_storyline"},
     beside="beholder.kinds.narratives.side_by_side:beside",
-    handle="beholder.kinds.narratives.door:NarrativesRun",
     commands=(Command("narrate", "beholder.kinds.narratives.command:app", is_group=True),),
     templates="beholder.kinds.narratives",
     styles=("narrate.css",),

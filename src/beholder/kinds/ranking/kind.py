@@ -9,7 +9,6 @@ KIND = RunKind(
     page="beholder.kinds.ranking.page:write_ranking",
     figures="beholder.kinds.ranking.page:write_ranking_figures",
     subject_pages={"reviews": "beholder.kinds.ranking.subject:draw_reviews"},
-    handle="beholder.kinds.ranking.door:RankingRun",
     commands=(Command("rank", "beholder.kinds.ranking.command:rank", place=8),),
     functions={"rank": "beholder.kinds.ranking.door:rank"},
     templates="beholder.kinds.ranking",
