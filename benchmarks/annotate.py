@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.kinds.annotation.dealing import AnnotationDesign
+from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.pages import PAGE_KEY
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import TASKS

@@ -44,7 +44,7 @@ ENGINE: dict[str, Any] = {
     "enforce_eager": True,
     "max_num_seqs": 32,
 }
-Way = Callable[[str, list[tuple[str, str]]], Coroutine[Any, Any, None]]
+RatingCondition = Callable[[str, list[tuple[str, str]]], Coroutine[Any, Any, None]]
 THRESHOLD = 2.0
 LEGEND = (
     "5 = surely there, 4 = probably there, 3 = perhaps, 2 = probably not, 1 = surely not there."
@@ -118,7 +118,7 @@ async def public(model: str, pairs: list[tuple[str, str]]) -> None:
         await asyncio.gather(*jobs)
 
 
-def beholder(rules: Rules) -> Way:
+def beholder(rules: Rules) -> RatingCondition:
     """PoSh by its own way of asking."""
 
     async def way(model: str, pairs: list[tuple[str, str]]) -> None:
@@ -142,7 +142,7 @@ def main() -> None:
     made = texts(2 * given.pairs, given.words)
     pairs = list(zip(made[::2], made[1::2], strict=True))
     asyncio.run(Counted(given.model).chat(Request((Message("user", ("Hello",)),), Sampling())))
-    ways: dict[str, Way] = {
+    ways: dict[str, RatingCondition] = {
         "public way": public,
         "rules=reference": beholder("reference"),
         "rules=fixed": beholder("fixed"),

@@ -21,8 +21,8 @@ from starlette.testclient import TestClient
 from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit
 from beholder.run import manifest
-from beholder.run.asked import Asked
 from beholder.run.export import export
+from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.web import Settings
@@ -54,7 +54,7 @@ def make(folder: Path, n: int) -> Path:
         asked = []
         for asker in askers:
             store.add_asker(asker.name, ITEM, {}, asker.name)
-            asked.append(Asked(asker, ITEM, n, asker.name, n))
+            asked.append(ScheduledAsker(asker, ITEM, n, asker.name, n))
             names = [value.name for value in asker.values]
             for place in range(n):
                 units = tuple(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annotated_data import DATA_OF
-from beholder.kinds.annotation.dealing import AnnotationDesign
+from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.load import rows_of
 from beholder.kinds.annotation.records import DONE, Act
 from beholder.kinds.annotation.study import AnnotationStudy

@@ -68,7 +68,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
     "judges": (
         "judges/test_operations.py judges/test_requests.py judges/test_shapes.py "
         "judges/test_reading.py judges/test_grades.py judges/test_panel.py",
-        f"judges/test_answers.py judges/test_dry.py judges/test_checkup.py "
+        f"judges/test_answers.py judges/test_dry.py judges/test_diagnostics.py "
         f"judges/test_injection.py judges/test_templates.py judges/test_batch.py {JUDGED}",
     ),
     "judges/builtin": (
@@ -76,8 +76,8 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "metrics/posh metrics/dcscore metrics/accord",
     ),
     "judges/answers.py": ("judges/test_answers.py", "run/test_run_answers.py run/test_judged.py"),
-    "judges/checkup.py": ("judges/test_checkup.py", "cli/test_judge_commands.py"),
-    "judges/reliability.py": ("judges/test_checkup.py", "judges/test_panel.py"),
+    "judges/diagnostics.py": ("judges/test_diagnostics.py", "cli/test_judge_commands.py"),
+    "judges/reliability.py": ("judges/test_diagnostics.py", "judges/test_panel.py"),
     "judges/dry.py": ("judges/test_dry.py", "cli/test_score_with_model.py judges/test_panel.py"),
     "judges/fences.py": ("judges/test_injection.py", "judges/test_templates.py"),
     "judges/templates.py": ("judges/test_templates.py", "judges/test_injection.py"),

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from annotating import finish, study_of
 from beholder.errors import ConfigError, ItemError, RunError
-from beholder.kinds.annotation.dealing import AnnotationDesign, order_of
+from beholder.kinds.annotation.assignment import AnnotationDesign, order_of
 from beholder.kinds.annotation.records import Act, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import TASKS
@@ -238,13 +238,13 @@ def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(tmp_path: Path) -> No
         for s in "ABC"
     ]
     from beholder.data.row import from_row
-    from beholder.kinds.annotation.dealing import deal
+    from beholder.kinds.annotation.assignment import assign_units
 
     task = TASKS["pairs"]
     units = task.units([from_row(row) for row in rows])
     assert len(units) == 9
-    assert deal(task, units, AnnotationDesign(("a",))).n_seen_twice == 9
-    dealt = deal(task, units, AnnotationDesign(("a", "b", "c"), 1))
+    assert assign_units(task, units, AnnotationDesign(("a",))).n_seen_twice == 9
+    dealt = assign_units(task, units, AnnotationDesign(("a", "b", "c"), 1))
     assert dealt.n_seen_twice == 0
     assert sorted(at for share in dealt.shares for at in share) == list(range(9))
     assert {len(share) for share in dealt.shares} == {3}

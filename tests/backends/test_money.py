@@ -10,7 +10,7 @@ import pytest
 from beholder.backends import Image, Message, Request, Sampling, Usage
 from beholder.backends.money import Budget, Price, load_prices, price_of
 from beholder.errors import BudgetError, ConfigError
-from toy.clock import run_in_fake_time, settle
+from toy.clock import run_in_fake_time, validate_params
 
 
 def test_cost_counts_cached_tokens_at_their_own_price() -> None:
@@ -59,11 +59,11 @@ def test_call_that_could_pass_the_limit_waits_for_those_under_way_then_is_refuse
         async def call(name: str, most: float, real: float) -> None:
             async with budget.reserve(most, "m"):
                 log.append(f"{name} runs")
-                await settle()
+                await validate_params()
                 budget.pay(real)
 
         first = asyncio.create_task(call("first", 0.9, 0.3))
-        await settle()
+        await validate_params()
         await call("second", 0.6, 0.6)  # fits only once the first has told its real cost
         await first
         with pytest.raises(BudgetError, match=r"spent 0\.9000"):

@@ -30,9 +30,9 @@ from beholder.run.subjects import ITEM
 from beholder.run.tables_parquet import ParquetTables
 from servers.faults import FaultServer, completion, probe_answer, serving
 from toy import captions
-from toy.metric import Asked, WordCount
+from toy.metric import ScheduledAsker, WordCount
 
-for _name, _metric in (("asked", Asked), ("word_count", WordCount)):
+for _name, _metric in (("asked", ScheduledAsker), ("word_count", WordCount)):
     if _name not in METRICS.names():
         METRICS.register(_name)(_metric)
 
@@ -165,7 +165,7 @@ def _judged(
     prices.write_text('{"models": {"served-1": {"input": 1500, "output": 10000}}}')
     return score_on_ray(
         _questions(),
-        [Asked("openai:served-1")],
+        [ScheduledAsker("openai:served-1")],
         out=out,
         workers=2,
         concurrency=20,

@@ -10,7 +10,7 @@ import pytest
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.service import EmbeddingService, Recent
 from beholder.errors import ItemError, TransientError
-from toy.clock import run_in_fake_time, settle
+from toy.clock import run_in_fake_time, validate_params
 
 
 class LengthEmbedder(Embedder):
@@ -85,7 +85,7 @@ def test_batches_run_at_the_same_time() -> None:
     async def main() -> None:
         embedder.gate = asyncio.Event()
         asking = asyncio.create_task(EmbeddingService(embedder).embed(list("abcdefghij")))
-        await settle()
+        await validate_params()
         assert [len(call) for call in embedder.calls] == [4, 4, 2]
         embedder.gate.set()
         await asking
@@ -100,9 +100,9 @@ def test_a_text_under_way_is_not_asked_again() -> None:
     async def main() -> None:
         embedder.gate = asyncio.Event()
         first = asyncio.create_task(service.embed(["a"]))
-        await settle()
+        await validate_params()
         second = asyncio.create_task(service.embed(["a"]))
-        await settle()
+        await validate_params()
         embedder.gate.set()
         assert (await first).tolist() == (await second).tolist() == [[1, 1]]
 
@@ -157,9 +157,9 @@ def test_one_who_stops_waiting_disturbs_nobody() -> None:
         embedder.gate = asyncio.Event()
         leaver = asyncio.create_task(service.embed(["a", "bb"]))
         stayer = asyncio.create_task(service.embed(["a"]))
-        await settle()
+        await validate_params()
         leaver.cancel()
-        await settle()
+        await validate_params()
         embedder.gate.set()
         assert (await stayer).tolist() == [[1, 1]]
         assert leaver.cancelled()

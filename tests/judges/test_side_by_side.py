@@ -90,7 +90,7 @@ def test_a_run_that_fails_leaves_its_questions_to_the_others(tmp_path: Path) -> 
     async def both(first: Judge, second: Judge) -> tuple[object, str]:
         failing = asyncio.ensure_future(first.ask(Rewrite("thing")))
         while not server.tries or "thing" not in str(server.bodies[-1]["messages"]):
-            await clock.settle()
+            await clock.validate_params()
         found = await second.ask(Rewrite("thing"))
         return (await asyncio.gather(failing, return_exceptions=True))[0], found
 
@@ -156,7 +156,7 @@ def test_an_answer_that_never_comes_holds_up_an_interrupt_for_ten_seconds() -> N
         server.fault_rate = 1.0
         question = asyncio.ensure_future(judge.ask(Rewrite("thing")))
         while not server.hanging:
-            await clock.settle()
+            await clock.validate_params()
         question.cancel()
         await asyncio.gather(question, return_exceptions=True)
         assert question.cancelled(), "who gave up need not wait"

@@ -15,7 +15,7 @@ from beholder.metrics import Tools, metric
 from beholder.metrics.tools import check_taken
 from beholder.records import Item, ItemFailure, ItemScore, Reviews
 from beholder.run.plan import plan
-from beholder.run.session import Means
+from beholder.run.session import RunContext
 from beholder.run.subjects import ITEM, REVIEWS
 
 
@@ -130,7 +130,7 @@ def test_rankings_and_dry_runs_refuse_the_language_too(tmp_path: Path) -> None:
         run_sync(ranker.evaluate(sets, Tools()))
     cases: list[tuple[Any, Any, Any]] = [(ranker, REVIEWS, sets), (metric("vcs"), ITEM, GERMAN)]
     for asker, kind, subject in cases:
-        (planned,) = plan([asker], kind, [subject], tmp_path, Means()).askers
+        (planned,) = plan([asker], kind, [subject], tmp_path, RunContext()).askers
         assert [reason.partition(",")[0] for reason in planned.lacking] == [
             "embedder ordered reads English"
         ]

@@ -25,11 +25,11 @@ from beholder.metrics import Tools
 from beholder.records import Item
 from beholder.rewards import LengthGuard, Reward, reward
 from toy.changing import changing
-from toy.metric import Asked, WordCount
+from toy.metric import ScheduledAsker, WordCount
 
 
 @dataclass(frozen=True)
-class WordJudge(Asked):
+class WordJudge(ScheduledAsker):
     """Refuses some texts before it asks."""
 
     registered_name = "word_judge"

@@ -21,10 +21,10 @@ from beholder.run.scores import plan_scores
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from toy.changing import changing
-from toy.metric import Asked
+from toy.metric import ScheduledAsker
 
 if "asked" not in METRICS.names():
-    METRICS.register("asked")(Asked)
+    METRICS.register("asked")(ScheduledAsker)
 
 ITEMS = [
     Item("a", "dog runs", ("A dog.",)),

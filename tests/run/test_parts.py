@@ -30,7 +30,7 @@ from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.run.tables_parquet import ParquetTables
 from toy import captions
-from toy.metric import Asked, WordCount
+from toy.metric import ScheduledAsker, WordCount
 
 METRICS = ("vcs_short", "bleu", "cider")
 
@@ -160,7 +160,7 @@ def test_answers_of_a_run_in_parts_are_found_beside_them(tmp_path: Path) -> None
     rules.write_text(json.dumps({"contains": "", "answer": "4"}) + "\n")
     run = score(
         [Item("a", "dog runs", ("A dog.",))],
-        [Asked(f"scripted:{rules}")],
+        [ScheduledAsker(f"scripted:{rules}")],
         out=tmp_path / "run",
         engine=InParts(),
     )

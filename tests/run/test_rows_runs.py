@@ -22,7 +22,7 @@ from beholder.records import Frame, Item
 from beholder.run import manifest
 from beholder.run.compare import compare
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, RowColumns, TranslateRow
-from beholder.run.rows.making import MadePart
+from beholder.run.rows.generators import GeneratedText
 from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
@@ -207,18 +207,18 @@ def test_clauses_of_a_translation_are_counted_over_all_texts() -> None:
 @pytest.mark.parametrize(
     ("asker", "parts", "values"),
     [
-        (CaptionRow("j"), [MadePart("two words")], {"words": 2, "characters": 9, "asked_again": 0, "other_length": 0}),
-        (CaptionRow("j"), [MadePart("two", "", "one")], {"words": 1, "characters": 3, "asked_again": 1, "other_length": 0}),
-        (CaptionRow("j"), [MadePart("two", "other length", "one")], {"words": 1, "characters": 3, "asked_again": 1, "other_length": 1}),
-        (WriteReviews("j"), [MadePart("a b c"), MadePart("a")], {"words": 2, "characters": 3}),
+        (CaptionRow("j"), [GeneratedText("two words")], {"words": 2, "characters": 9, "asked_again": 0, "other_length": 0}),
+        (CaptionRow("j"), [GeneratedText("two", "", "one")], {"words": 1, "characters": 3, "asked_again": 1, "other_length": 0}),
+        (CaptionRow("j"), [GeneratedText("two", "other length", "one")], {"words": 1, "characters": 3, "asked_again": 1, "other_length": 1}),
+        (WriteReviews("j"), [GeneratedText("a b c"), GeneratedText("a")], {"words": 2, "characters": 3}),
         (ClassifyRow("j", CATEGORIES), [], {"clear": 0, "categories": 0}),
-        (ClassifyRow("j", CATEGORIES), [MadePart("nature", "Low"), MadePart("trade", "High")], {"clear": 1, "categories": 2}),
-        (ClassifyRow("j", CATEGORIES), [MadePart("trade", "Medium")], {"clear": 0, "categories": 1}),
-        (TranslateRow("j", "a", "b"), [MadePart("x y", "candidate"), MadePart("z", "reference 1")], {"words": 3, "characters": 4, "clauses": 2}),
+        (ClassifyRow("j", CATEGORIES), [GeneratedText("nature", "Low"), GeneratedText("trade", "High")], {"clear": 1, "categories": 2}),
+        (ClassifyRow("j", CATEGORIES), [GeneratedText("trade", "Medium")], {"clear": 0, "categories": 1}),
+        (TranslateRow("j", "a", "b"), [GeneratedText("x y", "candidate"), GeneratedText("z", "reference 1")], {"words": 3, "characters": 4, "clauses": 2}),
     ],
 )  # fmt: skip
 def test_values_of_what_was_made(
-    asker: Any, parts: list[MadePart], values: dict[str, float]
+    asker: Any, parts: list[GeneratedText], values: dict[str, float]
 ) -> None:
     assert asker.measure(parts) == values
     assert [value.name for value in asker.values] == list(values)
@@ -226,7 +226,7 @@ def test_values_of_what_was_made(
 
 def test_parts_become_a_row_that_keeps_the_rest() -> None:
     item = Item("7", "old", ("eins zwei", " "), ("a.jpg",), group={"x": "y"}, meta={"k": 1})
-    parts = [MadePart("one", "reference 1", "eins"), MadePart("two", "reference 1", "zwei"), MadePart("new", "candidate", "old")]  # fmt: skip
+    parts = [GeneratedText("one", "reference 1", "eins"), GeneratedText("two", "reference 1", "zwei"), GeneratedText("new", "candidate", "old")]  # fmt: skip
     made = TranslateRow("j", "German", "English").row(item, parts, "m", "j@1", RowColumns())
     assert made == Item(
         "7/English", "new", ("one two", " "), ("a.jpg",), group={"x": "y", "language": "English"},
@@ -281,9 +281,9 @@ def test_the_second_question_shows_the_first_text_and_the_limits() -> None:
 
 @pytest.mark.parametrize(
     ("parts", "category"),
-    [([], "none"), ([MadePart("nature", "Low")], "nature"), ([MadePart("nature", "High"), MadePart("trade", "Low")], "several")],
+    [([], "none"), ([GeneratedText("nature", "Low")], "nature"), ([GeneratedText("nature", "High"), GeneratedText("trade", "Low")], "several")],
 )  # fmt: skip
-def test_the_category_of_a_row(parts: list[MadePart], category: str) -> None:
+def test_the_category_of_a_row(parts: list[GeneratedText], category: str) -> None:
     made = ClassifyRow("j", CATEGORIES).row(
         Item("7", ""), parts, "m", "j@1", RowColumns(category="kind")
     )

@@ -116,9 +116,9 @@ def test_wrong_rows_are_told_at_every_start(tmp_path: Path) -> None:
 def test_an_asker_is_made_again_of_its_knowledge(spec: str) -> None:
     items = [Item(row["id"], row["candidate"], tuple(row["references"])) for row in ROWS]
     prepared = metric(spec).prepare(items)
-    knowledge = prepared.knowledge()
-    assert knowledge is not None
-    again = metric(spec).knowing(json.loads(json.dumps(knowledge)))
+    state = prepared.state()
+    assert state is not None
+    again = metric(spec).with_state(json.loads(json.dumps(state)))
     for name in prepared.__dataclass_fields__:
         found, wanted = getattr(again, name), getattr(prepared, name)
         assert getattr(found, "__dict__", found) == getattr(wanted, "__dict__", wanted)
@@ -128,10 +128,10 @@ def test_token_weights_are_knowledge() -> None:
     items = [Item(row["id"], row["candidate"], tuple(row["references"])) for row in ROWS]
     asked = BERTScore(model="minilm", idf=True)
     prepared = asked.prepare(items)
-    knowledge = prepared.knowledge()
-    assert knowledge is not None
-    assert knowledge["n_references"] == 4
-    again = asked.knowing(json.loads(json.dumps(knowledge)))
+    state = prepared.state()
+    assert state is not None
+    assert state["n_references"] == 4
+    again = asked.with_state(json.loads(json.dumps(state)))
     assert prepared.rarity is not None
     assert again.rarity is not None
     assert again.rarity.counts == prepared.rarity.counts
@@ -139,4 +139,4 @@ def test_token_weights_are_knowledge() -> None:
 
 
 def test_what_costs_nothing_is_not_kept() -> None:
-    assert metric("bleu").prepare([]).knowledge() is None
+    assert metric("bleu").prepare([]).state() is None

@@ -12,7 +12,7 @@ import pytest
 from beholder.metrics.asker import Asker
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import export
-from beholder.run.asked import Asked
+from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 
@@ -32,9 +32,9 @@ class Named:
         self.name = name
 
 
-def _asked(name: str, n: int) -> Asked:
+def _asked(name: str, n: int) -> ScheduledAsker:
     asker: Asker[Any] = Named(name)  # type: ignore[assignment]
-    return Asked(asker, ITEM, n, f"{name}|v:1", n)
+    return ScheduledAsker(asker, ITEM, n, f"{name}|v:1", n)
 
 
 def _unit(text: str, *spans: tuple[int, int], **fields: Any) -> Unit:

@@ -57,7 +57,7 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def settle() -> None:
+async def validate_params() -> None:
     """Let everything else in a ``FakeTimeLoop`` run until it waits for this task or for a timer."""
     assert isinstance(asyncio.get_running_loop(), FakeTimeLoop)
     await asyncio.sleep(1e-3)

@@ -44,7 +44,7 @@ class WordCount(Metric[int]):
 
 
 @dataclass(frozen=True)
-class Asked(Metric[float]):
+class ScheduledAsker(Metric[float]):
     """Asks a judge whether the first word of the candidate is in the reference."""
 
     registered_name = "asked"

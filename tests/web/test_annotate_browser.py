@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 
 from annotated_data import DATA_OF, picture, write_rows
 from annotating import study_of
-from beholder.kinds.annotation.dealing import AnnotationDesign
+from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.load import rows_of
 from beholder.kinds.annotation.pages import study_routes, study_settings
 from beholder.kinds.annotation.standing import agreement_of

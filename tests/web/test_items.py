@@ -15,7 +15,7 @@ from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import manifest
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
-from beholder.web.finding import Wanted, find, group_counts, verdict_counts
+from beholder.web.finding import Query, find, group_counts, verdict_counts
 from beholder.web.items import RunView, Snapshot
 from beholder.web.lists import PAGE, listing, pair, read_wanted, write_wanted
 from beholder.web.texts import Texts
@@ -66,10 +66,10 @@ def view(
 
 def _export(folder: Path) -> None:
     from beholder.metrics import metric
-    from beholder.run.asked import Asked
     from beholder.run.export import export
+    from beholder.run.scheduled import ScheduledAsker
 
-    class Named(Asked):
+    class Named(ScheduledAsker):
         name = "posh"
 
     with Store.open(folder) as store:
@@ -78,7 +78,7 @@ def _export(folder: Path) -> None:
 
 def _find(view: RunView, **wanted: object) -> list[int]:
     parts = {"kind": "item", "asked": "posh", "value": "f1", **wanted}
-    return list(find(view.snapshot, Wanted(**parts)).tolist())  # type: ignore[arg-type]
+    return list(find(view.snapshot, Query(**parts)).tolist())  # type: ignore[arg-type]
 
 
 def test_filters_take_ranges_states_groups_verdicts_and_words(view: RunView) -> None:

@@ -33,7 +33,7 @@ from beholder.options import grouped
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report.tones import in_words
 from beholder.run.live import LiveScorer
-from beholder.run.session import Means
+from beholder.run.session import RunContext
 from beholder.stats import mean_interval
 
 
@@ -75,7 +75,7 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
                 " a saved table of counts, or use beholder score on what was written"
             )
         rows, judging, work = grouped(options or {})  # type: ignore[arg-type]
-        live = LiveScorer(chosen.prepare(()), Means(judging, work, rows.media_root or Path()))
+        live = LiveScorer(chosen.prepare(()), RunContext(judging, work, rows.media_root or Path()))
 
         async def score(state: TaskState, target: Target) -> Score:
             item = Item(

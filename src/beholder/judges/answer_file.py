@@ -14,7 +14,7 @@ from beholder.backends import Answer
 from beholder.backends.claims import LASTS
 from beholder.errors import RunError
 from beholder.judges.answers import Record, read_record
-from beholder.judges.telling import Judging, digit_mass
+from beholder.judges.summary import Judging, digit_mass
 from beholder.sqlite_file import connect, keep_private
 
 _MOST_LOOKED_AT = 10_000

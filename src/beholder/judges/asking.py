@@ -28,7 +28,7 @@ from beholder.backends.money import Account, Budget, SampleSeries
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
 from beholder.judges.fences import sanitise
-from beholder.judges.noting import note_question
+from beholder.judges.question_log import note_question
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template
 

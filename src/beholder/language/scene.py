@@ -35,7 +35,7 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
         raise ConfigError(f"there are no rules {rules!r}; use one of {', '.join(get_args(Rules))}")
     phrases = find_phrases(document)
     if rules == "fixed":
-        unseen.settle(document, phrases)
+        unseen.validate_params(document, phrases)
     links = coreference.resolve(document, phrases, coref)
     if rules == "reference":
         return reference.reference_graph(document, links)

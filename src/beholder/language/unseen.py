@@ -38,7 +38,7 @@ GENERIC = _words("generic")
 """Nouns that stand for a thing named elsewhere."""
 
 
-def settle(document: Document, phrases: Phrases) -> None:
+def validate_params(document: Document, phrases: Phrases) -> None:
     """Set apart what names nothing to be seen, and let words for a look mean what has it.
 
     "The fish's orange hue" means the fish, "a backdrop of trees" the trees; "a touch of elegance"

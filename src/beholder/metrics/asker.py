@@ -23,8 +23,8 @@ from beholder.errors import (
     RunError,
     TransientError,
 )
-from beholder.judges.noting import noted_questions, question_rows
-from beholder.metrics.params import full_name, params, settle, signature_of, to_spec
+from beholder.judges.question_log import noted_questions, question_rows
+from beholder.metrics.params import full_name, params, signature_of, to_spec, validate_params
 from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore
 
@@ -75,7 +75,7 @@ class Asker(ABC, Generic[S]):
     operations: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        settle(self)
+        validate_params(self)
 
     @abstractmethod
     async def evaluate(self, subject: S, tools: Tools) -> ItemScore:
@@ -108,16 +108,16 @@ class Asker(ABC, Generic[S]):
         """
         return self
 
-    def knowledge(self) -> Mapping[str, Any] | None:
+    def state(self) -> Mapping[str, Any] | None:
         """What ``prepare`` found, as JSON values, to be kept in a run.
 
-        None where finding it again costs next to nothing, or where it is made of more than the data
-        and the fields. A run hands it to ``knowing`` when it is started again over the same data.
+        None if finding it again is cheap, or if it depends on more than the data and the fields.
+        A run that is resumed over the same data passes it to ``with_state``.
         """
         return None
 
-    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
-        """This asker as ``prepare`` gives it, from what ``knowledge`` told."""
+    def with_state(self, state: Mapping[str, Any]) -> Self:
+        """This asker as ``prepare`` gives it, from what ``state`` told."""
         raise ConfigError(f"{self.registered_name} keeps nothing of what it finds")
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:

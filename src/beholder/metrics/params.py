@@ -71,7 +71,7 @@ def choices(cls: type[Any]) -> Mapping[str, tuple[object, ...]]:
     return MappingProxyType(found)
 
 
-def settle(built: object) -> None:
+def validate_params(built: object) -> None:
     """Check the choices of what is being built, and write its tools in one way.
 
     Called when a frozen dataclass with params is made, so that equal settings are equal objects.

@@ -22,7 +22,7 @@ from beholder.ray.answers import Desk, at_desk
 from beholder.run.batch import Scorer
 from beholder.run.execute import Work
 from beholder.run.place import PartsPlace
-from beholder.run.session import CONCURRENCY, Done, Means
+from beholder.run.session import CONCURRENCY, Done, RunContext
 from beholder.run.store import Store
 from beholder.run.tables_parquet import ParquetTables
 
@@ -62,7 +62,7 @@ class RayEngine:
         """See ``Engine``."""
         return Store.open_parts(folder, self.parts)
 
-    def execute(self, work: Work, means: Means, done: Done) -> None:
+    def execute(self, work: Work, means: RunContext, done: Done) -> None:
         """See ``Engine``."""
         if not work.open.any():
             return
@@ -196,14 +196,14 @@ def _blocks(work: Work, size: int) -> list[pa.Table]:
     ]
 
 
-def _everywhere(means: Means) -> Means:
+def _everywhere(means: RunContext) -> RunContext:
     """The same means where the working directory is another."""
     prompts = means.judging.prompts
     judging = replace(means.judging, prompts=None if prompts is None else prompts.resolve())
     return replace(means, judging=judging, folder=means.folder.resolve())
 
 
-def _tools(means: Means, desk: Desk) -> Tools:
+def _tools(means: RunContext, desk: Desk) -> Tools:
     return means.tools(desk.answers(), desk.budget())
 
 

@@ -17,7 +17,7 @@ from beholder.rewards.guards import GUARDS, RewardGuard
 from beholder.rewards.texts import Completion, items_of, n_blank
 from beholder.rewards.tokens import Offsets, by_token, shifted
 from beholder.run.live import LiveScorer, TextFailure
-from beholder.run.session import Means
+from beholder.run.session import RunContext
 
 _FAR = 1000.0
 """A lowest reward further down than this would drown all others."""
@@ -64,7 +64,7 @@ def reward(
     if unfit:
         raise ConfigError(f"{unfit[0]} means nothing for a reward: leave it out")
     rows, judging, work = grouped(options)
-    means = Means(judging, work, rows.media_root or Path())
+    means = RunContext(judging, work, rows.media_root or Path())
     means.check([chosen])
     columns = (references, images)
     info = chosen.value_named(value)
@@ -102,7 +102,7 @@ class Reward:
         lowest: float,
         columns: tuple[str, str],
         guards: Sequence[RewardGuard],
-        means: Means,
+        means: RunContext,
     ) -> None:
         self.__name__ = f"{of.registered_name}.{value.name}"
         self._metric = of

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from beholder.files import replacing
-from beholder.run.asked import Asked
 from beholder.run.columns import OutcomeColumns, read_columns
+from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 
@@ -78,7 +78,7 @@ class Labels:
         return cls(pa.array(ids, pa.string()), columns)
 
 
-def export(store: Store, asked: Sequence[Asked]) -> None:
+def export(store: Store, asked: Sequence[ScheduledAsker]) -> None:
     """Write both tables of a run into its folder, whole or not at all.
 
     Args:

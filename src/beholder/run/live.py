@@ -30,7 +30,7 @@ from beholder.run.answers import run_answers
 from beholder.run.batch import Scorer
 from beholder.run.execute import end_with_parent
 from beholder.run.processes import remedy, starting
-from beholder.run.session import Means
+from beholder.run.session import RunContext
 from beholder.run.subjects import ITEM
 
 WORKERS = 4
@@ -58,7 +58,7 @@ class LiveScorer:
         metric: The metric.
     """
 
-    def __init__(self, metric: Metric[Any], means: Means) -> None:
+    def __init__(self, metric: Metric[Any], means: RunContext) -> None:
         self.metric = metric
         self._means = means
         self._resources = ExitStack()

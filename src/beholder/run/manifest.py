@@ -18,7 +18,7 @@ from beholder import files
 from beholder._version import __version__
 from beholder.errors import RunError
 from beholder.records import Estimate, Interval, MetricResult
-from beholder.run.asked import Asked
+from beholder.run.scheduled import ScheduledAsker
 
 FILE_NAME = "run.json"
 FORMAT = 1
@@ -57,7 +57,7 @@ class Log:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def build(kind: str, log: Log, asked: Sequence[Asked]) -> dict[str, Any]:
+def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> dict[str, Any]:
     """The content of ``run.json`` at the start of a run; its status and summary come later."""
     return {
         "format": FORMAT,
@@ -182,7 +182,7 @@ def results(manifest: Mapping[str, Any]) -> dict[str, MetricResult]:
     return {entry["metric"]: _from_result(entry) for entry in manifest["summary"]}
 
 
-def _asked(asked: Asked) -> dict[str, Any]:
+def _asked(asked: ScheduledAsker) -> dict[str, Any]:
     return {
         "name": asked.name,
         "subject": asked.kind.name,

@@ -16,7 +16,7 @@ from beholder.media import file_of, inside
 from beholder.media.regular import regular
 from beholder.media.video import MAX_BYTES
 from beholder.records import ItemScore
-from beholder.run.asked import Asked
+from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
 
 WHOLE = 64 * 2**20
@@ -50,7 +50,7 @@ def fingerprint(path: Path) -> str:
 
 
 def check_pictures(
-    store: Store, folder: Path, asked: Iterable[Asked], shared: Mapping[str, Iterable[str]]
+    store: Store, folder: Path, asked: Iterable[ScheduledAsker], shared: Mapping[str, Iterable[str]]
 ) -> None:
     """Compare the pictures of what looks at them with those of earlier starts, and note new ones.
 
@@ -91,7 +91,7 @@ def check_pictures(
     _keep(store, fresh)
 
 
-def _shown(store: Store, asked: Asked, shared: Iterable[str]) -> dict[int, frozenset[str]]:
+def _shown(store: Store, asked: ScheduledAsker, shared: Iterable[str]) -> dict[int, frozenset[str]]:
     """Files of the pictures on which the outcome of each subject depends, by position."""
     every = _files(shared)
     subjects = islice(store.subjects(asked.kind), asked.n)
@@ -112,7 +112,7 @@ def _file(folder: Path, name: str) -> Path:
 def _pieces(store: Store) -> Iterator[dict[str, str]]:
     """What was noted, in pieces; later ones count."""
     number = 0
-    while (piece := store.knowledge(_KEPT, str(number), dict)) is not None:
+    while (piece := store.state(_KEPT, str(number), dict)) is not None:
         yield piece
         number += 1
 
@@ -122,5 +122,5 @@ def _keep(store: Store, fresh: Mapping[str, str]) -> None:
     number = sum(1 for _ in _pieces(store))
     for start in range(0, len(names), _AT_ONCE):
         piece = {name: fresh[name] for name in names[start : start + _AT_ONCE]}
-        store.add_knowledge(_KEPT, str(number), piece)
+        store.add_state(_KEPT, str(number), piece)
         number += 1

@@ -13,7 +13,7 @@ from beholder.errors import DataError, ItemError
 from beholder.judges import Tally
 from beholder.metrics.asker import Asker
 from beholder.run import manifest
-from beholder.run.session import Means
+from beholder.run.session import RunContext
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 
@@ -63,7 +63,7 @@ def plan(
     kind: SubjectKind[S],
     subjects: Iterable[S],
     out: Path,
-    means: Means,
+    means: RunContext,
     bad_rows: Sequence[DataError] = (),
     at_most: Mapping[str, int] | None = None,
 ) -> RunPlan:
@@ -96,7 +96,7 @@ def plan(
 class _Counting:
     """Counts what one asker would ask."""
 
-    def __init__(self, asker: Asker[Any], out: Path, means: Means, most: int | None) -> None:
+    def __init__(self, asker: Asker[Any], out: Path, means: RunContext, most: int | None) -> None:
         self._asker = asker
         self._tally, self._most = Tally(), Tally(most=True)
         self._tools, self._tools_most = (

@@ -19,7 +19,7 @@ from beholder.records import Item
 from beholder.run import manifest
 from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan, plan
-from beholder.run.session import Engine, Means, Progress, Session
+from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 
@@ -65,9 +65,9 @@ class ScoreConfig:
         return Input(path, self.rows) if path.is_file() else None
 
     @property
-    def means(self) -> Means:
+    def means(self) -> RunContext:
         """With what the run works."""
-        return Means(self.judging, self.work, self.folder)
+        return RunContext(self.judging, self.work, self.folder)
 
 
 def run_scores(
@@ -100,7 +100,7 @@ def run_scores(
         for metric in metrics:
             metric.identities(session.tools)  # a tool that cannot be made stops here
         bad: list[DataError] = []
-        n, digest = session.take_file(
+        n, digest = session.ingest_file(
             ITEM, config.input if rows is None else None, read(config, bad, rows), bad
         )
         for metric in metrics:

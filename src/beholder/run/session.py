@@ -20,7 +20,7 @@ import numpy as np
 from beholder.backends import Usage
 from beholder.files import check_name
 from beholder.judges import AnswerStore, Budget, Tally
-from beholder.judges.telling import Judging
+from beholder.judges.summary import Judging
 from beholder.metrics import Tools
 from beholder.metrics.asker import Asker, Outcome
 from beholder.metrics.tools import check_taken
@@ -29,13 +29,13 @@ from beholder.records import MetricResult
 from beholder.releases import EARLIER, written_by
 from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
-from beholder.run.asked import Asked
 from beholder.run.batch import Scorer
 from beholder.run.codec import Encoded
 from beholder.run.execute import Work, execute
 from beholder.run.export import export, tables_stand
 from beholder.run.inputs import Input
 from beholder.run.pictures import check_pictures
+from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
 from beholder.run.summary import summarise
@@ -88,7 +88,7 @@ class Quiet:
 
 
 @dataclass(frozen=True)
-class Means:
+class RunContext:
     """With what a run works: how judges are asked, how much at once, where pictures lie.
 
     Attributes:
@@ -132,7 +132,7 @@ class Engine(Protocol):
             RunError: Another process writes there, or the run is kept in another way.
         """
 
-    def execute(self, work: Work, means: Means, done: Done) -> None:
+    def execute(self, work: Work, means: RunContext, done: Done) -> None:
         """Do what is open and keep what comes of it; may be interrupted at any time.
 
         Raises:
@@ -148,7 +148,7 @@ class OneMachine:
         """See ``Engine``."""
         return Store.open(folder)
 
-    def execute(self, work: Work, means: Means, done: Done) -> None:
+    def execute(self, work: Work, means: RunContext, done: Done) -> None:
         """See ``Engine``."""
 
         def put(found: Encoded) -> None:
@@ -170,12 +170,12 @@ class Session:
     """
 
     def __init__(
-        self, kind: str, store: Store, tools: Tools, means: Means, progress: Progress
+        self, kind: str, store: Store, tools: Tools, means: RunContext, progress: Progress
     ) -> None:
         self.store = store
         self.tools = tools
         self.answers: AnswerStore | None = None
-        self.asked: list[Asked] = []
+        self.asked: list[ScheduledAsker] = []
         self._kind = kind
         self._means = means
         self._engine: Engine = OneMachine()
@@ -190,7 +190,7 @@ class Session:
         out: Path,
         kind: str,
         *,
-        means: Means,
+        means: RunContext,
         askers: Iterable[Asker[Any]],
         progress: Progress,
         engine: Engine | None = None,
@@ -243,7 +243,7 @@ class Session:
         self._taken[kind.name] = self.store.sync(kind, subjects)
         return self._taken[kind.name]
 
-    def take_file(
+    def ingest_file(
         self,
         kind: SubjectKind[S],
         source: Input | None,
@@ -279,7 +279,7 @@ class Session:
         *,
         jobs: int | None = None,
         renew: bool = False,
-    ) -> Asked:
+    ) -> ScheduledAsker:
         """Note what will be asked of the first ``n`` subjects of a kind.
 
         Args:
@@ -301,7 +301,9 @@ class Session:
         if made not in (None, signature) and made in self._earlier(prepared):
             self.store.renew_signature(prepared.name, signature)
         self.store.add_asker(prepared.name, kind, prepared.config(), signature, renew=renew)
-        self.asked.append(Asked(prepared, kind, n, signature, n if jobs is None else jobs, renew))
+        self.asked.append(
+            ScheduledAsker(prepared, kind, n, signature, n if jobs is None else jobs, renew)
+        )
         return self.asked[-1]
 
     def _earlier(self, asker: Asker[Any]) -> set[str]:
@@ -317,13 +319,13 @@ class Session:
         own = asker.signature(asker.identities(self.tools))
         n_taken, data = self._taken.get(kind.name, (None, ""))
         if n == n_taken:
-            known = self.store.knowledge(own, data, asker.knowing)
+            known = self.store.state(own, data, asker.with_state)
             if known is not None:
                 return known
         prepared = asker.prepare(subject for _, subject in islice(self.store.subjects(kind), n))
-        knowledge = prepared.knowledge()
-        if n == n_taken and knowledge is not None:
-            self.store.add_knowledge(own, data, knowledge)
+        state = prepared.state()
+        if n == n_taken and state is not None:
+            self.store.add_state(own, data, state)
         return prepared
 
     def begin(self, log: manifest.Log, shared: Mapping[str, Iterable[str]] | None = None) -> bool:
@@ -351,7 +353,7 @@ class Session:
         self._write("running")
         return True
 
-    def map(self, *asked: Asked, positions: Sequence[int] | None = None) -> None:
+    def map(self, *asked: ScheduledAsker, positions: Sequence[int] | None = None) -> None:
         """Ask what is not finished of subjects of one kind, and keep every outcome.
 
         Args:
@@ -376,7 +378,7 @@ class Session:
         work = Work(scorer, open_, self.store, self.tools)
         self._engine.execute(work, self._means, self._progress.advance)
 
-    def outcomes(self, asked: Asked) -> dict[int, Outcome]:
+    def outcomes(self, asked: ScheduledAsker) -> dict[int, Outcome]:
         """What is known of each subject, by position, in order."""
         found = ((place, self.store.score(asked.name, place)) for place in range(asked.n))
         return {place: outcome for place, outcome in found if outcome is not None}

@@ -234,27 +234,27 @@ class Store:
         """Note that an input gave the first ``n`` subjects, which have the hash ``data``."""
         self.tables.add_input(key, n, data)
 
-    def knowledge(self, asker: str, data: str, knowing: Callable[[dict[str, Any]], T]) -> T | None:
+    def state(self, asker: str, data: str, with_state: Callable[[dict[str, Any]], T]) -> T | None:
         """What is made of what an asker found of a whole data set; None where that is not kept.
 
         Args:
             asker: Its signature before it was prepared.
             data: Hash of the data set.
-            knowing: Takes what it found.
+            with_state: Takes what it found.
 
         Raises:
             RunError: The store is damaged.
         """
-        found = self.tables.knowledge(asker, data)
+        found = self.tables.state(asker, data)
         if found is None:
             return None
-        return self._read(lambda data: knowing(codec.decode_detail(data)), found, asker, 0)
+        return self._read(lambda data: with_state(codec.decode_detail(data)), found, asker, 0)
 
-    def add_knowledge(self, asker: str, data: str, knowledge: Mapping[str, Any]) -> None:
+    def add_state(self, asker: str, data: str, state: Mapping[str, Any]) -> None:
         """Keep what an asker found of a whole data set, unless it is larger than what is read."""
-        packed = codec.encode_bounded(knowledge)
+        packed = codec.encode_bounded(state)
         if packed is not None:
-            self.tables.add_knowledge(asker, data, packed)
+            self.tables.add_state(asker, data, packed)
 
     # Outcomes
 

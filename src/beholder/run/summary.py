@@ -10,11 +10,11 @@ import numpy as np
 
 from beholder import stats
 from beholder.embed.base import FloatArray
-from beholder.judges.telling import Judging
+from beholder.judges.summary import Judging
 from beholder.metrics.asker import Asker
 from beholder.records import Estimate, MetricResult
-from beholder.run.asked import Asked
 from beholder.run.columns import read_columns
+from beholder.run.scheduled import ScheduledAsker
 from beholder.run.store import Store
 from beholder.stats.bootstrap import percentile_interval, sum_replicates
 from beholder.stats.checks import Floats, Ints, cluster_codes, cluster_sums
@@ -23,7 +23,7 @@ N_RESAMPLES = 1000
 SEED = 12345
 
 
-def summarise(store: Store, asked: Asked, judging: Judging | None = None) -> MetricResult:
+def summarise(store: Store, asked: ScheduledAsker, judging: Judging | None = None) -> MetricResult:
     """The result of one asker over the subjects it is asked of.
 
     Means are over scored items. Intervals resample what is described, not texts: several texts

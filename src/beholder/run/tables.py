@@ -85,10 +85,10 @@ class Tables(Protocol):
     def add_input(self, key: str, n: int, data: str) -> None:
         """Note what an input gave."""
 
-    def knowledge(self, asker: str, data: str) -> bytes | None:
+    def state(self, asker: str, data: str) -> bytes | None:
         """What an asker of some signature found of the data of some hash, encoded."""
 
-    def add_knowledge(self, asker: str, data: str, knowledge: bytes) -> None:
+    def add_state(self, asker: str, data: str, state: bytes) -> None:
         """Keep what an asker found."""
 
     def put(self, found: Encoded) -> None:

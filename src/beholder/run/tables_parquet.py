@@ -241,16 +241,16 @@ class ParquetTables:
         said["inputs"][key] = [n, data]
         _say(self._run, said)
 
-    def knowledge(self, asker: str, data: str) -> bytes | None:
+    def state(self, asker: str, data: str) -> bytes | None:
         """See ``Tables``."""
         path = self._prepared(asker, data)
         return path.read_bytes() if path.is_file() else None
 
-    def add_knowledge(self, asker: str, data: str, knowledge: bytes) -> None:
+    def add_state(self, asker: str, data: str, state: bytes) -> None:
         """See ``Tables``."""
         path = self._prepared(asker, data)
         files.make_folder(path.parent)
-        files.write_bytes(path, knowledge)
+        files.write_bytes(path, state)
 
     def _prepared(self, asker: str, data: str) -> Path:
         name = hashlib.sha256(json.dumps([asker, data]).encode("utf-8")).hexdigest()[:16]

@@ -136,18 +136,16 @@ class SqliteTables:
         """See ``Tables``."""
         self._db.execute("INSERT OR REPLACE INTO inputs VALUES (?, ?, ?)", (key, n, data))
 
-    def knowledge(self, asker: str, data: str) -> bytes | None:
+    def state(self, asker: str, data: str) -> bytes | None:
         """See ``Tables``."""
         found = self._db.execute(
             "SELECT knowledge FROM prepared WHERE asker = ? AND data = ?", (asker, data)
         ).fetchone()
         return None if found is None else found[0]
 
-    def add_knowledge(self, asker: str, data: str, knowledge: bytes) -> None:
+    def add_state(self, asker: str, data: str, state: bytes) -> None:
         """See ``Tables``."""
-        self._db.execute(
-            "INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)", (asker, data, knowledge)
-        )
+        self._db.execute("INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)", (asker, data, state))
 
     # Outcomes
 

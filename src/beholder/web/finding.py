@@ -12,7 +12,7 @@ from beholder.web.items import NO_VERDICT, STATES, AskedColumns, Snapshot, Subje
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Query:
     """Which subjects are listed, and in what order.
 
     Attributes:
@@ -42,7 +42,7 @@ class Wanted:
     down: bool = False
 
 
-def find(snapshot: Snapshot, wanted: Wanted) -> NDArray[np.int64]:
+def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
     """Positions of the subjects that are wanted, in order; equal ones in the order of the data."""
     subjects = snapshot.subjects[wanted.kind]
     keep = np.ones(len(subjects.ids), dtype=bool)
@@ -80,7 +80,7 @@ def group_counts(subjects: SubjectColumns, name: str) -> list[tuple[str, int]]:
     return [(values[code], n) for code, n in counted.most_common()]
 
 
-def _kept_by_outcome(columns: AskedColumns, wanted: Wanted) -> NDArray[np.bool_]:
+def _kept_by_outcome(columns: AskedColumns, wanted: Query) -> NDArray[np.bool_]:
     keep = np.ones(len(columns.state), dtype=bool)
     if wanted.state in STATES:
         keep &= columns.state == STATES.index(wanted.state)
@@ -96,7 +96,7 @@ def _kept_by_outcome(columns: AskedColumns, wanted: Wanted) -> NDArray[np.bool_]
 
 
 def _key(
-    subjects: SubjectColumns, columns: AskedColumns | None, wanted: Wanted
+    subjects: SubjectColumns, columns: AskedColumns | None, wanted: Query
 ) -> NDArray[np.float64] | None:
     """What is sorted by; None for the order of the data."""
     if wanted.order == "id":

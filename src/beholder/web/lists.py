@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
-from beholder.web.finding import Wanted, find
+from beholder.web.finding import Query, find
 from beholder.web.items import STATES, Snapshot
 
 PAGE = 50
@@ -31,7 +31,7 @@ class Listing:
         page: Number of the page, from 0.
     """
 
-    wanted: Wanted
+    wanted: Query
     positions: NDArray[np.int64]
     page: int
 
@@ -76,7 +76,7 @@ def read_whole(text: str) -> int | None:
     return int(text) if len(text) <= 9 and text.isascii() and text.isdigit() else None
 
 
-def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Wanted:
+def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
     """What the query of an address asks for; what it does not say has a default.
 
     Raises:
@@ -100,7 +100,7 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Wanted:
     if state and state not in STATES:
         raise ConfigError(f"state: expected {', '.join(STATES)}, got {state!r}")
     verdict = query.get("verdict")
-    return Wanted(
+    return Query(
         kind=kind,
         asked=name,
         value=shown.name if shown else "",

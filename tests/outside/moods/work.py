@@ -18,7 +18,7 @@ from beholder.records import Item, ItemScore
 from beholder.run import manifest
 from beholder.run.kind import Beside
 from beholder.run.plan import RunPlan, plan
-from beholder.run.session import Means, Progress, Quiet, Session
+from beholder.run.session import Progress, Quiet, RunContext, Session
 from beholder.run.subjects import ITEM
 from beholder.tables import Column, Table
 from beholder.terminal.printing import tell, tell_plan
@@ -55,7 +55,7 @@ def run_moods(config: MoodConfig, progress: Progress) -> list[DataError]:
     bad: list[DataError] = []
     asker = Gladness()
     with Session.open(
-        config.out, "moods", means=Means(), askers=[asker], progress=progress
+        config.out, "moods", means=RunContext(), askers=[asker], progress=progress
     ) as session:
         n, digest = session.take(ITEM, config.items(bad))
         session.add(asker, ITEM, n)
@@ -68,7 +68,7 @@ def run_moods(config: MoodConfig, progress: Progress) -> list[DataError]:
 def plan_moods(config: MoodConfig) -> RunPlan:
     """What the run would ask."""
     bad: list[DataError] = []
-    return plan([Gladness()], ITEM, config.items(bad), config.out, Means(), bad)
+    return plan([Gladness()], ITEM, config.items(bad), config.out, RunContext(), bad)
 
 
 def write_page(run_folder: Path, output: Path | None = None) -> Path:

@@ -19,8 +19,8 @@ from beholder.aio import run_sync
 from beholder.data.sources import read_rows
 from beholder.errors import DataError, ItemError
 from beholder.judges import Judge
-from beholder.judges.fitness import calibrate
 from beholder.judges.operations import Presence, Question, QuestionKind
+from beholder.judges.probes import calibrate
 from beholder.language.reading import GraphReader
 from beholder.metrics.posh.published_graph import PublishedGraph
 from beholder.records import Side, Span

@@ -18,9 +18,9 @@ from beholder.terminal.printing import say, tell, tell_tables
 
 if TYPE_CHECKING:
     from beholder.judges import AnswerStore, Judge
-    from beholder.judges.checkup import CheckFinding, Steadiness
-    from beholder.judges.fitness import Fitness
-    from beholder.judges.telling import Judging
+    from beholder.judges.diagnostics import CheckFinding, Steadiness
+    from beholder.judges.probes import Fitness
+    from beholder.judges.summary import Judging
     from beholder.stats.alerts import AlertF1
 
 _REASONS_SHOWN = 3
@@ -103,8 +103,8 @@ def _print_verifications(judges: Sequence[str], base_url: str | None, path: Path
 def _check(judge: str, base_url: str | None, replicates: int, temperature: float) -> _Checked:
     from beholder.aio import run_sync
     from beholder.judges import AnswerFile, Answers
-    from beholder.judges.checkup import check_steadiness
-    from beholder.judges.fitness import fitness
+    from beholder.judges.diagnostics import check_steadiness
+    from beholder.judges.probes import fitness
 
     async def both(made: Judge) -> tuple[Fitness, Steadiness]:
         found = await fitness(made, threshold=made.presence_threshold)
@@ -126,7 +126,7 @@ def _check(judge: str, base_url: str | None, replicates: int, temperature: float
 
 def _rows(checked: Sequence[_Checked], replicates: int) -> Iterator[tuple[str, ...]]:
     """What was found of each judge, a line each, with what it means."""
-    from beholder.judges.fitness import FIT, QUESTIONS_PER_ITEM, WEAK
+    from beholder.judges.probes import FIT, QUESTIONS_PER_ITEM, WEAK
 
     colours = {"fit": "green", "weak": "yellow", "unfit": "red"}
 
@@ -191,7 +191,7 @@ def print_diagnosis(judge: str, base_url: str | None) -> bool:
     from rich.table import Table
 
     from beholder.aio import run_sync
-    from beholder.judges.checkup import diagnose
+    from beholder.judges.diagnostics import diagnose
     from beholder.report.tables import cell
 
     findings: list[CheckFinding] = run_sync(diagnose(build(judge, base_url)))

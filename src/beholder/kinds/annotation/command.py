@@ -88,7 +88,7 @@ def annotate(
         pictures: Folder, or file with a row per picture, that sequences name.
         prepare: Make the study and print the links; serve nothing.
     """
-    from beholder.kinds.annotation.dealing import AnnotationDesign
+    from beholder.kinds.annotation.assignment import AnnotationDesign
     from beholder.kinds.annotation.load import media_folder, rows_of
     from beholder.kinds.annotation.prefill import prefilled, with_statements
     from beholder.kinds.annotation.study import AnnotationStudy

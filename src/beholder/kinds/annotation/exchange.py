@@ -12,7 +12,7 @@ from typing import Any
 from beholder.data.row import shorten
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
-from beholder.kinds.annotation.dealing import check_name
+from beholder.kinds.annotation.assignment import check_name
 from beholder.kinds.annotation.records import DONE, REMARK, Act, AnnotationUnit, State
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks.base import one_value, region

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from beholder.errors import ItemError
 from beholder.judges.operations.rating import BREAK_KINDS
-from beholder.kinds.annotation.dealing import order_of
+from beholder.kinds.annotation.assignment import order_of
 from beholder.kinds.annotation.exchange import EXPORTS, exported
 from beholder.kinds.annotation.records import DONE, Act, AnnotationUnit
 from beholder.kinds.annotation.standing import agreement_of

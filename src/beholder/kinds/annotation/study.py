@@ -14,8 +14,8 @@ from typing import Any
 
 from beholder import files
 from beholder.errors import ConfigError, ItemError, RunError
+from beholder.kinds.annotation.assignment import AnnotationDesign, assign_units
 from beholder.kinds.annotation.database import engine_of, sql, tables
-from beholder.kinds.annotation.dealing import AnnotationDesign, deal
 from beholder.kinds.annotation.records import DONE, Act, AnnotationUnit, Judgments, state_of
 from beholder.kinds.annotation.tasks import TASKS, Task
 from beholder.kinds.annotation.turns import SharedCommits
@@ -126,13 +126,13 @@ class AnnotationStudy:
                 )
             return study
         _check_ids(units)
-        dealt = deal(task, units, design)
+        assignment = assign_units(task, units, design)
         files.make_folder(folder, mode=0o700)
         engine = engine_of(folder, database)
         held = tables().tables
         study_id = secrets.token_hex(16)
         shares = [
-            (name, share) for name, share in zip(design.annotators, dealt.shares, strict=True)
+            (name, share) for name, share in zip(design.annotators, assignment.shares, strict=True)
         ]
         with engine.begin() as db:
             db.execute(
@@ -141,7 +141,9 @@ class AnnotationStudy:
                     "id": study_id,
                     "task": task.name,
                     "digest": digest,
-                    "settings": json.dumps({**asdict(design), "n_seen_twice": dealt.n_seen_twice}),
+                    "settings": json.dumps(
+                        {**asdict(design), "n_seen_twice": assignment.n_seen_twice}
+                    ),
                     "secret": secrets.token_hex(32),
                     "token": _token(),
                 },

@@ -19,7 +19,7 @@ from beholder.run import manifest
 from beholder.run.rows import rows
 from beholder.run.rows.askers import category_of
 from beholder.run.rows.engine import MAX_SHOWN
-from beholder.run.rows.making import MadePart, parts_of
+from beholder.run.rows.generators import GeneratedText, parts_of
 from beholder.run.store import Store
 from beholder.run.subjects import KINDS, SubjectKind
 from beholder.run.thumbs import thumb
@@ -41,7 +41,7 @@ class Block:
     """
 
     system: str
-    parts: tuple[MadePart, ...]
+    parts: tuple[GeneratedText, ...]
     failure: str | None = None
 
 

@@ -19,10 +19,10 @@ from beholder.metrics.params import param
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
 from beholder.records import Frame, Reviews
 from beholder.run.plan import RunPlan
-from beholder.run.rows.engine import Making, Written, plan_making, run_making, usual
+from beholder.run.rows.engine import GenerationRun, Written, plan_making, run_making, usual
+from beholder.run.rows.generators import GeneratedText, TextGenerator
 from beholder.run.rows.inputs import root_of
-from beholder.run.rows.making import MadePart, Maker
-from beholder.run.session import Means, Progress
+from beholder.run.session import Progress, RunContext
 from beholder.run.subjects import FRAME
 from beholder.text.languages import language_named
 
@@ -44,7 +44,7 @@ _LEAST = {"words": 10, "max_side": 16}
 
 
 @dataclass(frozen=True)
-class WriteReviews(Maker[Frame]):
+class WriteReviews(TextGenerator[Frame]):
     """Five reviews of a picture, one per kind.
 
     Raises:
@@ -70,7 +70,7 @@ class WriteReviews(Maker[Frame]):
         if subject.image is None:
             raise ItemError(f"{subject.id!r} has no image")
 
-    async def make(self, subject: Frame, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+    async def make(self, subject: Frame, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """A part per kind, best first, labelled with the kind."""
         question = operations.Review(
             await tools.pictures.read([subject.image or ""], self.max_side),
@@ -80,7 +80,8 @@ class WriteReviews(Maker[Frame]):
         )
         texts = await judge.ask(question)
         return tuple(
-            MadePart(text, kind.partition(":")[0]) for kind, text in zip(KINDS, texts, strict=True)
+            GeneratedText(text, kind.partition(":")[0])
+            for kind, text in zip(KINDS, texts, strict=True)
         )
 
 
@@ -138,21 +139,21 @@ def plan_reviews(config: ReviewsConfig) -> RunPlan:
     return plan_making(_making(config))
 
 
-def _making(config: ReviewsConfig) -> Making[Frame]:
+def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
     def row(
-        frame: Frame, language: str, parts: Sequence[MadePart], judge: str
+        frame: Frame, language: str, parts: Sequence[GeneratedText], judge: str
     ) -> Mapping[str, Any]:
         texts = [part.text for part in parts]
         return reviews_row(_shuffled(frame, language, texts, config.seed))
 
     media_root = config.rows.media_root or config.images
-    return Making(
+    return GenerationRun(
         kind=KIND,
         folder=config.out,
         out=config.out / FILE_NAME,
         data=config.data,
         rows=config.rows,
-        means=Means(config.judging, usual(config.work), config.folder),
+        means=RunContext(config.judging, usual(config.work), config.folder),
         subjects=FRAME,
         read=lambda: read_frames(config.data, media_root=media_root),
         picture=lambda frame: frame.image,

@@ -21,7 +21,7 @@ from beholder.kinds.narratives.settings import (
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 
 if TYPE_CHECKING:
-    from beholder.run.session import Means
+    from beholder.run.session import RunContext
 
 Part: TypeAlias = Literal["captions", "sight", "hybrid", "transitions", "coherence"]
 PARTS: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
@@ -31,7 +31,7 @@ CONCURRENCY = 16
 
 
 @dataclass(frozen=True)
-class Way:
+class RatingCondition:
     """One way of rating whole storylines.
 
     Attributes:
@@ -222,7 +222,7 @@ class NarrateConfig:
         return tuple(judge for judge in self.judges if judge not in self.people)
 
     @property
-    def ways(self) -> tuple[Way, ...]:
+    def ways(self) -> tuple[RatingCondition, ...]:
         """The ways of rating whole storylines; with examples only where all are rated without."""
         asked: dict[Method, bool] = {"captions": self.by_captions, "sight": self.by_sight}
         found = []
@@ -234,7 +234,7 @@ class NarrateConfig:
                 for judge in (one for one in self.judges if one in (*self.models, *people)):
                     name = f"{by} with examples" if examples else by
                     name = f"{name} [{judge}]" if len(self.judges) > 1 else name
-                    found.append(Way(by, judge, examples, name))
+                    found.append(RatingCondition(by, judge, examples, name))
         return tuple(found)
 
     @property
@@ -261,9 +261,9 @@ class NarrateConfig:
         return source if source.is_dir() else source.parent
 
     @property
-    def means(self) -> Means:
+    def means(self) -> RunContext:
         """With what the run works."""
-        from beholder.run.session import Means  # help reads the options of this module
+        from beholder.run.session import RunContext  # help reads the options of this module
 
         work = replace(self.work, concurrency=self.work.concurrency or CONCURRENCY)
-        return Means(self.judging, work, self.folder)
+        return RunContext(self.judging, work, self.folder)

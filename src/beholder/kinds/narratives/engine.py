@@ -19,8 +19,8 @@ from beholder.kinds.narratives.stages import StageFindings, judged, n_seen, stag
 from beholder.metrics.asker import Asker
 from beholder.records import Frame
 from beholder.run import manifest
-from beholder.run.asked import Asked
 from beholder.run.plan import PlannedAsker, RunPlan, plan
+from beholder.run.scheduled import ScheduledAsker
 from beholder.run.session import Progress, Session
 from beholder.run.subjects import FRAME, STORYLINE
 
@@ -134,7 +134,7 @@ def _check_apart(session: Session, judges: Sequence[str]) -> None:
 
 def _add(
     session: Session, name: str, asker: Asker[Any], config: NarrateConfig, inputs: Inputs
-) -> Asked:
+) -> ScheduledAsker:
     """Note what a stage will ask, and of what."""
     if name == "caption":
         return session.add(asker, FRAME, session.take(FRAME, inputs.shown)[0])
@@ -144,7 +144,7 @@ def _add(
     return session.add(asker, STORYLINE, n, jobs=jobs, renew=name == "coherence")
 
 
-def _shared(asked: Iterable[Asked], inputs: Inputs) -> dict[str, list[str]]:
+def _shared(asked: Iterable[ScheduledAsker], inputs: Inputs) -> dict[str, list[str]]:
     """Pictures on which all outcomes of a stage depend: the collection, the examples."""
     found = {}
     for one in asked:
@@ -158,14 +158,14 @@ def _shared(asked: Iterable[Asked], inputs: Inputs) -> dict[str, list[str]]:
 
 
 def _ask(
-    session: Session, asked: Mapping[str, Asked], config: NarrateConfig, inputs: Inputs
+    session: Session, asked: Mapping[str, ScheduledAsker], config: NarrateConfig, inputs: Inputs
 ) -> StageFindings:
     """Ask stage by stage, each knowing what came out of the ones before."""
     found = StageFindings(inputs, tuple(way.name for way in config.ways), config.voting.judges)
 
     def ask(name: str, positions: Sequence[int] | None = None, **known: Any) -> None:
         if name in asked:
-            session.map(asked[name].knowing(**known), positions=positions)
+            session.map(asked[name].with_state(**known), positions=positions)
             found.outcomes[name] = session.outcomes(asked[name])
 
     if "coherence" in asked:  # first: what is wrong with vectors shows before anything is paid

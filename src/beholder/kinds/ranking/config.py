@@ -8,7 +8,7 @@ from pathlib import Path
 from beholder.errors import ConfigError
 from beholder.kinds.ranking.rankers import Ranker
 from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_count
-from beholder.run.session import Means
+from beholder.run.session import RunContext
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class RankConfig:
         """Folder of the pictures that stood in the table itself."""
         return self.out / "pictures"
 
-    def means(self, unpacked: Path) -> Means:
+    def means(self, unpacked: Path) -> RunContext:
         """With what the run works, pictures of the table being in a folder if there are any."""
         source = Path(self.data)
         beside = source if source.is_dir() else source.parent
         folder = self.images or (unpacked if unpacked.is_dir() else beside)
-        return Means(self.judging, self.work, folder)
+        return RunContext(self.judging, self.work, folder)

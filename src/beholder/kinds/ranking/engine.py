@@ -19,8 +19,8 @@ from beholder.metrics import metric
 from beholder.options import check_distinct
 from beholder.records import ItemFailure, Reviews
 from beholder.run import manifest
-from beholder.run.asked import Asked
 from beholder.run.plan import RunPlan, plan
+from beholder.run.scheduled import ScheduledAsker
 from beholder.run.session import Progress, Session
 from beholder.run.subjects import REVIEWS
 
@@ -117,7 +117,7 @@ def _rankers(config: RankConfig, sets: Sequence[Reviews]) -> tuple[Ranker, ...]:
     return (ByMetric(metric("vcs")),)
 
 
-def _scored(session: Session, asked: Asked) -> dict[int, Scored | ItemFailure]:
+def _scored(session: Session, asked: ScheduledAsker) -> dict[int, Scored | ItemFailure]:
     return {
         position: outcome if isinstance(outcome, ItemFailure) else Scored.of(outcome.detail)
         for position, outcome in session.outcomes(asked).items()

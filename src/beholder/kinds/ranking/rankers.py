@@ -89,13 +89,13 @@ class ByMetric(Ranker):
         texts = (item for reviews in subjects for item in items_of(reviews))
         return replace(self, metric=self.metric.prepare(texts))
 
-    def knowledge(self) -> Mapping[str, Any] | None:
+    def state(self) -> Mapping[str, Any] | None:
         """What the metric knows of all texts."""
-        return self.metric.knowledge()
+        return self.metric.state()
 
-    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+    def with_state(self, state: Mapping[str, Any]) -> Self:
         """The metric, as it was prepared on all texts."""
-        return replace(self, metric=self.metric.knowing(knowledge))
+        return replace(self, metric=self.metric.with_state(state))
 
     def check(self, subject: Reviews) -> None:
         """Refuse a set with a text that lacks what the metric needs."""

@@ -213,7 +213,7 @@ class BERTScore(Metric[EncodedTexts]):
             counts.update({int(i) for i in encoder.tokens(text).ids})
         return replace(self, rarity=Rarity(len(distinct), dict(counts)))
 
-    def knowledge(self) -> Mapping[str, Any] | None:
+    def state(self) -> Mapping[str, Any] | None:
         """In how many references each token stands, or which encoders rows need."""
         if self.used is not None:
             return {"used": list(self.used)}
@@ -225,12 +225,12 @@ class BERTScore(Metric[EncodedTexts]):
             "counts": list(self.rarity.counts.values()),
         }
 
-    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+    def with_state(self, state: Mapping[str, Any]) -> Self:
         """This metric with the token weights or the encoders of the run."""
-        if "used" in knowledge:
-            return replace(self, used=tuple(knowledge["used"]))
-        counts = zip(knowledge["tokens"], knowledge["counts"], strict=True)
-        return replace(self, rarity=Rarity(knowledge["n_references"], dict(counts)))
+        if "used" in state:
+            return replace(self, used=tuple(state["used"]))
+        counts = zip(state["tokens"], state["counts"], strict=True)
+        return replace(self, rarity=Rarity(state["n_references"], dict(counts)))
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Encoder, what the token weights were counted on, and the table of baselines.

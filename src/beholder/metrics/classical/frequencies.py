@@ -161,7 +161,7 @@ class FrequencyMetric(WordMetric):
                 )
         return replace(self, table=table, table_identity=table.identity, one_text=one_text)
 
-    def knowledge(self) -> Mapping[str, Any] | None:
+    def state(self) -> Mapping[str, Any] | None:
         """The document frequencies of the run; a saved table is read where it lies."""
         if self.table is None or self.df != "run":
             return None
@@ -173,15 +173,15 @@ class FrequencyMetric(WordMetric):
             "one_text": self.one_text,
         }
 
-    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+    def with_state(self, state: Mapping[str, Any]) -> Self:
         """This metric with the document frequencies of the run."""
-        grams = knowledge["grams"].split("\n") if knowledge["grams"] else []
-        counts = dict(zip(grams, knowledge["counts"], strict=True))
+        grams = state["grams"].split("\n") if state["grams"] else []
+        counts = dict(zip(grams, state["counts"], strict=True))
         return replace(
             self,
-            table=Frequencies(knowledge["n_documents"], counts, self.tokenizer),
-            table_identity=knowledge["identity"],
-            one_text=knowledge["one_text"],
+            table=Frequencies(state["n_documents"], counts, self.tokenizer),
+            table_identity=state["identity"],
+            one_text=state["one_text"],
         )
 
     def _identities(self) -> dict[str, str]:

@@ -156,13 +156,13 @@ class DCScore(Metric[DCScoreEvidence]):
         """Find out whether there is a picture to look at."""
         return replace(self, pictured=any(map(self._looks_at, items)))
 
-    def knowledge(self) -> Mapping[str, Any] | None:
+    def state(self) -> Mapping[str, Any] | None:
         """Whether there is a picture to look at."""
         return {"pictured": self.pictured}
 
-    def knowing(self, knowledge: Mapping[str, Any]) -> Self:
+    def with_state(self, state: Mapping[str, Any]) -> Self:
         """This metric as it looks at the pictures of the run, or not."""
-        return replace(self, pictured=knowledge["pictured"])
+        return replace(self, pictured=state["pictured"])
 
     @property
     def looks(self) -> bool:

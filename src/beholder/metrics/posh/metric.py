@@ -18,8 +18,8 @@ from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
+from beholder.metrics.posh.contradictions import contradicted_grades
 from beholder.metrics.posh.drawing import graphs_detail
-from beholder.metrics.posh.instead import told_instead
 from beholder.metrics.posh.plan import Ask, Grades, Plan, fixed_asks
 from beholder.metrics.posh.published import Wording, as_made, f1
 from beholder.metrics.posh.scoring import (
@@ -212,7 +212,7 @@ class PoSh(Metric[PoShEvidence]):
             wordings.update(zip(wave.phrases, worded, strict=True))
             grades.update(graded)
         if self.asks_instead(judge):
-            grades |= await told_instead(judge, plan, grades)
+            grades |= await contradicted_grades(judge, plan, grades)
         return PoShEvidence(plan, grades, wordings, self.identities(tools))
 
     async def _graded(self, judge: Judge, plan: Plan, asks: tuple[Ask, ...]) -> Grades:

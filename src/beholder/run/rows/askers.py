@@ -19,7 +19,7 @@ from beholder.metrics import Tools
 from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
 from beholder.records import Item
-from beholder.run.rows.making import CHARACTERS, WORDS, MadePart, Maker
+from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText, TextGenerator
 from beholder.text import n_spoken, without_marks
 from beholder.text.languages import has_blanks, language_named
 
@@ -47,11 +47,16 @@ class RowColumns:
 
 
 @dataclass(frozen=True)
-class RowAsker(Maker[Item]):
+class RowAsker(TextGenerator[Item]):
     """Base of what is asked of rows and gives rows."""
 
     def row(
-        self, item: Item, parts: Sequence[MadePart], system: str, judge: str, columns: RowColumns
+        self,
+        item: Item,
+        parts: Sequence[GeneratedText],
+        system: str,
+        judge: str,
+        columns: RowColumns,
     ) -> Item:
         """The new row; how it was made stands in ``meta`` under the name of what was asked.
 
@@ -68,7 +73,7 @@ class RowAsker(Maker[Item]):
 
     @abstractmethod
     def _row(
-        self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns
+        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
     ) -> Item: ...
 
 
@@ -113,7 +118,7 @@ class CaptionRow(RowAsker):
         """Refuse an item without pictures."""
         _check_pictures(subject)
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """One text, with the earlier one as its source where it was asked for again."""
         low, high = self.words
         question = operations.Caption(
@@ -125,12 +130,12 @@ class CaptionRow(RowAsker):
         )
         first = await judge.ask(question)
         if self._fits(first):
-            return (MadePart(first),)
+            return (GeneratedText(first),)
         again = operations.CaptionAgain(**vars(question), earlier=first)
         second = await judge.ask(again)
-        return (MadePart(second, "" if self._fits(second) else OTHER_LENGTH, first),)
+        return (GeneratedText(second, "" if self._fits(second) else OTHER_LENGTH, first),)
 
-    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
+    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
         """Its length, and whether that is the one asked for."""
         (part,) = parts
         return super().measure(parts) | {
@@ -152,7 +157,9 @@ class CaptionRow(RowAsker):
         named = language_named(self.language)
         return (named is not None and not has_blanks(named)) or low <= n_spoken(text) <= high
 
-    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
+    def _row(
+        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
+    ) -> Item:
         group = {columns.language: self.language} | dict(item.group) | {columns.system: system}
         dataset = [columns.named_dataset or group.get(columns.dataset, ""), parts[0].label]
         if any(dataset):
@@ -205,7 +212,7 @@ class ClassifyRow(RowAsker):
         elif not self._text(subject).strip():
             raise ItemError(f"there is no {self.by} to sort")
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """A part per category that fits, labelled with its rating."""
         if self.looks:
             images = await tools.pictures.read(subject.images)
@@ -213,14 +220,16 @@ class ClassifyRow(RowAsker):
         else:
             question = operations.Classify(self.categories, text=self._text(subject))
         found = await judge.ask(question)
-        return tuple(MadePart(category.name, category.rating) for category in found)
+        return tuple(GeneratedText(category.name, category.rating) for category in found)
 
-    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
+    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
         """How many categories fit, and whether one clearly does."""
         clear = any(part.label == "High" for part in parts)
         return {"clear": float(clear), "categories": float(len(parts))}
 
-    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
+    def _row(
+        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
+    ) -> Item:
         ratings = [{"name": part.text, "rating": part.label} for part in parts]
         return replace(
             item,
@@ -260,15 +269,15 @@ class TranslateRow(RowAsker):
         if not (subject.candidate.strip() or subject.references):
             raise ItemError("there is no text to translate")
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """A part per clause, labelled with its text."""
 
-        async def clauses(label: str, text: str) -> list[MadePart]:
+        async def clauses(label: str, text: str) -> list[GeneratedText]:
             spoken = without_marks(text).strip()
             if not spoken:
                 return []
             found = await judge.ask(operations.Translate(spoken, self.source, self.target))
-            return [MadePart(clause.translation, label, clause.source) for clause in found]
+            return [GeneratedText(clause.translation, label, clause.source) for clause in found]
 
         texts = {_CANDIDATE: subject.candidate} | {
             _reference(place): text for place, text in enumerate(subject.references, start=1)
@@ -276,7 +285,7 @@ class TranslateRow(RowAsker):
         made = await asyncio.gather(*(clauses(label, text) for label, text in texts.items()))
         return tuple(part for parts in made for part in parts)
 
-    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
+    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
         """Lengths of all texts of the row together."""
         return {
             WORDS.name: float(sum(len(part.text.split()) for part in parts)),
@@ -284,7 +293,9 @@ class TranslateRow(RowAsker):
             "clauses": float(len(parts)),
         }
 
-    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
+    def _row(
+        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
+    ) -> Item:
         def whole(label: str, text: str) -> str:
             return " ".join(part.text for part in parts if part.label == label) or text
 
@@ -316,11 +327,13 @@ class VaryRow(RowAsker):
         """Texts are varied unseen."""
         return False
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """One text."""
-        return (MadePart(await judge.ask(operations.Vary(subject.candidate, self.manner))),)
+        return (GeneratedText(await judge.ask(operations.Vary(subject.candidate, self.manner))),)
 
-    def _row(self, item: Item, parts: Sequence[MadePart], system: str, columns: RowColumns) -> Item:
+    def _row(
+        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
+    ) -> Item:
         return replace(
             item,
             id=f"{item.id}/{self.manner}",
@@ -329,7 +342,7 @@ class VaryRow(RowAsker):
         )
 
 
-def category_of(parts: Sequence[MadePart]) -> str:
+def category_of(parts: Sequence[GeneratedText]) -> str:
     """The one category, or what is said where there is not one."""
     return parts[0].text if len(parts) == 1 else SEVERAL if parts else NONE
 

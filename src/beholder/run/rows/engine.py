@@ -19,8 +19,8 @@ from beholder.options import DataOptions, WorkOptions
 from beholder.records import ItemFailure
 from beholder.run import manifest
 from beholder.run.plan import RunPlan, plan
-from beholder.run.rows.making import MadePart, Maker, parts_of
-from beholder.run.session import Means, Progress, Session
+from beholder.run.rows.generators import GeneratedText, TextGenerator, parts_of
+from beholder.run.session import Progress, RunContext, Session
 from beholder.run.subjects import SubjectKind
 from beholder.run.thumbs import write_thumbs
 
@@ -34,12 +34,12 @@ MAX_SHOWN = 200
 
 _THUMB_SIDE = 240
 
-Row: TypeAlias = Callable[[S, str, Sequence[MadePart], str], Mapping[str, Any]]
+Row: TypeAlias = Callable[[S, str, Sequence[GeneratedText], str], Mapping[str, Any]]
 """The row of a subject, a system's name, the texts it made, and its judge's identity."""
 
 
 @dataclass(frozen=True)
-class Making(Generic[S]):
+class GenerationRun(Generic[S]):
     """A run that makes texts, and the file it writes of them.
 
     Attributes:
@@ -61,15 +61,15 @@ class Making(Generic[S]):
     out: Path
     data: str
     rows: DataOptions
-    means: Means
+    means: RunContext
     subjects: SubjectKind[S]
     read: Callable[[], Iterator[S | DataError]]
     picture: Callable[[S], str | None]
-    systems: Mapping[str, Maker[S]]
+    systems: Mapping[str, TextGenerator[S]]
     row: Row[S]
 
     @property
-    def askers(self) -> list[Maker[S]]:
+    def askers(self) -> list[TextGenerator[S]]:
         """What is asked; two systems that are asked the same by one judge are asked once."""
         return list({maker.name: maker for maker in self.systems.values()}.values())
 
@@ -93,7 +93,7 @@ class Written:
     outside: bool
 
 
-def run_making(making: Making[S], progress: Progress) -> Written:
+def run_making(making: GenerationRun[S], progress: Progress) -> Written:
     """Ask what a run still lacks, and write the file.
 
     Args:
@@ -127,7 +127,7 @@ def run_making(making: Making[S], progress: Progress) -> Written:
         return replace(_write(making, session, n), bad_rows=tuple(bad))
 
 
-def plan_making(making: Making[S]) -> RunPlan:
+def plan_making(making: GenerationRun[S]) -> RunPlan:
     """Read all input and say what a run would ask; nothing is asked or written.
 
     Raises:
@@ -147,17 +147,17 @@ def usual(work: WorkOptions) -> WorkOptions:
     return replace(work, concurrency=work.concurrency or CONCURRENCY)
 
 
-def _good(making: Making[S], bad: list[DataError]) -> Iterator[S]:
+def _good(making: GenerationRun[S], bad: list[DataError]) -> Iterator[S]:
     return good_rows(making.read(), making.rows, bad, name=making.data)
 
 
-def _draw(making: Making[S], session: Session, n: int) -> None:
+def _draw(making: GenerationRun[S], session: Session, n: int) -> None:
     shown = islice(session.store.subjects(making.subjects), min(n, MAX_SHOWN))
     pictures = ((making.subjects.id(subject), making.picture(subject)) for _, subject in shown)
     write_thumbs(making.folder, making.means.folder, pictures, _THUMB_SIDE)
 
 
-def _write(making: Making[S], session: Session, n: int) -> Written:
+def _write(making: GenerationRun[S], session: Session, n: int) -> Written:
     identities = {
         system: maker.identities(session.tools)["judge"] for system, maker in making.systems.items()
     }

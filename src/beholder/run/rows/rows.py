@@ -13,10 +13,10 @@ from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item
 from beholder.run.plan import RunPlan
 from beholder.run.rows.askers import RowAsker, RowColumns
-from beholder.run.rows.engine import Making, Written, plan_making, run_making, usual
+from beholder.run.rows.engine import GenerationRun, Written, plan_making, run_making, usual
+from beholder.run.rows.generators import GeneratedText
 from beholder.run.rows.inputs import read_pictured, rebased, root_of
-from beholder.run.rows.making import MadePart
-from beholder.run.session import Means, Progress
+from beholder.run.session import Progress, RunContext
 from beholder.run.subjects import ITEM
 
 KIND = "rows"
@@ -70,17 +70,19 @@ def plan_rows(config: RowsConfig) -> RunPlan:
     return plan_making(_making(config))
 
 
-def _making(config: RowsConfig) -> Making[Item]:
-    def row(item: Item, system: str, parts: Sequence[MadePart], judge: str) -> Mapping[str, Any]:
+def _making(config: RowsConfig) -> GenerationRun[Item]:
+    def row(
+        item: Item, system: str, parts: Sequence[GeneratedText], judge: str
+    ) -> Mapping[str, Any]:
         return to_row(config.systems[system].row(item, parts, system, judge, config.columns))
 
-    return Making(
+    return GenerationRun(
         kind=KIND,
         folder=config.run,
         out=config.out,
         data=config.data,
         rows=config.rows,
-        means=Means(config.judging, usual(config.work), config.out.parent),
+        means=RunContext(config.judging, usual(config.work), config.out.parent),
         subjects=ITEM,
         read=lambda: _read(config),
         picture=lambda item: item.images[0] if item.images else None,

@@ -10,7 +10,7 @@ from beholder.run.subjects import SubjectKind
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScheduledAsker:
     """What a run asks of its subjects.
 
     Attributes:
@@ -34,7 +34,7 @@ class Asked:
         """Canonical name of the asker."""
         return self.asker.name
 
-    def knowing(self, **found: Any) -> Asked:
+    def with_state(self, **found: Any) -> ScheduledAsker:
         """The same, its asker knowing what came out of what was asked before.
 
         Args:

@@ -26,7 +26,7 @@ CHARACTERS = ValueInfo(
 
 
 @dataclass(frozen=True, slots=True)
-class MadePart:
+class GeneratedText:
     """One of the texts that were made.
 
     Attributes:
@@ -41,7 +41,7 @@ class MadePart:
 
 
 @dataclass(frozen=True)
-class Maker(Asker[S]):
+class TextGenerator(Asker[S]):
     """Base of what has a judge make texts; they are the outcome's detail.
 
     Class attributes beyond those of ``Asker``:
@@ -62,14 +62,14 @@ class Maker(Asker[S]):
         return True
 
     @abstractmethod
-    async def make(self, subject: S, judge: Judge, tools: Tools) -> tuple[MadePart, ...]:
+    async def make(self, subject: S, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
         """The texts of one subject.
 
         Raises:
             ItemError: It lacks what is asked about, or the answer cannot be used.
         """
 
-    def measure(self, parts: Sequence[MadePart]) -> dict[str, float]:
+    def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
         """The values of what was made: here means over the texts."""
         return {
             WORDS.name: fmean(len(part.text.split()) for part in parts),
@@ -90,10 +90,10 @@ class Maker(Asker[S]):
         return ItemScore(self.measure(parts), (), signature, detail)
 
 
-def parts_of(detail: Mapping[str, Any]) -> tuple[MadePart, ...]:
+def parts_of(detail: Mapping[str, Any]) -> tuple[GeneratedText, ...]:
     """The texts that an outcome's detail holds."""
-    return tuple(MadePart(**part) for part in detail["parts"])
+    return tuple(GeneratedText(**part) for part in detail["parts"])
 
 
-def _short(part: MadePart) -> dict[str, str]:
+def _short(part: GeneratedText) -> dict[str, str]:
     return {name: value for name, value in asdict(part).items() if value or name == "text"}

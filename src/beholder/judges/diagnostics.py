@@ -18,9 +18,9 @@ from beholder.backends import Image
 from beholder.backends.openai_wire import Dialect
 from beholder.errors import BeholderError
 from beholder.judges.base import FIRST, Draw, Judge
-from beholder.judges.fitness import graded
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations import Decompose, Presence, Question, Verify
+from beholder.judges.probes import graded
 from beholder.judges.reliability import PanelReliability, reliability
 
 SCENE = (

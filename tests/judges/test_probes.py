@@ -13,8 +13,8 @@ import pytest
 from beholder.backends import Answer, Request, Sample, Scripted
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge
-from beholder.judges.fitness import Fitness, Probe, fitness, position_bias, probes
 from beholder.judges.operations import Question
+from beholder.judges.probes import Fitness, Probe, fitness, position_bias, probes
 
 TEXT = "A red cup."
 FOUR = [

@@ -57,7 +57,7 @@ class AnnotationDesign:
 
 
 @dataclass(frozen=True)
-class Dealt:
+class Assignment:
     """Who judges what.
 
     Attributes:
@@ -70,7 +70,7 @@ class Dealt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Hand:
+class _Item:
     """A unit as ``assign`` deals it: what has one source goes to the same people."""
 
     id: str
@@ -78,7 +78,9 @@ class _Hand:
     position: int
 
 
-def deal(task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign) -> Dealt:
+def assign_units(
+    task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign
+) -> Assignment:
     """Deal units to annotators, each in an order of their own.
 
     Loads differ by one picture at most; where nobody should see a text twice, that comes first.
@@ -87,7 +89,7 @@ def deal(task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign) 
         ConfigError: The overlap is larger than the number of annotators.
     """
     hands = [
-        _Hand(unit.id, unit.source if task.together else (unit.id,), position)
+        _Item(unit.id, unit.source if task.together else (unit.id,), position)
         for position, unit in enumerate(units)
     ]
     texts: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
@@ -103,7 +105,7 @@ def deal(task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign) 
                 if text in seen:
                     twice |= {hand.id, seen[text]}
                 seen[text] = hand.id
-    return Dealt(tuple(tuple(hand.position for hand in share) for share in shares), len(twice))
+    return Assignment(tuple(tuple(hand.position for hand in share) for share in shares), len(twice))
 
 
 def _texts(unit: AnnotationUnit) -> tuple[tuple[str, ...], ...]:

@@ -10,7 +10,7 @@ from beholder.judges.operations import Contradict
 from beholder.metrics.posh.plan import Ask, Grades, Plan
 
 
-async def told_instead(judge: Judge, plan: Plan, grades: Grades) -> dict[Ask, Grade]:
+async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[Ask, Grade]:
     """Grades of the candidate's unstated units with the words that contradict them.
 
     One question per reference, about all units that no reference states.
