@@ -15,6 +15,7 @@ from beholder.judges.builtin.attachment import in_order
 from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.nearby import ATTACHED, LOOSE, SENTENCE, Nearby
+from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.predicates import Predicate, normal
 from beholder.judges.builtin.relations import UnitSeen, related
 from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
@@ -428,7 +429,7 @@ def test_one_thing_is_not_beside_itself() -> None:
 
 
 # Relations by predicate and ends. How strongly things are meant is given; ends are strong where the
-# root of the product of both is 0.8.
+# root of the product of both is at least ENDS.
 
 
 class Told(Nearby):
@@ -446,6 +447,7 @@ class Told(Nearby):
         return self.another
 
 
+ENDS = number("decide.ends")
 Related = list[tuple[int, int, str, str, bool]]
 KICKS: Related = [(0, 1, "kicks", "kick", True)]
 ON: Related = [(0, 1, "on", "on", True)]
@@ -482,6 +484,12 @@ def test_the_same_said_of_the_same_ends() -> None:
     found, stated = seen(KICKS, KICKS, both, order=0.75, another=True, wrong=[0])
     expected = UnitSeen(0.8, 0.8, 0.8, False, 0.0, False, False, False, "", WHERE["kicks"])
     assert (found, stated) == (expected, None)
+
+
+def test_a_relation_at_the_bound_counts_as_said_even_if_its_reverse_is_as_near() -> None:
+    found, _ = seen(KICKS, KICKS, [[ENDS, ENDS], [ENDS, ENDS]])
+    assert (found.stated, found.turned) == (ENDS, ENDS)
+    assert (found.told, found.where) == ("", WHERE["kicks"])
 
 
 def test_the_denied() -> None:
@@ -572,7 +580,9 @@ def test_of_like_relations_the_first_is_shown() -> None:
     assert (nearer.stated, nearer.where) == (0.9, WHERE["in"])
 
 
-@pytest.mark.parametrize(("second", "turned"), [(0.81, 0.9), (0.64, 0.8)])
+@pytest.mark.parametrize(
+    ("second", "turned"), [(0.81, 0.9), (0.64, 0.8), (ENDS * ENDS, ENDS), (0.62, 0.0)]
+)
 def test_a_reverse_beside_the_right_one_counts_from_strong_ends_on(
     second: float, turned: float
 ) -> None:
