@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tools.engines import Engines
 
-from beholder.errors import BeholderError
-from beholder.judges.asking import Questioner
+from beholder import judges
+from beholder.backends import Answer, Backend, Request
 from beholder.records import ItemFailure
 from beholder.run.store import Store
 from servers.ledger import Ledger
@@ -137,17 +137,25 @@ def test_what_it_finds_out_is_told_to_the_end(
     assert len(done.out.splitlines()) > 5
 
 
-def test_a_run_that_is_gone_on_with_asks_nothing(
+def test_a_resumed_run_asks_the_engine_nothing(
     engine: str, engines: Engines, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = arguments("posh", engines.spec(engine))
+    spec = engines.spec(engine)
+    kind = type(judges.judge(spec).backend)  # type: ignore[attr-defined]  # it is a model
+    chat, n_asked = kind.chat, 0
+
+    async def counted(backend: Backend, request: Request) -> Answer:
+        nonlocal n_asked
+        n_asked += 1
+        answer: Answer = await chat(backend, request)
+        return answer
+
+    monkeypatch.setattr(kind, "chat", counted)
+    given = arguments("posh", spec)
     first = cli(*given)
     assert first.code == (0 if engine in TELLS_DIGITS else 1), first.err
-    before = outcomes(Path("out"))
-
-    async def refuse(*_: object) -> None:
-        raise BeholderError("the judge was asked again")
-
-    monkeypatch.setattr(Questioner, "_pay", refuse)
+    assert n_asked > 0
+    before, n_before = outcomes(Path("out")), n_asked
     assert cli(*given).code == first.code
     assert outcomes(Path("out")) == before
+    assert n_asked == n_before
