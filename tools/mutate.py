@@ -48,7 +48,10 @@ EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 SECONDS = 120
 """How long the tests of one change may take on a busy machine before it counts as undecided."""
 
-OTHERS = ("numpy", "scipy.stats", "scipy.optimize", "scipy.sparse", "hypothesis", "pydantic", "PIL")
+OTHERS = (
+    *("numpy", "scipy.stats", "scipy.optimize", "scipy.sparse", "hypothesis", "pydantic", "PIL"),
+    *("pyarrow.parquet", "cyclopts", "jinja2", "httpx", "sqlalchemy"),
+)
 """Packages of others that are loaded once, before the tests of each change start from there."""
 
 Outcome = Literal["killed", "survived", "undecided"]
@@ -308,7 +311,7 @@ def run_pytest(source: Path, said: Path, tests: list[str]) -> None:
     sys.path[:] = [*own, *(p for p in sys.path if p not in (str(SOURCE), ""))]
     os.environ["PYTHONPATH"] = os.pathsep.join(own)
     plain = ["-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain"]
-    status = pytest.main(["-x", "--tb=no", "-rfE", *plain, *tests])
+    status = pytest.main(["-x", "--tb=no", "-rfE", "-m", "not slow", *plain, *tests])
     sys.stdout.flush()
     os._exit(int(status))
 
@@ -367,7 +370,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=150, help="changes to try")
     parser.add_argument("--seed", type=int, default=1, help="another seed draws other changes")
-    parser.add_argument("--jobs", type=int, default=1, help="changes tried at a time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="changes tried at a time")
     parser.add_argument("--package", choices=PACKAGES, action="append", help="only of these")
     parser.add_argument("--file", default="", help="only of files whose path has this text")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="limit of one change")
