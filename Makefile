@@ -18,12 +18,12 @@ demo: .venv/.base
 
 # In random order, on all cores; -p no:randomly and -n 0 repeat a failing test in its place. Compiled tests
 # and modules are kept: every worker and every command that a test starts would compile them again.
-PYTESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal --durations=30 $(REPORT)
+TEST_WORKERS ?= auto
+PYTESTS = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal --durations=30 $(REPORT)
 test: .venv/.ready
 	$(PYTESTS) -m "not slow"
 
 # Kills, whole studies, statistics over many draws: what takes minutes for a good reason.
-
 test-slow: .venv/.ready
 	$(PYTESTS) -m slow
 
@@ -64,30 +64,10 @@ audit: $(UV)
 	@$(UV) audit --frozen --preview-features audit-command $(AUDIT) || { status=$$?; [ $$status = 1 ] || \
 	    echo "make audit: the advisory service gave no answer, so nothing was checked" >&2; exit $$status; }
 
-# A release in dist/: source archive, wheel, bill of materials, SHA256SUMS. Built a second time from the unpacked
-# archive, it must give the same bytes. Then the wheel is tried in an environment that holds nothing of this
-# folder: the demo, alone and as uvx runs it, and tests from the archive (RELEASE_TESTS).
-RELEASE_TESTS ?= tests/test_import.py tests/test_release.py tests/cli/test_commands.py
-ARCHIVE := dist/unpacked
-TRY := $(CURDIR)/.venv-release/bin
+# A release in dist/, built twice and tried in an environment of its own.
+release: export RELEASE_TESTS ?= tests/test_import.py tests/test_release.py tests/cli/test_commands.py
 release: .venv/.ready
-	rm -rf dist .venv-release && mkdir -p $(ARCHIVE)
-	$(BIN)/python -m hatchling build -d dist
-	$(BIN)/python -m tools.sbom > dist/beholder.cdx.json
-	cd dist && sha256sum *.tar.gz *.whl *.json > SHA256SUMS
-	tar -xzf dist/*.tar.gz -C $(ARCHIVE) --strip-components 1
-	cd $(ARCHIVE) && $(CURDIR)/$(BIN)/python -m hatchling build -d ../again
-	cp dist/*.json dist/again && cd dist/again && sha256sum --check --strict ../SHA256SUMS
-	$(call sync,.venv-release)
-	$(UV) pip install -q --python $(TRY)/python --no-deps dist/*.whl
-	$(UV) pip check --python $(TRY)/python
-	cd $(ARCHIVE) && $(TRY)/beholder demo -o $(CURDIR)/dist/demo
-	$(call sync,.venv-release) --inexact --group build --group dev
-	cd $(ARCHIVE) && $(TRY)/python -m pytest -p no:cacheprovider --collect-only -qq >../collected.txt || \
-	    { tail -50 dist/collected.txt; exit 1; }
-	cd $(ARCHIVE) && $(TRY)/python $(PYTEST) $(RELEASE_TESTS)
-	$(UV) export -q --frozen --no-emit-project --no-hashes -o dist/again/locked.txt
-	$(UV) tool run -q --python $(PYTHON) --constraints dist/again/locked.txt --from dist/*.whl beholder demo -o dist/demo-uvx
+	PYTHON=$(PYTHON) tools/release.sh
 
 # Speed beside the peers' packages; then, where the judged sets are (make bench DATA=...), agreement with people.
 DATA ?= ../shared/data
@@ -173,12 +153,9 @@ define torch
 	$(call itself,$(1))
 endef
 
-.venv-torch/.ready: $(UV) uv.lock pyproject.toml requirements/torch.txt
-	$(call torch,.venv-torch,--group torch,--no-build)
-	touch $@
-
-.venv-bench/.ready: $(UV) uv.lock pyproject.toml requirements/torch.txt
-	$(call torch,.venv-bench,--group bench)
+BUILD_torch := --no-build
+.venv-torch/.ready .venv-bench/.ready: .venv-%/.ready: $(UV) uv.lock pyproject.toml requirements/torch.txt
+	$(call torch,.venv-$*,--group $*,$(BUILD_$*))
 	touch $@
 
 .venv-models/.ready: $(UV) uv.lock pyproject.toml requirements/torch.txt tools/model_weights.py

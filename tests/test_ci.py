@@ -46,10 +46,13 @@ def test_ci_runs_every_target_that_tests() -> None:
     if not script.exists():
         pytest.skip("a source archive holds no .ci/run")
     text = script.read_text("utf-8")
-    targets = re.findall(
-        r"^(test[\w-]*|check|site|release):", (ROOT / "Makefile").read_text(), re.M
+    rules = set(
+        re.findall(
+            r"^(test[\w-]*|check|site|release|kernels):", (ROOT / "Makefile").read_text(), re.M
+        )
     )
-    assert {"test", "test-slow", "test-web", "check", "site", "release"} <= set(targets)
-    called = set(re.findall(r"[\w-]+", "\n".join(re.findall(r"^(?:step|lane) .*", text, re.M))))
-    assert set(targets) <= called
-    assert re.search(r"^step .* make test$", text, re.M)
+    assert {"test", "test-slow", "test-web", "check", "site", "release", "kernels"} <= set(rules)
+    first = re.findall(r"^step .* make (\S+)$", text, re.M)
+    assert first == [".venv/.ready", "check", "test"]
+    (lines,) = re.findall(r"^xargs .*<<END\n(.*?)^END$", text, re.M | re.S)
+    assert sorted([*first[1:], *lines.split()]) == sorted(rules)

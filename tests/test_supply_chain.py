@@ -132,10 +132,13 @@ def test_the_lock_waits_for_new_versions() -> None:
 
 
 def test_nothing_is_installed_without_a_version_and_a_hash() -> None:
-    """Each line of the Makefile that installs: from the lock, or from files with hashes."""
-    text = (ROOT / "Makefile").read_text("utf-8").replace("\\\n", " ")
+    """Each line that installs: from the lock, or from files with hashes."""
+    files = (ROOT / "Makefile", ROOT / "tools" / "release.sh")
+    text = "".join(file.read_text("utf-8") for file in files).replace("\\\n", " ")
     lines = [
-        line for line in text.splitlines() if re.search(r"\binstall\b|\buv\b sync|UV\) sync", line)
+        line
+        for line in text.splitlines()
+        if re.search(r"\binstall\b|\buv\b\"? sync|UV\) sync", line)
     ]
     assert len(lines) >= 8
     for line in lines:
