@@ -21,11 +21,12 @@ def study_of(
     annotators: Sequence[str] = ("anna", "ben"),
     *,
     database: str | None = None,
+    limit: int | None = None,
     **design: Any,
 ) -> AnnotationStudy:
-    """A study of made-up data, in ``folder / "study"``."""
+    """A study of made-up data, or of their first ``limit`` rows, in ``folder / "study"``."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows, _ = rows_of(TASKS[task], str(DATA_OF[task](folder)), DataOptions())
+    rows, _ = rows_of(TASKS[task], str(DATA_OF[task](folder)), DataOptions(limit=limit))
     return AnnotationStudy.make(
         folder / "study",
         TASKS[task],

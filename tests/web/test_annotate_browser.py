@@ -6,10 +6,11 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -119,18 +120,19 @@ CLICKS: dict[str, Callable[[Any], None]] = {
 def test_a_study_from_zero_to_the_table_by_clicks(
     tmp_path: Path, watch: Callable[[], Any], server: Server, task: str
 ) -> None:
-    study = study_of(tmp_path, task)
+    study = study_of(tmp_path, task, limit=6)
     problems, faults = [], []
     with server(app_of(study)) as address:
-        for token in study.annotators().values():
+        for who, token in study.annotators().items():
             watched = watch()
             page = enter(watched, address, token)
-            faults += watched.axe()
+            if who == "anna":  # the pages of both look the same
+                faults += watched.axe()
             page.get_by_role("link", name="Begin").click()
             for place in range(1, len(study.assigned("anna")) + 1):
                 page.locator(f"[data-ready][data-url='/units/{place}/acts']").wait_for()
                 CLICKS[task](page)
-                if place == 1:
+                if who == "anna" and place == 1:
                     faults += watched.axe()
                 page.get_by_role("button", name="Done").click()
             page.get_by_text("All is done").wait_for()
@@ -441,6 +443,15 @@ def test_a_link_in_a_letter_asks_who_is_signed_in(
     study.close()
 
 
+def acts(study: AnnotationStudy) -> list[Any]:
+    """The values that a study keeps, in the order in which they were saved."""
+    with closing(sqlite3.connect(study.folder / "study.sqlite")) as db:
+        return [
+            json.loads(value)
+            for (value,) in db.execute("SELECT value FROM beholder_acts ORDER BY id")
+        ]
+
+
 @contextmanager
 def serving(study: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     """``beholder annotate serve`` as a process of its own, that can be killed."""
@@ -493,10 +504,7 @@ def test_a_server_that_is_killed_loses_nothing(tmp_path: Path, watch: Callable[[
         assert page.locator("[data-part]:checked").get_attribute("data-value") == "2"
     # 3, 5, 9, 2: each once and in this order
     assert study.state("anna", position) == {"rating": 2}
-    with study._db.connect() as db:
-        table = study._tables["beholder_acts"]
-        kept = [json.loads(row.value) for row in db.execute(table.select().order_by(table.c.id))]
-    assert kept == [3, 5, 9, 2]
+    assert acts(study) == [3, 5, 9, 2]
     study.close()
 
 
@@ -537,9 +545,7 @@ def test_a_page_shows_what_the_page_before_saved_while_it_was_left(
         assert page.locator("[data-part]:checked").get_attribute("data-value") == "2"
     assert saves == [200, 200]
     assert study.state("anna", position) == {"rating": 2}
-    with study._db.connect() as db:
-        table = study._tables["beholder_acts"]
-        assert len(db.execute(table.select()).all()) == 1
+    assert acts(study) == [2]
     study.close()
 
 
@@ -585,10 +591,10 @@ def test_two_annotators_at_once(
 ) -> None:
     database = None if kept == "sqlite" else request.getfixturevalue("postgres_url")
     study = study_of(tmp_path, "ratings", database=database)
-    ratings = {"anna": iter("3579246813"), "ben": iter("8642753198")}
+    ratings = {"anna": iter("35792"), "ben": iter("86427")}
     with server(app_of(study)) as address:
         pages = {who: enter(watch(), address, t) for who, t in study.annotators().items()}
-        for place in range(1, 10):
+        for place in range(1, 6):
             for page in pages.values():
                 page.goto(f"{address}/units/{place}")
             for page in pages.values():
@@ -598,9 +604,9 @@ def test_two_annotators_at_once(
                 page.keyboard.press("Enter")
             for page in pages.values():
                 page.wait_for_url(lambda url, place=place: not url.endswith(f"/units/{place}"))
-    assert [one.done for one in study.progress()] == [9, 9]
-    for who, digits in (("anna", "357924681"), ("ben", "864275319")):
-        found = [study.state(who, at)["rating"] for at in study.assigned(who)]
+    assert [one.done for one in study.progress()] == [5, 5]
+    for who, digits in (("anna", "35792"), ("ben", "86427")):
+        found = [study.state(who, at)["rating"] for at in study.assigned(who)[:5]]
         assert found == [int(digit) for digit in digits]
     study.close()
 
@@ -637,7 +643,7 @@ def test_hostile_texts_ids_and_names_do_nothing(
             "group": {"system": f"{payload}{n}"},
             "facts": [payload, f"{payload} {n}"],
         }
-        for n, payload in enumerate(payloads)
+        for n, payload in enumerate(map(" ".join, groups))  # pages escape character by character
     ]
     stories = [
         {
@@ -681,7 +687,7 @@ def test_hostile_texts_ids_and_names_do_nothing(
         study = AnnotationStudy.make(tmp_path / name, task, units, design, media=tmp_path)
         with server(app_of(study)) as address:
             enter(watched, address, study.annotators()[names[0]])
-            for place in range(1, min(len(study.assigned(names[0])), 50) + 1):
+            for place in range(1, len(study.assigned(names[0])) + 1):
                 page.goto(f"{address}/units/{place}")
                 page.locator("[data-ready]").wait_for()
                 assert page.evaluate("document.documentElement.dataset.owned") is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from toy.reviewer import Reviewer, write_reviews
 from toy.runs import Outcome, lemons, sentence_score, write_run
 from toy.watched import Watched
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
 for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer), ("reader", Reader)):
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)
@@ -132,35 +134,40 @@ PAGES: Mapping[str, Callable[[Path], Path]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The page of a name, made for the first test that looks at it."""
+    return cache(lambda name: PAGES[name](tmp_path_factory.mktemp(name)))
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_no_serious_fault_wide_and_on_a_telephone_in_the_dark(
-    chromium: Any, tmp_path: Path, name: str
+    chromium: Any, made: Callable[[str], Path], name: str
 ) -> None:
-    file = PAGES[name](tmp_path)
+    # The policy of the page would keep axe-core itself out.
+    context = chromium.new_context(bypass_csp=True)
+    page = Watched(context.new_page())
+    page.page.goto(made(name).as_uri())
     for width, scheme in ((1280, "light"), (400, "dark")):
-        # The policy of the page would keep axe-core itself out.
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
-        )
-        page = Watched(context.new_page())
-        page.page.goto(file.as_uri())
+        page.page.set_viewport_size({"width": width, "height": 900})
+        page.page.emulate_media(color_scheme=scheme)
         assert page.axe() == [], (name, scheme)
         assert page.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.problems == []
-        headings = page.page.evaluate(
-            "[...document.querySelectorAll('h1,h2,h3,h4')].map(e => Number(e.tagName[1]))"
-        )
-        assert headings[0] == 1
-        assert all(after - before <= 1 for before, after in pairwise(headings))
-        empty = "[...document.querySelectorAll('th')].filter(e => !e.textContent.trim()).length"
-        assert page.page.evaluate(empty) == 0
-        context.close()
+    assert page.problems == []
+    headings = page.page.evaluate(
+        "[...document.querySelectorAll('h1,h2,h3,h4')].map(e => Number(e.tagName[1]))"
+    )
+    assert headings[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(headings))
+    empty = "[...document.querySelectorAll('th')].filter(e => !e.textContent.trim()).length"
+    assert page.page.evaluate(empty) == 0
+    context.close()
 
 
-def test_a_histogram_is_whole_on_a_telephone(chromium: Any, tmp_path: Path) -> None:
+def test_a_histogram_is_whole_on_a_telephone(chromium: Any, made: Callable[[str], Path]) -> None:
     context = chromium.new_context(viewport={"width": 400, "height": 900})
     tab = context.new_page()
-    tab.goto(score_page(tmp_path).as_uri())
+    tab.goto(made("score").as_uri())
     box = tab.locator(".histogram").first.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 400
@@ -170,11 +177,11 @@ def test_a_histogram_is_whole_on_a_telephone(chromium: Any, tmp_path: Path) -> N
 
 
 def test_figures_turn_dark_in_the_dark_and_stay_light_on_paper(
-    chromium: Any, tmp_path: Path
+    chromium: Any, made: Callable[[str], Path]
 ) -> None:
     context = chromium.new_context(color_scheme="dark")
     tab = context.new_page()
-    tab.goto(rank_page(tmp_path).as_uri())
+    tab.goto(made("rank").as_uri())
     shown = "getComputedStyle(document.querySelector('.curves')).filter"
     assert "invert" in tab.evaluate(shown)
     tab.emulate_media(media="print", color_scheme="dark")
@@ -184,10 +191,12 @@ def test_figures_turn_dark_in_the_dark_and_stay_light_on_paper(
     context.close()
 
 
-def test_escape_clears_the_search_and_no_hit_is_said(chromium: Any, tmp_path: Path) -> None:
+def test_escape_clears_the_search_and_no_hit_is_said(
+    chromium: Any, made: Callable[[str], Path]
+) -> None:
     context = chromium.new_context()
     tab = context.new_page()
-    tab.goto(score_page(tmp_path).as_uri())
+    tab.goto(made("score").as_uri())
     tab.keyboard.press("/")
     tab.keyboard.type("zebra")
     assert tab.locator("#found").text_content() == "nothing matches “zebra”"
