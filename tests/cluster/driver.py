@@ -2,14 +2,14 @@
 
 Ray writes to the same stream, so our lines begin with a word of their own.
 
-python driver.py ADDRESS DATA OUT METRIC...
+python driver.py ADDRESS DATA OUT BLOCK METRIC...
 """
 
 from __future__ import annotations
 
 import sys
 
-from beholder.ray import RayEngine, score
+from beholder.ray import RayEngine, engine, score
 from beholder.run.session import Quiet
 
 
@@ -29,5 +29,6 @@ class Telling(Quiet):
 
 
 if __name__ == "__main__":
-    address, data, out, *metrics = sys.argv[1:]
+    address, data, out, block, *metrics = sys.argv[1:]
+    engine.BLOCK = int(block)
     score(data, metrics, engine=RayEngine(address), out=out, progress=Telling()).report()

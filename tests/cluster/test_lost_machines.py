@@ -15,17 +15,17 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from beholder import score
-from beholder.ray.engine import BLOCK
 from beholder.run.store import Store
 from toy import captions
 
-N = 20_000
+N = 8_000
+BLOCK = 200
 METRICS = ("vcs_short", "bleu", "cider")
 
 MOST_MEMORY = 700 * 2**20
 """Bytes of any process of the run: twice what one is seen to need."""
 
-MOST_GROWTH = 64 * 2**20
+MOST_GROWTH = 24 * 2**20
 """Bytes that the process which was started may grow by from its first block to its last."""
 
 
@@ -63,7 +63,7 @@ class Command:
 
 def _actors() -> list[Path]:
     commands = Path("/proc").glob("[0-9]*/cmdline")
-    return [path.parent for path in commands if b"ray::MapWorker" in _read(path)]
+    return [path.parent for path in commands if b"ray::Worker" in _read(path)]
 
 
 def _bytes_of(folder: Path) -> int:
@@ -82,7 +82,9 @@ def _read(path: Path) -> bytes:
 @contextmanager
 def _command(address: str, data: Path, out: Path) -> Iterator[Command]:
     words = [sys.executable, str(Path(__file__).parent / "driver.py"), address, str(data), str(out)]
-    with subprocess.Popen([*words, *METRICS], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*words, str(BLOCK), *METRICS], stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield Command(process)
         finally:

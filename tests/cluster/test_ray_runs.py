@@ -6,10 +6,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import ray
@@ -21,7 +21,7 @@ from beholder.judges import AnswerFile
 from beholder.metrics import METRICS
 from beholder.ray import RayEngine
 from beholder.ray import score as score_on_ray
-from beholder.ray.engine import _Actor, _Plan
+from beholder.ray.engine import Plan, Worker
 from beholder.records import Item, ItemFailure
 from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded
@@ -96,6 +96,11 @@ def test_what_may_be_tried_again_is_and_nothing_else(tmp_path: Path) -> None:
     assert jobs == {0: 1, 1: 2, 2: 1, 3: 1}
 
 
+def test_a_block_that_ends_every_worker_ends_the_run_with_an_error(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="the cluster could not go on"):
+        score_on_ray([Item("a", "DIE")], [WordCount()], out=tmp_path / "run")
+
+
 class Idle(Scorer):
     """Has nothing to do."""
 
@@ -110,17 +115,15 @@ def test_a_block_that_was_written_is_not_done_again(tmp_path: Path) -> None:
         store.sync(ITEM, items)
         tables = store.tables
         assert isinstance(tables, ParquetTables)
-        plan = _Plan(Scorer((WordCount(),), ITEM), tables.parts, tables.start)
-    block = pa.table({"position": [0, 1, 2], "askers": [[0], [0], [0]]})
-    actor = _Actor(ray.put(plan))
-    first = actor(block)
-    assert first.to_pylist() == [{"scored": 2, "failed": 1, "error": None}]
-    actor._scorer = Idle((WordCount(),), ITEM)
-    assert actor(block) == first
+        plan = Plan(Scorer((WordCount(),), ITEM), tables.parts, tables.start)
+    block = [(0, [0]), (1, [0]), (2, [0])]
+    assert Worker(plan).work(block) == (2, 1)
+    idle = Worker(replace(plan, scorer=Idle((WordCount(),), ITEM)))
+    assert idle.work(block) == (2, 1)
     (part,) = (tmp_path / "outcomes").iterdir()
     part.unlink()
     with pytest.raises(AssertionError, match="asked to work"):
-        actor(block)
+        idle.work(block)
 
 
 def test_errors_of_actors_are_told_as_they_are(tmp_path: Path) -> None:
@@ -139,7 +142,7 @@ def test_errors_of_actors_are_told_as_they_are(tmp_path: Path) -> None:
 
 # Judges
 
-N_ASKED = 200
+N_ASKED = 80
 PRICE = 0.25
 """US dollars of a call: 100 tokens asked at 1,500 a million, 10 answered at 10,000 a million.
 

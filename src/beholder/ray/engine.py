@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle  # of our own errors, from actors of ours
+from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from beholder.errors import BeholderError, ConfigError, RunError
 from beholder.metrics import Tools
@@ -29,11 +27,14 @@ from beholder.run.tables_parquet import ParquetTables
 BLOCK = 512
 """Subjects an actor takes at once and writes as one part: few files, little lost with a machine."""
 
+Block = list[tuple[int, list[int]]]
+"""The open jobs of some subjects: the position of each subject and the numbers of its askers."""
+
+_LOSSES = 1
+"""Losses in a row, without a finished block between them, tolerated beyond one per actor."""
+
 _OBJECTS = 256 * 2**20
 """Bytes for objects of Ray on this machine alone: none of ours is large."""
-
-_BLOCK = pa.schema([("position", pa.int64()), ("askers", pa.list_(pa.int32()))])
-_DONE = pa.schema([("scored", pa.int64()), ("failed", pa.int64()), ("error", pa.binary())])
 
 
 @dataclass(frozen=True)
@@ -78,14 +79,13 @@ class RayEngine:
             if any(asker.asks_judge() for asker in scorer.askers):
                 desk = stack.enter_context(at_desk(ray, work.store.folder, means.work))
                 make_tools = partial(_tools, means, desk)
-            plan = _Plan(
+            plan = Plan(
                 Scorer(scorer.askers, scorer.kind, make_tools),
                 work.store.tables.parts,
                 work.store.tables.start,
             )
-            stack.enter_context(_no_bars())
             try:
-                self._map(ray, plan, _blocks(work, size), means.work.workers, done)
+                self._map(ray, plan, deque(_blocks(work, size)), means.work.workers, done)
             except ray.exceptions.RayError as error:
                 raise RunError(
                     f"the cluster could not go on: {error}; what was finished is kept: run the"
@@ -93,27 +93,51 @@ class RayEngine:
                 ) from error
 
     def _map(
-        self, ray: Any, plan: _Plan, blocks: list[pa.Table], workers: int | None, done: Done
+        self, ray: Any, plan: Plan, blocks: deque[Block], workers: int | None, done: Done
     ) -> None:
-        data = require("ray.data", extra="ray", purpose="the engine ray")
+        """Give each block to a free actor; replace actors that are lost and repeat their blocks."""
+        make = ray.remote(Worker).options(num_cpus=1, num_gpus=self.num_gpus or None)
+        held = ray.put(plan)
         room = self._room(ray)
         most = min(workers or room, len(blocks))  # more than there is room for: a cluster may grow
-        counted = data.from_arrow(blocks).map_batches(
-            _Actor,
-            fn_constructor_args=(ray.put(plan),),
-            batch_size=None,
-            batch_format="pyarrow",
-            num_cpus=1,
-            num_gpus=self.num_gpus or None,
-            compute=data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=min(most, room)),
-        )
+        losses = 0
         stopped: BeholderError | None = None
-        for some in counted.iter_batches(batch_size=None, batch_format="pyarrow"):
-            for scored, failed, error in zip(*some.to_pydict().values(), strict=True):
-                if error is not None:  # of the others what is under way is kept
-                    stopped = stopped or pickle.loads(error)  # noqa: S301  # of an actor of ours
+        busy: dict[Any, tuple[Any, Block | None]] = {}
+
+        def start() -> None:
+            actor = make.remote(held)
+            busy[actor.__ray_ready__.remote()] = actor, None
+
+        for _ in range(most):
+            start()
+        try:
+            while any(block for _, block in busy.values()) or (blocks and stopped is None):
+                (answer,), _ = ray.wait(list(busy), num_returns=1)
+                actor, block = busy.pop(answer)
+                try:
+                    found = ray.get(answer)
+                except ray.exceptions.RayActorError:
+                    losses += 1
+                    if losses > most + _LOSSES:
+                        raise
+                    ray.kill(actor)  # it may only be out of reach
+                    blocks.extendleft([block] if block else [])
+                    start()
+                    continue
+                if block:
+                    losses = 0
+                    if isinstance(found, BeholderError):  # let the blocks under way finish
+                        stopped = stopped or found
+                    else:
+                        done(*found)
+                if blocks and stopped is None:
+                    block = blocks.popleft()
+                    busy[actor.work.remote(block)] = actor, block
                 else:
-                    done(scored, failed)
+                    ray.kill(actor)
+        finally:
+            for actor, _ in busy.values():
+                ray.kill(actor)
         if stopped is not None:
             raise stopped
 
@@ -132,68 +156,68 @@ class RayEngine:
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """What an actor needs to know: what is asked, where subjects and parts are, which start."""
+class Plan:
+    """What an actor needs to know.
+
+    Attributes:
+        scorer: What is asked.
+        parts: Where subjects and parts are.
+        start: The number of this start of the run.
+    """
 
     scorer: Scorer
     parts: PartsPlace
     start: int
 
 
-class _Actor:
+class Worker:
     """Scores blocks and writes a part of each; its tools are made once.
 
     Args:
-        held: Of the plan, which lies in Ray's objects.
+        plan: What it needs to know.
     """
 
-    def __init__(self, held: Any) -> None:
-        ray = require("ray", extra="ray", purpose="the engine ray")
-        plan: _Plan = ray.get(held)
+    def __init__(self, plan: Plan) -> None:
         self._scorer = plan.scorer
         self._tables = ParquetTables(plan.parts, start=plan.start)
         self._store = Store(Path(plan.parts.url), self._tables)
 
-    def __call__(self, block: pa.Table) -> pa.Table:
-        """Do what is open of a block; an error that ends the run goes to who began it, whole."""
-        try:
-            return pa.table([*([n] for n in self._do(block)), [None]], schema=_DONE)
-        except BeholderError as error:
-            return pa.table([[0], [0], [pickle.dumps(error)]], schema=_DONE)
+    def work(self, block: Block) -> tuple[int, int] | BeholderError:
+        """Do what is open of a block.
 
-    def _do(self, block: pa.Table) -> tuple[int, int]:
+        Returns:
+            How many jobs got a score and how many failed; or the error that ends the run.
+        """
+        try:
+            return self._do(block)
+        except BeholderError as error:
+            return error
+
+    def _do(self, block: Block) -> tuple[int, int]:
         if not self._store.n_subjects(self._scorer.kind):
             raise RunError(
                 f"a machine of the cluster finds no subjects at {self._tables.place}; name a place"
                 " that every machine reaches with --parts, such as s3://BUCKET/PATH"
             )
-        positions = block["position"].to_pylist()
-        places = block["askers"].to_pylist()
         names = [asker.name for asker in self._scorer.askers]
         part = self._tables.part_name(
-            (position, names[place])
-            for position, own in zip(positions, places, strict=True)
-            for place in own
+            (position, names[place]) for position, own in block for place in own
         )
         if not self._tables.parts.holds(part):  # a machine may have been lost after it wrote
-            subjects = self._store.subjects(self._scorer.kind, positions)
+            subjects = self._store.subjects(self._scorer.kind, [position for position, _ in block])
             self._store.put_block(
                 self._scorer(
                     (position, subject, own)
-                    for (position, subject), own in zip(subjects, places, strict=True)
+                    for (position, subject), (_, own) in zip(subjects, block, strict=True)
                 )
             )
         return self._tables.counts(part)
 
 
-def _blocks(work: Work, size: int) -> list[pa.Table]:
-    return [
-        pa.table(
-            [some.positions, [column.nonzero()[0].tolist() for column in some.open.T]],
-            schema=_BLOCK,
-        )
-        for some in work.blocks(size)
-    ]
+def _blocks(work: Work, size: int) -> Iterator[Block]:
+    for some in work.blocks(size):
+        places = (column.nonzero()[0].tolist() for column in some.open.T)
+        yield list(zip(map(int, some.positions), places, strict=True))
 
 
 def _everywhere(means: RunContext) -> RunContext:
@@ -208,18 +232,6 @@ def _tools(means: RunContext, desk: Desk) -> Tools:
 
 
 @contextmanager
-def _no_bars() -> Iterator[None]:
-    """Ray's progress is not shown meanwhile: the run has its own."""
-    data = require("ray.data", extra="ray", purpose="the engine ray")
-    context = data.DataContext.get_current()
-    before, context.enable_progress_bars = context.enable_progress_bars, False
-    try:
-        yield
-    finally:
-        context.enable_progress_bars = before
-
-
-@contextmanager
 def _connected(address: str | None) -> Iterator[Any]:
     """Ray, connected to a cluster.
 
@@ -229,8 +241,6 @@ def _connected(address: str | None) -> Iterator[Any]:
         RunError: There is no cluster at the address.
     """
     ray = require("ray", extra="ray", purpose="the engine ray")
-    logging.getLogger("ray.data").setLevel(logging.WARNING)
-    logging.getLogger("ray.data._internal.progress").setLevel(logging.ERROR)  # we have our own
     if ray.is_initialized():
         if address is not None:
             raise ConfigError(

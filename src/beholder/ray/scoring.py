@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Unpack
@@ -28,12 +29,12 @@ def score(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Run:
-    """Score a data set on a Ray cluster, or go on with a run that was interrupted.
+    """Score a data set on a Ray cluster, or resume an interrupted run.
 
     Args:
         dataset: A ``ray.data.Dataset`` whose columns are the fields of rows (``candidate``,
             ``references`` ...), or what ``beholder.score`` takes: a file, a URL, rows. Its order is
-            that of the run: one that is shuffled anew each time cannot be gone on with.
+            that of the run; a data set that is shuffled each time cannot be resumed.
         metrics: Metrics, or their text forms, as for ``beholder.score``.
         engine: The cluster, where parts are kept, GPUs of an actor; None for ``RayEngine()``.
         judge: Judge for the metrics that ask one and do not name one.
@@ -52,9 +53,10 @@ def score(
         MissingExtraError: Ray is not installed.
         RunError: The run directory is busy or holds another run, or the cluster cannot go on.
     """
-    data = require("ray.data", extra="ray", purpose="beholder.ray.score")
+    require("ray", extra="ray", purpose="beholder.ray.score")
+    data = sys.modules.get("ray.data")  # who has a data set of Ray has imported it
     return door.score(
-        _rows(dataset) if isinstance(dataset, data.Dataset) else dataset,
+        _rows(dataset) if data and isinstance(dataset, data.Dataset) else dataset,
         metrics,
         judge=judge,
         embedder=embedder,
