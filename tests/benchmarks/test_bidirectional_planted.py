@@ -22,6 +22,7 @@ from scipy import stats as sps
 
 from beholder.cli.main import app
 from servers.faults import FaultServer, completion, probe_answer, serving
+from toy.without import PLOTS, without
 
 pytestmark = pytest.mark.slow  # a whole study with planted rates
 
@@ -221,6 +222,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     (folder / "categories.json").write_text(json.dumps(dict.fromkeys(CATEGORIES, "x")))
     with pytest.MonkeyPatch.context() as patch, serving(FaultServer(made.reply)) as server:
         patch.chdir(folder)
+        without(patch, "matplotlib", *PLOTS)  # no test here looks at a figure
         patch.setenv("OPENAI_API_KEY", "k")
 
         def run(*words: str, expected: int = 0) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import random
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,6 @@ from beholder.backends import BACKENDS
 from beholder.data import read_frames, read_storylines
 from beholder.errors import DataError
 from beholder.records import Frame, Storyline
-from toy import killing
 from toy.command import Cli, runner
 from toy.judge import Storyteller
 from toy.photos import make_collection, write_narratives
@@ -447,49 +444,22 @@ def test_a_run_directory_of_other_sequences_is_refused(cli: Cli) -> None:
     assert "runs/s holds a run over other data" in done.err
 
 
-def _study(out: str, folder: Path, kill_at: int = 0) -> int:
-    return killing.command(
-        "narrate", "compare", "s.jsonl",
-        "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
+def test_a_study_of_both_methods_tells_sources_apart(cli: Cli) -> None:
+    """46 storylines, three votes each."""
+    write_narratives(Path("s.jsonl"), 20)
+    done = cli(
+        "compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
         "--by", "captions", "--by", "sight", "--by", "hybrid", "--by", "transitions",
-        "--judge", f"story(model='steady', log='{out}.calls')", "-o", out,
-        kill_at=kill_at, folder=folder,
+        "--judge", "story:steady", "-o", "study",
     )  # fmt: skip
-
-
-@pytest.mark.slow  # kills of a whole study
-def test_a_study_of_126_narratives_goes_on_after_sigkill_and_pays_nothing_twice(
-    tmp_path: Path,
-) -> None:
-    """K = 3, both methods; killed twice. The result is that of a run that nobody killed."""
-    make_collection(tmp_path / "data")
-    write_narratives(tmp_path / "s.jsonl", 60)
-    n_writes = _study("whole", tmp_path)
-    rng = random.Random(5)
-    for part in (0.1, 0.5):
-        assert _study("killed", tmp_path, kill_at=int(n_writes * (part + rng.random() / 5))) == 0
-        assert not (tmp_path / "killed" / "study.json").exists()
-    _study("killed", tmp_path)
-    calls = Counter((tmp_path / "killed.calls").read_text().split())
-    whole = Counter((tmp_path / "whole.calls").read_text().split())
-    assert calls.keys() == whole.keys()
-    assert max(whole.values()) == 1
-    # what was in flight at each kill may be asked again: one call at a time in this toy
-    assert sum(calls.values()) - len(calls) <= 2
-    killed, alone = (
-        json.loads((tmp_path / out / "study.json").read_text("utf-8"))
-        for out in ("killed", "whole")
-    )
-    killed.pop("judges"), alone.pop("judges")
-    assert killed == alone
-    scores = {(row["method"], row["source"]): row for row in alone["tables"]["scores"]}
-    assert scores["captions", "maps"]["n"] == scores["sight", "random"]["n"] == 60
+    assert done.code == 0, done.err
+    tables = json.loads(Path("study/study.json").read_text("utf-8"))["tables"]
+    scores = {(row["method"], row["source"]): row for row in tables["scores"]}
+    assert scores["captions", "maps"]["n"] == scores["sight", "random"]["n"] == 20
     assert scores["sight", "human"]["n_votes"] == 18
     # the toy judge takes changes of place for breaks, and random sequences have more of them
     assert scores["sight", "maps"]["mean"] > scores["sight", "random"]["mean"]
-    reliability = {
-        row["method"]: row["icc_single"]["value"] for row in alone["tables"]["reliability"]
-    }
+    reliability = {row["method"]: row["icc_single"]["value"] for row in tables["reliability"]}
     assert reliability["sight"] > reliability["captions"]
 
 

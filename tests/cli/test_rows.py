@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from beholder.kinds.bidirectional.observe import observe
 from beholder.kinds.bidirectional.study import study
 from beholder.records import Item
 from beholder.run.rows.inputs import rebased, word_limits
-from toy import killing
 from toy.bothways import Reader, make_world
 from toy.command import Cli, runner
 from toy.judge import Storyteller
@@ -260,27 +258,6 @@ def test_paths_are_told_from_the_outputs_folder(tmp_path: Path) -> None:
     assert rebased("a.jpg", tmp_path / "x", tmp_path / "x") == "a.jpg"
     assert rebased("a.jpg", tmp_path / "x", tmp_path / "y") == str(tmp_path / "x" / "a.jpg")
     assert rebased("https://e.org/a.jpg", tmp_path, tmp_path) == "https://e.org/a.jpg"
-
-
-@pytest.mark.slow  # several processes
-def test_captions_go_on_after_sigkill_and_nothing_is_asked_twice(tmp_path: Path) -> None:
-    make_collection(tmp_path / "data", n=80)
-
-    def caption(out: str, kill_at: int = 0) -> int:
-        judge = f"story(model='steady', log='{out}.calls')"
-        return killing.command(
-            "caption", "data/img", "--judge", judge, "-o", f"{out}.jsonl", "--concurrency", "4",
-            kill_at=kill_at, folder=tmp_path,
-        )  # fmt: skip
-
-    n_writes = caption("whole")
-    assert caption("c", kill_at=random.Random(3).randrange(n_writes // 4, n_writes // 2)) == 0
-    assert not (tmp_path / "c.jsonl").exists()
-    caption("c")
-    calls = (tmp_path / "c.calls").read_text("utf-8").split()
-    assert len(set(calls)) == 80
-    assert len(calls) <= 80 + 4  # what was in flight
-    assert (tmp_path / "c.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
 def test_captions_of_another_length_are_told_and_stand_on_the_page(cli: Cli) -> None:

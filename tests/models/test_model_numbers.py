@@ -37,8 +37,14 @@ def need(engines: Engines, *names: str) -> None:
         pytest.skip(f"without {', '.join(sorted(missing))}")
 
 
+GRADES: dict[str, list[Grade]] = {}
+"""The grades of each engine that was asked."""
+
+
 def grades(engines: Engines, ledger: Ledger, engine: str) -> list[Grade]:
-    """Twelve texts, four questions each."""
+    """Twelve texts, four questions each; each engine is asked once."""
+    if engine in GRADES:
+        return GRADES[engine]
     questions = [Question("entity", text) for text in THERE]
     judge = judges.judge(engines.spec(engine))
 
@@ -46,7 +52,8 @@ def grades(engines: Engines, ledger: Ledger, engine: str) -> list[Grade]:
         return await asyncio.gather(*(judge.ask(Presence(questions, text)) for text in texts()))
 
     with ledger.of(engine):
-        return [grade for row in asyncio.run(ask()) for grade in row]
+        GRADES[engine] = [grade for row in asyncio.run(ask()) for grade in row]
+    return GRADES[engine]
 
 
 def compared(

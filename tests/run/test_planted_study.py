@@ -26,7 +26,7 @@ from beholder.kinds.narratives.side_by_side import side_by_side
 from beholder.run.session import Quiet
 from toy.command import runner
 
-pytestmark = pytest.mark.slow  # whole studies
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_resamples")]  # whole studies
 
 SOURCES = {"human": 6, "maps": 14, "random": 13}
 EXAMPLES = {"human-0": 8, "random-0": 3}
