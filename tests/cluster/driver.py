@@ -1,4 +1,4 @@
-"""A run on a cluster, in a process of its own that tells each block it is done with.
+"""A run on a cluster, in a process of its own that prints a line for each finished block.
 
 Ray writes to the same stream, so our lines begin with a word of their own.
 
@@ -19,7 +19,7 @@ def _tell(*numbers: int) -> None:
 
 
 class Telling(Quiet):
-    """Progress as lines: what was finished before, then scores and failures of each block."""
+    """Prints how many jobs are reused, then the scores and failures of each block."""
 
     def start(self, total: int, reused: int) -> None:
         _tell(total, reused)

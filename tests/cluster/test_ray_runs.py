@@ -1,4 +1,4 @@
-"""Runs on Ray on this machine: the doors, what is told of what goes wrong, judges that share."""
+"""Runs on Ray on this machine: the function, the command, errors, judges that share answers."""
 
 from __future__ import annotations
 
