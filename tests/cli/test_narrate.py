@@ -444,6 +444,7 @@ def test_a_run_directory_of_other_sequences_is_refused(cli: Cli) -> None:
     assert "runs/s holds a run over other data" in done.err
 
 
+@pytest.mark.slow  # a study of 46 storylines
 def test_a_study_of_both_methods_tells_sources_apart(cli: Cli) -> None:
     """46 storylines, three votes each."""
     write_narratives(Path("s.jsonl"), 20)
