@@ -199,24 +199,25 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
         assert words in text
 
 
-@pytest.mark.slow  # draws all figures again
+@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.slow  # a whole study
 def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lacks(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = study(observe(small))
-    write_bidirectional(found, small, tmp_path / "whole")
     without(monkeypatch, "matplotlib", *PLOTS)
-    page = Page(write_bidirectional(found, small, tmp_path / "less").read_text("utf-8"))
-    whole, less = (
-        {str(path.relative_to(tmp_path / name)) for path in (tmp_path / name).rglob("*.*")}
-        for name in ("whole", "less")
-    )
-    assert less == {name for name in whole if not name.startswith("figures")} < whole
+    found = study(observe(small))
+    page = Page(write_bidirectional(found, small, tmp_path).read_text("utf-8"))
+    tables = {
+        f"tables/{table.name}.{kind}" for table in found.tables for kind in ("csv", "json", "tex")
+    }
+    made = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")}
+    assert made == {"report.html", *tables}
     assert not [tag for tag, _ in page.tags if tag == "img"]
     assert "pip install 'beholder[plots]'" in " ".join(page.words)
 
 
-@pytest.mark.slow  # draws all figures again
+@pytest.mark.usefixtures("few_resamples")
+@pytest.mark.slow  # draws all figures twice
 def test_json_holds_every_table_and_the_page_is_the_same_each_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
