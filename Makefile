@@ -27,15 +27,17 @@ test: .venv/.ready
 test-slow: .venv/.ready
 	$(PYTESTS) -m slow
 
-# Models on torch, in an environment of their own; everything else stays free of it.
+# Models on torch, in an environment of their own; everything else stays free of it. One thread: on a busy machine
+# several wait for each other most of the time.
+TORCH := OMP_NUM_THREADS=1 .venv-torch/bin/python
 test-hf: .venv-torch/.ready
-	.venv-torch/bin/python $(PYTEST) tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
+	$(TORCH) $(PYTEST) tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
 	    tests/embed/test_image_embedders.py tests/metrics/classical/test_clipscore.py \
 	    tests/metrics/classical/test_bertscore.py tests/metrics/irr/test_perplexity_hf.py
 
 # A trainer and evaluation harnesses that call our metrics.
 test-harness: .venv-torch/.ready
-	.venv-torch/bin/python $(PYTEST) -W default tests/harness tests/trainers
+	$(TORCH) $(PYTEST) -W default tests/harness tests/trainers
 
 # Served pages in Debian's chromium, driven by Playwright.
 test-web: .venv-web/.ready
