@@ -18,7 +18,7 @@ import beholder
 from beholder import DataError, Item
 from beholder.data import read_items
 from beholder.data.folders import sidecar_rows
-from beholder.data.packed import MAX_ROW_BYTES
+from beholder.data.lines import MAX_ROW_BYTES
 from beholder.data.subtitles import Cue, cues
 from beholder.errors import ConfigError
 from beholder.options import DataOptions

@@ -12,12 +12,12 @@ import pytest
 from PIL import Image
 
 from beholder.backends import Scripted
-from beholder.backends.images import for_model
 from beholder.data.read import good_rows, read_items
 from beholder.errors import ConfigError, DataError, ItemError, MissingExtraError
 from beholder.judges import LLMJudge
 from beholder.media import check_image, inside, load_image, video
 from beholder.metrics import Tools
+from beholder.metrics.tools import for_model
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.report.payload import picture_uri

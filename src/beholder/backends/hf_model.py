@@ -23,10 +23,9 @@ from beholder.backends.base import (
     Sample,
     Sampling,
 )
-from beholder.backends.context_window import too_long
+from beholder.backends.context_window import too_long, weights_digest
 from beholder.backends.hf_prefix import holds_positions, last_logits
 from beholder.backends.money import Usage
-from beholder.backends.weights import weights_digest
 from beholder.errors import ConfigError, ItemError
 
 MOST_LOGPROBS = 20

@@ -29,11 +29,10 @@ from beholder.backends.base import (
     options_digest,
 )
 from beholder.backends.batching import Batcher, beginning
-from beholder.backends.context_window import SAYS_TOO_LONG, too_long
+from beholder.backends.context_window import SAYS_TOO_LONG, too_long, weights_digest
 from beholder.backends.money import Price, Usage
 from beholder.backends.openai_wire import to_message
 from beholder.backends.prompt_logprobs import merged_tokens
-from beholder.backends.weights import weights_digest
 from beholder.errors import ConfigError, ItemError
 from beholder.optional import require
 

@@ -62,7 +62,7 @@ def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> Non
         run: Export the answers of this run instead of the cache.
     """
     from beholder.judges import AnswerFile
-    from beholder.judges.export import export_answers
+    from beholder.judges.answers import export_answers
     from beholder.run.store_file import FILE_NAME
 
     if run is not None and not (run / FILE_NAME).is_file():

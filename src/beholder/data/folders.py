@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from beholder.data.lines import too_long
-from beholder.data.packed import MAX_ROW_BYTES
+from beholder.data.lines import MAX_ROW_BYTES, too_long
 from beholder.errors import ConfigError, DataError
 from beholder.files import check_name
 from beholder.media import video

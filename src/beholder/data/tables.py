@@ -10,8 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Self
 
-from beholder.data.lines import Row, lines, strict_json, too_long
-from beholder.data.packed import MAX_ROW_BYTES, check_unpacking
+from beholder.data.lines import MAX_ROW_BYTES, Row, check_unpacking, lines, strict_json, too_long
 from beholder.data.row import ALIASES
 from beholder.errors import ConfigError, DataError
 from beholder.remote import file_system, is_url

@@ -23,8 +23,7 @@ from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.base import Embedder, FloatArray
-from beholder.embed.layers import Norm
-from beholder.embed.packed import Packed
+from beholder.embed.packed import Norm, Packed
 
 FOLDER = Path(__file__).parent / "minilm_model"
 N_LAYERS = 6

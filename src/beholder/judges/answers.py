@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from beholder.backends import Answer, ServerFacts, Usage
 from beholder.backends.base import FactsInMemory
+from beholder.files import replacing
 
 FACTS_LAST = 24 * 3600.0
 """Seconds for which the shared cache's facts about servers are believed."""
@@ -271,3 +273,32 @@ class InMemory(FactsInMemory):
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Keep a panel rating."""
         self.ratings[operation, question, judge] = value
+
+
+def export_answers(file: AnswerCache, path: Path) -> int:
+    """Write all complete answers of a store or cache, oldest first; gives how many.
+
+    Each row has ``request`` (digest), ``operation``, ``template``, ``backend``, ``model``,
+    ``replicate``, ``cost`` and ``answer``. ``replay:PATH`` reads the file.
+    """
+    n_rows = 0
+    with (
+        replacing(path) as unfinished,
+        unfinished.open("w", encoding="utf-8", newline="\n") as lines,
+    ):
+        for record in file.records():
+            if record.is_draw:  # nobody asks for it by its request
+                continue
+            row = {
+                "request": record.request.partition("/")[0],
+                "operation": record.operation,
+                "template": record.template,
+                "backend": record.backend,
+                "model": record.model,
+                "replicate": record.replicate,
+                "cost": record.cost,
+                "answer": json.loads(record.answer.to_json()),
+            }
+            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+            n_rows += 1
+    return n_rows

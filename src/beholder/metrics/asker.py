@@ -23,7 +23,7 @@ from beholder.errors import (
     RunError,
     TransientError,
 )
-from beholder.judges.question_log import noted_questions, question_rows
+from beholder.judges.asking import noted_questions, question_rows
 from beholder.metrics.params import full_name, params, signature_of, to_spec, validate_params
 from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore

@@ -21,9 +21,8 @@ from beholder.judges.operations import (
 )
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
-from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
 from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
-from beholder.metrics.dcscore.units import fact_units
+from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore

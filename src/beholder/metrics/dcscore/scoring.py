@@ -12,6 +12,7 @@ from statistics import fmean, pvariance
 from typing import Any, Literal, TypeAlias, get_args
 
 from beholder.errors import ConfigError
+from beholder.judges.builtin.claims import probabilities
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import boolean
 
@@ -314,3 +315,22 @@ def _check(
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise ConfigError(f"expected one entry per predicted fact in each, got {told}")
+
+
+def fact_probabilities(facts: Sequence[str], reference: str) -> list[float]:
+    """The built-in judge's probability that each fact is true of what the reference describes.
+
+    Fitted for as many false facts as true ones; low values are too low, ``docs/dcscore.md`` says by
+    how much. A fact that the reference does not speak of is as unlikely as one that it contradicts.
+
+    Args:
+        facts: Short English statements, such as "The cup is red."
+        reference: An English text.
+
+    Returns:
+        One probability for each fact, 0..1.
+
+    Raises:
+        ItemError: The reference is not English.
+    """
+    return probabilities(facts, reference)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence, Rewrite
+from beholder.language.graph import SceneGraph
 from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
-from beholder.metrics.posh.contradictions import contradicted_grades
-from beholder.metrics.posh.drawing import graphs_detail
 from beholder.metrics.posh.plan import Ask, Grades, Plan, fixed_asks
 from beholder.metrics.posh.published import Wording, as_made, f1
 from beholder.metrics.posh.scoring import (
@@ -32,7 +31,7 @@ from beholder.metrics.posh.scoring import (
 )
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
-from beholder.records import Item, ItemScore
+from beholder.records import Item, ItemScore, Span, Unit
 
 RATES = (
     ValueInfo(
@@ -342,3 +341,90 @@ class PoSh(Metric[PoShEvidence]):
         recall = float(np.mean(recalls)) if self.references == "mean" else max(recalls)
         units = tuple(unit for side in back for unit in side.units)
         return max(forward, key=lambda side: side.value), Judged(recall, units)
+
+
+async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[Ask, Grade]:
+    """Grades of the candidate's unstated units with the words that contradict them.
+
+    One question per reference, about all units that no reference states.
+
+    Args:
+        judge: A judge that answers ``Contradict``.
+        plan: The graphs of the texts.
+        grades: A grade for every unit against every reference.
+
+    Returns:
+        The grades that change: those of units that a reference contradicts.
+    """
+    places = range(len(plan.references))
+    questions = [
+        question
+        for _, question in plan.questions[0]
+        if all(grades[Ask("candidate", i, question)].value < plan.threshold for i in places)
+    ]
+    targets = [plan.target("candidate", i).text for i in places]
+    answers = await asyncio.gather(
+        *(judge.ask(Contradict(questions, target)) for target in targets)
+    )
+    told = {}
+    for reference, (target, places_told) in enumerate(zip(targets, answers, strict=True)):
+        for question, place in zip(questions, places_told, strict=True):
+            if place is not None:
+                ask = Ask("candidate", reference, question)
+                words = " ".join(target[slice(*place)].split())
+                told[ask] = replace(grades[ask], contradiction=words, where=(place,))
+    return told
+
+
+def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, Any]:
+    """``ItemScore.detail`` of PoSh.
+
+    Returns:
+        A dict with the keys
+
+        - ``view``: ``"scene_graph"``.
+        - ``presence_threshold``: grade from which a unit is present.
+        - ``peers``: what the references recall of one another, 1 where that does not count.
+        - ``graphs``: the candidate's graph, then one per reference. Each has ``nodes``, with
+          ``name``, ``unit`` (place in the item's units, or None) and ``attributes`` (places), and
+          ``edges``: rows of subject, object, words, and place in the units or None.
+    """
+    graphs = [_graph(plan.candidate, [u if u.side == "candidate" else None for u in units])]
+    for index, graph in enumerate(plan.references):
+        own = [u if u.side == "reference" and u.reference_index == index else None for u in units]
+        graphs.append(_graph(graph, own))
+    return {
+        "view": "scene_graph",
+        "presence_threshold": plan.threshold,
+        "peers": plan.peers,
+        "graphs": graphs,
+    }
+
+
+def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, Any]:
+    # A denied unit has a span more than its part of the graph, its last: the first ones tell.
+    places: dict[tuple[str, str, tuple[Span, ...]], int] = {}
+    for place, unit in enumerate(units):
+        if unit is not None:
+            places.setdefault((unit.kind, unit.text, unit.spans[:1]), place)
+
+    def place_of(kind: str, text: str, spans: tuple[Span, ...]) -> int | None:
+        return places.get((kind, text, spans[:1]))
+
+    nodes: list[dict[str, Any]] = [
+        {
+            "name": entity.name,
+            "unit": place_of("entity", entity.name, tuple(m.span for m in entity.mentions)),
+            "attributes": [],
+        }
+        for entity in graph.entities
+    ]
+    for attribute in graph.attributes:
+        found = place_of("attribute", attribute.text, attribute.spans)
+        if found is not None:
+            nodes[attribute.entity]["attributes"].append(found)
+    edges = [
+        [r.subject, r.object, r.text, place_of("relation", r.text, r.spans)]
+        for r in graph.relations
+    ]
+    return {"nodes": nodes, "edges": edges}
