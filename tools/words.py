@@ -33,13 +33,12 @@ FORBIDDEN = {
 """Regular expressions of whole words, and what to write instead."""
 EXCEPTIONS = {
     ("docs/index.md", "told"): "a story is told",
+    ("docs/posh.md", "stands beside"): "an example sentence",
     ("docs/language.md", "pass over"): "one pass over the training data",
 }
 """(page, wording): reason. An exception that is no longer needed fails the test."""
 
-TO_DO = """README.md CONTRIBUTING.md docs/agreement.md docs/annotate.md docs/architecture.md
-docs/bidirectional.md docs/data.md docs/judges-guide.md docs/metrics.md docs/papers.md docs/posh.md
-docs/reading.md docs/reliability.md docs/signatures.md docs/training.md docs/vcs.md"""
+TO_DO = "docs/agreement.md docs/annotate.md docs/bidirectional.md docs/metrics.md"
 """Pages that are still to be rewritten."""
 CHECKED = [page for page in PAGES if name_of(page) not in {*TO_DO.split(), "docs/style.md"}]
 """All other pages but the one that quotes what it forbids."""
