@@ -312,7 +312,7 @@ class HFModel:
         merged = Message("user", (messages[0].text + "\n\n", *messages[1].parts))
         return self.render((merged, *messages[2:]))
 
-    def _turn(self, message: Message) -> dict[str, Any]:
+    def _turn(self, message: Message) -> dict[str, object]:
         if self.processor is None:
             return {"role": message.role, "content": message.text}
         parts = [

@@ -356,7 +356,7 @@ class OpenAI(Backend):
 
     def _body(
         self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         whole = {**to_body(self.model, request, dialect), **further, **self.extra}
         left_out = {name for name, value in self.extra.items() if value is None}
         return {name: value for name, value in whole.items() if name not in left_out}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from beholder.backends.base import Image, Message, Request, Sampling, Surprisal
 from beholder.backends.calls import CallFailed
@@ -52,7 +52,7 @@ async def perplexities(
     return list(await asyncio.gather(*(one(text) for text in texts)))
 
 
-def fields(request: Request) -> dict[str, Any]:
+def fields(request: Request) -> dict[str, object]:
     """What a body has beyond that of a chat."""
     continues = request.messages[-1].role == "assistant"
     return {

@@ -31,7 +31,7 @@ from beholder.backends.base import (
 from beholder.backends.batching import Batcher, beginning
 from beholder.backends.context_window import SAYS_TOO_LONG, too_long, weights_digest
 from beholder.backends.money import Price, Usage
-from beholder.backends.openai_wire import to_message
+from beholder.backends.openai_wire import WireMessage, to_message
 from beholder.backends.prompt_logprobs import merged_tokens
 from beholder.errors import ConfigError, ItemError
 from beholder.optional import require
@@ -213,7 +213,7 @@ def _outputs(
         llm.llm_engine.abort_request(list(places))
 
 
-def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def conversation(messages: Sequence[Message]) -> list[WireMessage]:
     """Messages as the engine takes them; pictures as data URLs."""
     return [to_message(message) for message in messages]
 
@@ -236,7 +236,7 @@ def sampling_params(vllm: Any, request: Request) -> Any:
     return vllm.SamplingParams(**options)
 
 
-def _compact_json(vllm: Any) -> dict[str, Any]:
+def _compact_json(vllm: Any) -> dict[str, object]:
     """No free white space in guided JSON: small models lose themselves in it."""
     if not _has_structured_outputs(vllm):
         return {}
@@ -250,7 +250,7 @@ def _has_structured_outputs(vllm: Any) -> bool:
     return hasattr(vllm.sampling_params, "StructuredOutputsParams")
 
 
-def _guided(vllm: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _guided(vllm: Any, schema: Mapping[str, Any]) -> dict[str, object]:
     """Schema-guided decoding: its name changed between versions."""
     kinds = vllm.sampling_params
     if _has_structured_outputs(vllm):

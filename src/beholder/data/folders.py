@@ -57,7 +57,7 @@ def _below(folder: Path, endings: frozenset[str]) -> list[str]:
     )
 
 
-def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
+def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, object] | DataError]]:
     """A row per picture, by name: its path as id and image, the text beside it as candidate.
 
     A picture without a text is a row without a candidate.

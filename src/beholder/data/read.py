@@ -212,7 +212,7 @@ def from_transcript(row: object) -> object:
     return row
 
 
-def _vaani(row: Mapping[str, Any]) -> dict[str, Any]:
+def _vaani(row: Mapping[str, Any]) -> dict[str, object]:
     rest = {
         key: value
         for key, value in row.items()
@@ -229,7 +229,7 @@ def _vaani(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _places(row: Mapping[str, Any]) -> dict[str, Any]:
+def _places(row: Mapping[str, Any]) -> dict[str, object]:
     rest = {k: v for k, v in row.items() if k not in ("uttid", "asr_text", "image", "speaker")}
     group = {"dataset": "Places", "speaker": row.get("speaker")}
     return {

@@ -117,7 +117,7 @@ def reviews_from_row(
     )
 
 
-def reviews_row(reviews: Reviews) -> dict[str, Any]:
+def reviews_row(reviews: Reviews) -> dict[str, object]:
     """The row of ranked texts in our own form; ``read_reviews`` gives the same record back."""
     row: dict[str, Any] = {
         "id": reviews.id,
@@ -132,7 +132,7 @@ def reviews_row(reviews: Reviews) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value}
 
 
-def _published(row: Mapping[str, Any]) -> dict[str, Any]:
+def _published(row: Mapping[str, Any]) -> dict[str, object]:
     """A row of the published form as one of ours."""
     numbers = sorted(int(m[1]) for m in map(_SENTENCE.fullmatch, row) if m)
     if not numbers:

@@ -154,7 +154,7 @@ def is_annotations(found: object) -> bool:
     return isinstance(found, Mapping) and {"images", "annotations"} <= set(found)
 
 
-def annotation_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+def annotation_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, object]]:
     """A row per picture that has captions, in the order of pictures.
 
     Raises:
@@ -182,7 +182,7 @@ def is_manifest(found: object) -> bool:
     return isinstance(found, Mapping) and "iiif.io/api/presentation" in str(found.get("@context"))
 
 
-def canvas_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, Any]]:
+def canvas_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, object]]:
     """A row per canvas, in order.
 
     Raises:

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from beholder.data.row import shorten
 from beholder.errors import DataError
@@ -62,7 +61,7 @@ def cues(lines: Iterable[str], name: str) -> list[Cue]:
     return found
 
 
-def subtitle_row(found: list[Cue], name: str) -> dict[str, Any]:
+def subtitle_row(found: list[Cue], name: str) -> dict[str, object]:
     """One row: the texts of all cues, and their times in ``meta``."""
     return {
         "id": name,

@@ -108,7 +108,7 @@ class _RowLines:
         return line
 
 
-def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, Any]:
+def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, object]:
     """CSV has no lists and no objects: ``["a", "b"]`` in a cell, ``group.system`` as a column."""
     row: dict[str, Any] = {}
     for column, cell in cells.items():
@@ -177,7 +177,7 @@ def _check_parquet(file: Any, size: int, name: str) -> None:
     check_unpacking(whole, size, name)
 
 
-def _rows_of(batch: Any) -> Iterator[dict[str, Any] | None]:
+def _rows_of(batch: Any) -> Iterator[dict[str, object] | None]:
     """Rows of a batch; None for one that is too long."""
     if batch.nbytes <= MAX_ROW_BYTES:
         yield from batch.to_pylist()

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from beholder.backends import Answer, ServerFacts, Usage
 from beholder.backends.base import FactsInMemory
@@ -24,6 +24,17 @@ FACTS_LAST = 24 * 3600.0
 
 
 _DRAW = "/draw "
+
+
+class AnswerCount(NamedTuple):
+    """Stored answers of one model to one operation: how many, US dollars, and tokens."""
+
+    model: str
+    operation: str
+    n_answers: int
+    cost: float
+    prompt_tokens: int | None
+    completion_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +134,7 @@ class AnswerCache(ServerFacts, Protocol):
     def records(self) -> Iterator[Record]:
         """All answers, oldest first; those that cannot be read are put aside at the end."""
 
-    def stats(self) -> list[dict[str, Any]]:
+    def stats(self) -> list[AnswerCount]:
         """Answers, tokens and cost per model and operation."""
 
     def size(self) -> int:

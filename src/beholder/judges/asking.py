@@ -58,7 +58,7 @@ def note_question(key: str, messages: Sequence[Message]) -> None:
         noted[key] = messages
 
 
-def question_rows(questions: dict[str, Sequence[Message]]) -> list[dict[str, Any]]:
+def question_rows(questions: dict[str, Sequence[Message]]) -> list[dict[str, object]]:
     """Questions as JSON values, in an order that does not hang on which was answered first.
 
     Each has ``key`` and ``messages``: pairs of a role and its text, pictures by their digest. Most

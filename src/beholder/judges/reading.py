@@ -68,7 +68,7 @@ def read_json(text: str) -> Any:
     raise BadAnswer("the answer is not JSON; give one JSON object only")
 
 
-def parse_facts(text: str) -> list[dict[str, Any]]:
+def parse_facts(text: str) -> list[dict[str, object]]:
     """The facts in a recorded DCScore answer: one object each, with all its keys.
 
     Every list that the public script reads gives the same facts, down to a raw line break inside a
@@ -109,7 +109,7 @@ def _list_in(text: str) -> str:
     return text[begin.start() : text.rfind("]") + 1] if begin else ""
 
 
-def _fact_rows(value: Any) -> list[dict[str, Any]]:
+def _fact_rows(value: Any) -> list[dict[str, object]]:
     """The objects of a list, of the one list in an object, or the object itself."""
     if isinstance(value, dict):
         lists = [inner for inner in value.values() if isinstance(inner, list)]
@@ -119,7 +119,7 @@ def _fact_rows(value: Any) -> list[dict[str, Any]]:
     return []
 
 
-def _whole_objects(text: str) -> Iterator[dict[str, Any]]:
+def _whole_objects(text: str) -> Iterator[dict[str, object]]:
     """The objects of a list that was cut off, up to the first that is not whole."""
     text = text.replace("\n", "")  # the public script deletes raw line breaks, in texts too
     begin = _LIST_START.search(text)

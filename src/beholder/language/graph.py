@@ -143,7 +143,7 @@ class SceneGraph:
         """The attributes of one entity."""
         return tuple(a for a in self.attributes if a.entity == entity)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The graph as JSON values."""
         return asdict(self)
 

@@ -141,7 +141,7 @@ class Asker(ABC, Generic[S]):
         """Canonical text of its spec; fields at their default are left out."""
         return str(to_spec(full_name(self.registered_name, type(self)), self))
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """All fields with their resolved values, for the run log."""
         return {p.name: getattr(self, p.name) for p in params(self)}
 

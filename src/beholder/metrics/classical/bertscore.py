@@ -189,7 +189,7 @@ class BERTScore(Metric[EncodedTexts]):
             )
         return BEST_LAYERS[self.model]
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """All fields, with the layer that the encoder sets."""
         return super().config() | {"layer": self.compared}
 

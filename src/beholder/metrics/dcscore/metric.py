@@ -21,7 +21,13 @@ from beholder.judges.operations import (
 )
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
-from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
+from beholder.metrics.dcscore.scoring import (
+    VALUES,
+    FactScores,
+    reference_id,
+    score_trials,
+    score_units,
+)
 from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
@@ -147,7 +153,7 @@ class DCScore(Metric[DCScoreEvidence]):
         """What counts of several references: as it was given, or that of the direction."""
         return self.references or ("mean" if self.direction == "both" else "best")
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """All fields, with what counts of several references."""
         return super().config() | {"references": self.over_references}
 
@@ -306,7 +312,7 @@ class DCScore(Metric[DCScoreEvidence]):
             {"verified_by": evidence.verified_by, "directions": told},
         )
 
-    def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> dict[str, Any]:
+    def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> FactScores:
         predicted, targets = evidence.sides(pairing)
         return score_trials(
             pairing.verified,

@@ -376,7 +376,7 @@ async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[
     return told
 
 
-def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, Any]:
+def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, object]:
     """``ItemScore.detail`` of PoSh.
 
     Returns:
@@ -401,7 +401,7 @@ def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, Any]:
     }
 
 
-def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, Any]:
+def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, object]:
     # A denied unit has a span more than its part of the graph, its last: the first ones tell.
     places: dict[tuple[str, str, tuple[Span, ...]], int] = {}
     for place, unit in enumerate(units):

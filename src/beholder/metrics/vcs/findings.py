@@ -16,7 +16,7 @@ from beholder.records import Side, Span, Unit
 Verdict: TypeAlias = Literal["match", "out_of_order", "unmatched"]
 
 
-def alignment_detail(alignment: ChunkAlignment, reference_index: int = 0) -> dict[str, Any]:
+def alignment_detail(alignment: ChunkAlignment, reference_index: int = 0) -> dict[str, object]:
     """``ItemScore.detail`` of VCS: all that a drawing of the alignment needs.
 
     Returns:

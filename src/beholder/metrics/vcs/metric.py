@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -111,7 +111,7 @@ class VCS(Metric[VCSEvidence]):
             return self.lct
         return TOLERANCE if self.rules == "fixed" else 0
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """All fields, with the tolerance that the rules set."""
         return super().config() | {"lct": self.tolerance}
 
