@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
+import msgspec
+
 from beholder.backends.money import Account, Price, SampleSeries, Usage
 from beholder.errors import ConfigError
 
@@ -221,18 +223,9 @@ class Answer:
             ValueError: It wrote no such text.
         """
         try:
-            fields = json.loads(text)
-            samples = tuple(
-                Sample(
-                    s["text"],
-                    s["finish"],
-                    None if s["first"] is None else tuple((t, p) for t, p in s["first"]),
-                )
-                for s in fields.pop("samples")
-            )
-            return cls(samples=samples, usage=Usage(**fields.pop("usage")), **fields)
-        except (KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ValueError(f"not a kept answer: {error!r}") from error
+            return msgspec.json.decode(text, type=cls)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise ValueError(f"not a kept answer: {error}") from error
 
 
 def _check_text(what: str, value: object) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypedDict
+
+import msgspec
 
 from beholder.backends.base import (
     REFUSAL,
@@ -98,16 +99,10 @@ class Dialect(Capabilities):
     def from_json(cls, text: str) -> Dialect | None:
         """What was kept as the JSON of all fields; None if it is anything else."""
         try:
-            found = json.loads(text)
-            dialect = cls(**found)
-        except (ValueError, TypeError, RecursionError):
+            dialect = msgspec.json.decode(text, type=cls)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             return None
-        usual = cls("model", 0, "schema", True, 0, copies=True)
-        same = all(
-            value is None or type(value) is type(getattr(usual, name))
-            for name, value in found.items()
-        )
-        return dialect if same and dialect.model else None
+        return dialect if dialect.model else None
 
 
 def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]:
