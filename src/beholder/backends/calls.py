@@ -31,7 +31,7 @@ class CallFailed(Exception):
         strain: Whether the server has too much to do (429, timeout).
         retry_after: Seconds the server asks to wait, or None.
         charged: Whether the server may charge for it: it took the request and sent no error.
-        usage: What it will charge for, where it told so.
+        usage: What it will charge for, if reported.
         status: HTTP status of the answer, if there was one.
     """
 
@@ -233,7 +233,7 @@ class AdaptiveLimit:
         self.limit = min(self.ceiling, self.limit + (1.0 / self.limit if self._strained else 1.0))
 
     def strained(self, started: float, retry_after: float | None = None) -> None:
-        """A call that started then met a 429 or a timeout: allow half, and pause if told so.
+        """A call that started then met a 429 or a timeout: halve the limit, and pause if asked to.
 
         One burst of refusals halves once: calls that were already under way at the last decrease
         say nothing new.

@@ -31,7 +31,7 @@ def too_long(name: str, tokens: str, room: int | None, said: str = "") -> ItemEr
     Args:
         name: Whose room.
         tokens: How long prompt and answer are, in words.
-        room: Tokens that fit; None if nobody told.
+        room: Tokens that fit; None if unknown.
         said: The server's own words, if it was the server who refused.
     """
     takes = "fewer" if room is None else str(room)
@@ -43,7 +43,7 @@ def too_long(name: str, tokens: str, room: int | None, said: str = "") -> ItemEr
 
 
 def told_room(models: Any, model: str) -> int | None:
-    """Tokens that fit, as a server's list of models tells (vLLM's, SGLang's and others' do).
+    """Tokens that fit, from a server's list of models (vLLM, SGLang and others report it).
 
     Args:
         models: What the server answers when it is asked for its models.

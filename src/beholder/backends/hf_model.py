@@ -75,7 +75,7 @@ class HFModel:
 
     Attributes:
         batch_size: Texts per forward pass; halved where memory runs out.
-        stop: Set when nobody waits for the answers that are being written.
+        stop: Set when no caller waits for the answers that are being written.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class HFModel:
         self.model = loader.from_pretrained(name, **options).to(self.device).eval()
         text_config = config.get_text_config()
         self.context = int(getattr(text_config, "max_position_embeddings", 0) or 0)
-        self.tokenizer.padding_side = "left"  # generation goes on from the last token
+        self.tokenizer.padding_side = "left"  # generation continues from the last token
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
 

@@ -131,7 +131,7 @@ class BatchQueue(Generic[T]):
         return any(request_id in noted.ids for noted in self._noted.values())
 
     def stop(self) -> None:
-        """Stop following batches; they go on at the server and are found again later."""
+        """Stop following batches; they continue at the server and are found again later."""
         if self._timer is not None:
             self._timer.cancel()
         for task in self._tasks.values():
@@ -294,7 +294,7 @@ class _Noted:
     """What is noted of a batch.
 
     Attributes:
-        batch: Its id at the server; None before the server told.
+        batch: Its id at the server; None until the server reports it.
         ids: The requests in it that are or will be answered, in order.
     """
 
@@ -423,7 +423,7 @@ class OpenAIBatches:
         """A JSON object in which a field is what it must be."""
         found = await self._http.read(method, path, **parts)
         if not isinstance(found, dict) or not isinstance(found.get(field), kind):
-            raise CallFailed(f"the server's answer to {path} tells no {field}")
+            raise CallFailed(f"the server's answer to {path} has no {field}")
         return found
 
 

@@ -51,7 +51,7 @@ class WireMessage(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Dialect(Capabilities):
-    """What a server understands, beyond what every backend tells.
+    """What a server understands, beyond what every backend reports.
 
     Attributes:
         token_field: The name of the limit on answer tokens.
@@ -59,7 +59,7 @@ class Dialect(Capabilities):
         seed: Whether a seed may be sent.
         system: Whether the chat template knows a system message.
         many: Whether several answers come when several are asked for.
-        copies: Whether drawn answers are copies of one; None while nobody asked.
+        copies: Whether drawn answers are copies of one; None until it is asked.
         bounds: Whether a schema may bound the length of its lists and texts.
     """
 
@@ -217,9 +217,9 @@ class Completion:
     Attributes:
         samples: The answers in it, at least one.
         model: The model as the server names it, where it does.
-        fingerprint: The server's configuration, where it tells.
+        fingerprint: The server's configuration, if reported.
         thought: Whether it says that the model thought before it answered.
-        prompt_tokens: Tokens of the prompt, where it tells.
+        prompt_tokens: Tokens of the prompt, if reported.
     """
 
     samples: tuple[Sample, ...]
@@ -282,7 +282,7 @@ def _text(content: Any) -> Any:
 
 
 def _thought(choice: Mapping[str, Any]) -> bool:
-    """Whether thoughts stand beside the answer, under one of the names that servers give them."""
+    """Whether the message has thoughts beside the answer, under any known name."""
     message = choice["message"]
     parts = message.get("content")
     kinds = [part["type"] for part in parts] if isinstance(parts, list) else []
@@ -291,7 +291,7 @@ def _thought(choice: Mapping[str, Any]) -> bool:
 
 
 def _counts_thoughts(data: Any) -> bool:
-    """Whether tokens of thoughts are told, where the thoughts themselves are kept back."""
+    """Whether tokens of thoughts are counted, if the thoughts themselves are withheld."""
     usage = data.get("usage")
     details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
     return isinstance(details, dict) and bool(details.get("reasoning_tokens"))
@@ -306,7 +306,7 @@ def _read_first(logprobs: Mapping[str, Any] | None) -> tuple[tuple[str, float], 
 
 
 def read_usage(data: object) -> Usage | None:
-    """The tokens of a response, or None where they are not told or make no sense."""
+    """The tokens of a response, or None if they are missing or make no sense."""
     usage = data.get("usage") if isinstance(data, dict) else None
     if not isinstance(usage, dict) or not usage.get("prompt_tokens"):
         return None

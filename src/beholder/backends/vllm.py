@@ -45,7 +45,7 @@ class VLLM(Backend):
     Args:
         model: Name on a hub, or a folder.
         revision: Commit or tag on the hub; without one, answers are kept under whatever the hub
-            has, so that those of weights that were changed there are not told apart.
+            has, so that those of weights that were changed there are not distinguished.
         images: Whether to use it as a vision-language model.
         thinking: Passed to the chat template as ``enable_thinking``; None passes nothing.
         batch_size: Requests handed to the engine at once; it schedules them itself.
@@ -93,7 +93,7 @@ class VLLM(Backend):
         self._batcher: Batcher[Request, Any] = Batcher(self._answer, batch_size, beginning)
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
-        """What the engine offers. A model in files of one's own is named by what stands in them."""
+        """What the engine offers. A model in your own files is named by what is in them."""
         return self._able
 
     @cached_property
@@ -202,7 +202,7 @@ def _outputs(
         yield from enumerate(llm.chat(turns, params, use_tqdm=False, **options))
         return
     added = llm.enqueue_chat(turns, params, use_tqdm=False, **options)
-    # The engine marks the names that it gives back, and tells and takes them without the mark.
+    # The engine marks the names that it gives back, and reports and takes them without the mark.
     places = {name.partition("-")[0]: place for place, name in enumerate(added)}
     try:
         while places and not stop.is_set():

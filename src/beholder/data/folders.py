@@ -36,7 +36,7 @@ def pictures_below(folder: Path) -> list[str]:
 
 
 def unnamed(file: str, folder: str, number: int) -> DataError | None:
-    """What is wrong with the name of a file, in place of its row; None where nothing is."""
+    """What is wrong with the name of a file, in place of its row; None if it is correct."""
     try:
         check_name(file)
     except ConfigError as error:

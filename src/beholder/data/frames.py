@@ -96,7 +96,7 @@ def with_exif_dates(frames: Sequence[Frame], root: Path) -> list[Frame]:
     """The frames with the EXIF dates of their pictures, if none of them has a date of its own.
 
     Beside given dates EXIF is left alone: scans of old photographs carry the date of the scan. A
-    picture that cannot be read stays undated; its failure is told where it is used.
+    picture that cannot be read stays undated; its failure is reported where it is used.
     """
     if any(frame.date is not None for frame in frames):
         return list(frames)

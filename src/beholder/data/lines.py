@@ -107,7 +107,7 @@ Row: TypeAlias = tuple[int, Any]
 """Row number, and the parsed row or the DataError that stands for it."""
 
 MAX_BLANK_LINES = 1_000_000
-"""Blank lines in a row that are passed over: more are a broken file, or a bomb."""
+"""Blank lines in a row that are skipped: more are a broken file, or a bomb."""
 
 
 def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]:
@@ -124,7 +124,7 @@ def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]
         elif number - last > MAX_BLANK_LINES:
             raise DataError(name, f"has {MAX_BLANK_LINES:,} blank lines in a row", line=number)
         if len(raw) > MAX_ROW_BYTES:
-            while raw and not raw.endswith(b"\n"):  # go on behind the line without keeping it
+            while raw and not raw.endswith(b"\n"):  # continue behind the line without keeping it
                 raw = stream.readline(2**20)
             yield number, too_long(name, number)
             continue

@@ -43,7 +43,7 @@ def read_items(
             pyarrow.
         taken: Which column holds a field, where references lie, where pictures may lie. The limit
             is the reader's matter.
-        textless: A row may lack the candidate, which is then empty.
+        textless: A row may have no candidate, which is then empty.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -142,8 +142,8 @@ def good_rows(
         name: What messages call the data.
 
     Raises:
-        DataError: Rows are wrong and may not be skipped (all are told at once, up to a number), or
-            none is good.
+        DataError: Rows are wrong and may not be skipped (all are reported at once, up to a number),
+            or none is good.
     """
     n_good = 0
     whole = False

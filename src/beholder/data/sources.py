@@ -65,7 +65,7 @@ def read_rows(source: str | Path, name: str, said: str | None = None) -> Iterato
     else:
         raise DataError(
             name,
-            "its ending does not tell the format: expected .jsonl, .json, .csv, .tsv, .vtt or .srt"
+            "its ending names no known format: expected .jsonl, .json, .csv, .tsv, .vtt or .srt"
             " (also .gz, .xz), .parquet, or a folder of pictures",
         )
 
@@ -272,7 +272,7 @@ def _named(name: str, times: Sequence[float]) -> tuple[str, ...]:
 
 
 def video_beside(file: Path) -> str | None:
-    """The video of a timed text: ``film.mp4`` beside ``film.en.vtt``; None where there is none."""
+    """The video of a timed text: ``film.mp4`` beside ``film.en.vtt``; None if there is none."""
     stem = file.name.partition(".")[0]
     names = (f"{stem}{ending}" for ending in video.ENDINGS)
     return next((name for name in names if (file.parent / name).is_file()), None)

@@ -1,7 +1,7 @@
 """WebVTT and SRT: timed descriptions of a video, as one text with the time of each part.
 
 Both are lists of cues: a line ``START --> END`` and the text below it. In WebVTT a blank line ends
-a cue; in SRT the text goes on behind one, up to the next cue. Markup in angle brackets, voices and
+a cue; in SRT the text continues after one, up to the next cue. Markup in angle brackets, voices and
 positions are left out, and so are notes, styles and regions of WebVTT. Character references such as
 ``&amp;`` are decoded.
 

@@ -31,7 +31,7 @@ class Clip(ImageEmbedder):
 
     Args:
         name: Name on the model hub, such as ``openai/clip-vit-base-patch32``, or folder of a model.
-        device: As torch takes it, for example ``"cuda"``; None uses a GPU where there is one.
+        device: As torch takes it, for example ``"cuda"``; None uses a GPU if there is one.
         revision: Commit or tag on the hub.
 
     Raises:

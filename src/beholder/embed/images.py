@@ -27,7 +27,7 @@ class ImageEmbedder(ABC):
     Attributes:
         learned: Whether the vectors come from a trained model and can carry meaning. Reports name
             the embedder, and say so when it is not learned.
-        per_process: Whether it may be made anew in every worker process.
+        per_process: Whether it may be created in every worker process.
     """
 
     learned: ClassVar[bool] = True
@@ -150,8 +150,8 @@ class Handcrafted(ImageEmbedder):
     grey; its 16 x 16 thumbnail; its histogram of 32 tones; its histogram of 6 x 6 x 6 colours in
     CIELAB (the histograms under the square root). A row depends on its picture alone.
 
-    Such vectors tell pictures that look alike from pictures that do not. They know nothing of what
-    is to be seen: use them to run things, not to claim things.
+    Such vectors separate pictures that look alike from pictures that do not. They know nothing of
+    what is to be seen: use them to run things, not to claim things.
     """
 
     learned = False
@@ -202,7 +202,7 @@ class NpzVectors(ImageEmbedder):
         path: The archive.
 
     Raises:
-        ConfigError: It cannot be read, lacks an array, or its arrays do not fit together.
+        ConfigError: It cannot be read, an array is missing, or its arrays do not fit together.
     """
 
     def __init__(self, path: str) -> None:

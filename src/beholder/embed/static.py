@@ -40,7 +40,7 @@ class StaticEmbedder(Embedder):
     The vector of a text is the weighted sum of the vectors of its tokens, scaled to length one;
     frequent words weigh little. The model knows English; of other scripts it knows single letters
     at best, and a text without any known token gets zeros. The same text gives the same bits,
-    whatever the batch and the process. How it was made and what it reaches stands in
+    whatever the batch and the process. How it was made and what it reaches is in
     ``docs/embeddings.md``.
     """
 

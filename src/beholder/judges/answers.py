@@ -80,7 +80,7 @@ class Record:
 
 
 def read_record(key: object, answer: str, fields: Mapping[str, Any]) -> Record | None:
-    """A kept answer; None where it cannot be read, or stands under the key of another question."""
+    """A kept answer; None if it cannot be read, or belongs to another question."""
     try:
         record = Record(answer=Answer.from_json(answer), **fields)
     except (ValueError, TypeError):
@@ -90,13 +90,13 @@ def read_record(key: object, answer: str, fields: Mapping[str, Any]) -> Record |
 
 
 class AnswerStore(ServerFacts, Protocol):
-    """Where a judge keeps what it was told."""
+    """Where a judge stores its answers."""
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key."""
 
     def put_answer(self, record: Record) -> None:
-        """Keep an answer; durable when this returns."""
+        """Store an answer; durable when this returns."""
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
         """Keep an answer in place of those it was put together from, at what they cost here.
@@ -126,7 +126,7 @@ class AnswerCache(ServerFacts, Protocol):
         """The answer under a key with all that is known of it."""
 
     def put_answer(self, record: Record) -> None:
-        """Keep an answer; durable when this returns."""
+        """Store an answer; durable when this returns."""
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
         """See ``AnswerStore.put_whole``."""
@@ -141,7 +141,7 @@ class AnswerCache(ServerFacts, Protocol):
         """Bytes that it takes."""
 
     def prune(self, *, older_than: float) -> int:
-        """Remove answers that are older than some seconds; gives how many."""
+        """Remove answers that are older than some seconds; returns how many."""
 
     def close(self) -> None:
         """Close what was opened."""
@@ -154,7 +154,7 @@ _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 def noted_keys() -> Iterator[set[str]]:
     """Collect the key of every answer that is looked up within, also by tasks begun there.
 
-    What was asked for can so be told from what is kept, however often the run was interrupted.
+    This separates what was asked for from what is stored, however often the run was interrupted.
     """
     keys: set[str] = set()
     token = _noted.set(keys)
@@ -172,7 +172,7 @@ class Answers:
     Args:
         own: The run's store; None keeps answers in memory.
         shared: The cache, or None.
-        heard: Told the tokens of each answer that is put here; those that were kept are not.
+        heard: Called with the tokens of each new answer; stored ones do not count.
     """
 
     def __init__(
@@ -235,7 +235,7 @@ class Answers:
             self._shared.put_fact(name, text)
 
     def doubt_fact(self, name: str) -> None:
-        """The run goes on with its fact; the cache tells a text that is none from now on."""
+        """The run continues with its fact; the cache returns an empty text from now on."""
         if self._shared is not None:
             self._shared.put_fact(name, "")
 
@@ -287,7 +287,7 @@ class InMemory(FactsInMemory):
 
 
 def export_answers(file: AnswerCache, path: Path) -> int:
-    """Write all complete answers of a store or cache, oldest first; gives how many.
+    """Write all complete answers of a store or cache, oldest first; returns how many.
 
     Each row has ``request`` (digest), ``operation``, ``template``, ``backend``, ``model``,
     ``replicate``, ``cost`` and ``answer``. ``replay:PATH`` reads the file.
@@ -298,7 +298,7 @@ def export_answers(file: AnswerCache, path: Path) -> int:
         unfinished.open("w", encoding="utf-8", newline="\n") as lines,
     ):
         for record in file.records():
-            if record.is_draw:  # nobody asks for it by its request
+            if record.is_draw:  # no request asks for it
                 continue
             row = {
                 "request": record.request.partition("/")[0],

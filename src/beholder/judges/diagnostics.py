@@ -117,7 +117,7 @@ class CheckFinding:
 
     Attributes:
         name: What was looked at.
-        good: Whether it is as it should be; None where there is no good or bad.
+        good: Whether it is as it should be; None if there is no good or bad.
         said: The finding, for people.
     """
 
@@ -186,7 +186,8 @@ async def _sees(judge: Judge) -> CheckFinding:
     red = await judge.ask(Verify(claims, [_square((220, 20, 20))]))
     blue = await judge.ask(Verify(claims, [_square((20, 30, 220))]))
     good = red == [True, False, False] and blue == [False, True, False]
-    return CheckFinding("sight", good, "tells red from blue" if good else f"red {red}, blue {blue}")
+    said = "distinguishes red from blue" if good else f"red {red}, blue {blue}"
+    return CheckFinding("sight", good, said)
 
 
 def _square(colour: tuple[int, int, int]) -> Image:
@@ -202,8 +203,8 @@ class Steadiness:
     Attributes:
         agreement: Of repeats with each other, over the grades of ``KNOWN``; None where fewer than
             two of these questions were answered every time.
-        length_bias: Mean grade change when the same facts stand in a longer text; 0 is fair, NaN
-            where no question was answered in both.
+        length_bias: Mean grade change when the same facts are in a longer text; 0 is fair, NaN if
+            no question was answered in both.
         n_failed: Questions without a usable answer.
         n_calls: Questions, answers kept from before counted in.
     """

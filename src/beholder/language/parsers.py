@@ -262,7 +262,7 @@ def _joined_noun_before(words: Sequence[Word], verb: Word) -> Word | None:
 
 
 def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
-    """Give back numbers that hang on a clause to the noun after them: "2,000 people march".
+    """Give back numbers attached to a clause to the noun after them: "2,000 people march".
 
     What has a subject or an object is not counted; what stands right after a number is.
     """

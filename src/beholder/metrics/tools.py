@@ -66,7 +66,7 @@ class Tool(Protocol):
 
     @property
     def per_process(self) -> bool:
-        """Whether it may be made anew in every worker process."""
+        """Whether it may be created in every worker process."""
 
 
 _READERS: Mapping[str, str] = {
@@ -95,7 +95,7 @@ class Tools:
             ``{"embedder": {"base_url": "http://localhost:8000/v1"}}``.
         answers: Where answers of judges are kept; None keeps them in memory.
         budget: What judges may spend; None for no limit.
-        tally: Counts what judges would be asked, and asks nobody.
+        tally: Counts what judges would be asked, and sends no requests.
         folder: What the items' pictures are relative to; None takes the current directory.
 
     Attributes:
@@ -168,7 +168,7 @@ class Tools:
         What the row says of its language counts; where it says nothing, each text is looked at.
 
         Raises:
-            ItemError: Names the tool, what tells the language, and what reads it.
+            ItemError: Names the tool, the evidence of the language, and a tool that reads it.
         """
         for kind, spec in specs:
             if kind in _READERS and cast(_ReadingTool, self.get(kind, spec)).english_only:
@@ -192,12 +192,12 @@ class Tools:
         return versioned(made, made.identity)
 
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
-        """Whether all of these tools, (kind, spec), may be made anew in every worker process."""
+        """Whether all of these tools, (kind, spec), may be created in every worker process."""
         return all(self.get(kind, spec).per_process for kind, spec in specs)
 
 
 def _in_another_language(item: Item) -> str | None:
-    """What tells that an item is not in English; None where it may be."""
+    """Evidence that an item is not in English; None if it may be."""
     said = language_named(item.language)
     if said is not None:
         return None if said == ENGLISH else f"the row says that its texts are {said}"
@@ -221,7 +221,7 @@ def _encoder(spec: str) -> TokenService:
 
 
 SENT_SIDE = 1536
-"""Pixels of the longer side at which pictures are shown to a judge, where nobody says otherwise: a
+"""Pixels of the longer side at which pictures are shown to a judge, by default: a
 camera's picture has ten times what models look at, and is paid for by size."""
 
 KEPT_BYTES = 256 << 20

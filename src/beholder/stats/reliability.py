@@ -71,7 +71,7 @@ def kendall_w(
         seed: Seed of the resampling.
 
     Returns:
-        W in 0..1; None with fewer than two items or raters, and when no rater tells items apart.
+        W in 0..1; None with fewer than two items or raters, and when no rater separates items.
 
     Raises:
         ConfigError: Missing or infinite ratings.
@@ -87,7 +87,7 @@ def kendall_w(
     undefined = (
         f"needs at least two items and two raters, got {n} and {k}"
         if n < 2 or k < 2
-        else "no rater tells the items apart"
+        else "no rater separates the items"
     )
     return bootstrapped(
         "kendall-w",

@@ -253,7 +253,7 @@ def significance_clusters(
     *,
     alpha: float = 0.05,
 ) -> list[int | None]:
-    """Clusters by significance: each holds what cannot be told from its best.
+    """Clusters by significance: each has what does not differ significantly from its best.
 
     The best leads cluster 1; all others are tested against it, p corrected by Holm over these
     tests, and those that are not significantly different join. The best of the rest leads the next
@@ -262,8 +262,8 @@ def significance_clusters(
 
     Args:
         values: What each system reached, higher is better; None for one without a value.
-        p_value: Two-sided p of two systems by place, uncorrected; None where there is no test:
-            such two are not told apart.
+        p_value: Two-sided p of two systems by place, uncorrected; None if there is no test:
+            such two are not distinguished.
         alpha: Level from which two are different.
 
     Returns:

@@ -99,7 +99,7 @@ class RuleSplitter(Splitter):
     """Sentence splitting by rules (spec ``rules``).
 
     Full stops, question and exclamation marks end a sentence before white space, unless they belong
-    to an abbreviation, an initial, a number, a list marker or a quotation that goes on in lower
+    to an abbreviation, an initial, a number, a list marker or a quotation that continues in lower
     case; CJK stops, dandas and the stops of other scripts end it anywhere. Closing quotes and
     brackets stay with the sentence they close. A blank line, a heading and a list entry end a
     sentence without a stop; any other line break is white space. A piece without letter or digit
@@ -197,7 +197,7 @@ def _bare_ends(text: str, stop: re.Match[str], after: re.Match[str], following: 
     before = text[stop.start() - 1] if stop.start() else ""
     if stop["bare"] == "\uff0e" and before.isdigit() and following.isdigit() and not after["space"]:
         return False
-    # Japanese quotations go on with a particle: 「行く。」と言った。
+    # Japanese quotations continue with a particle: 「行く。」と言った。
     return not (after["closing"] and not after["space"] and following in "とっ")
 
 

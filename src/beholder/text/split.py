@@ -51,7 +51,7 @@ class Splitter(ABC):
 
         Returns:
             Segments in order, none empty, none overlapping. Each starts and ends with a visible
-            character, and every visible character stands in exactly one of them. An empty or blank
+            character, and every visible character is in exactly one of them. An empty or blank
             text has none.
         """
 

@@ -83,7 +83,7 @@ class Source:
 
     @cached_property
     def wordings(self) -> list[npt.NDArray[np.intp]]:
-        """The words of each sentence, with the names of the things that it tells of ("it")."""
+        """The words of each sentence, with the names of the things it mentions ("it")."""
         text = self.text
         named = [(end, first) for end, spans in enumerate(text.mentions) for first, _ in spans]
         for unit in text.units:
@@ -109,7 +109,7 @@ class StatementEvidence:
         grade: See ``grade``, as 0..1.
         attribute: Lowest value of its attributes, 0..1; 1 where it has none.
         attached: 1 if the text gives its relations their own ends.
-        together: How near to each other its words stand in a sentence, 0..1: two of its words count
+        together: How near to each other its words are in a sentence, 0..1: two of its words count
             by how many things are named between them.
         worded: How near its words come to those of one sentence, 0..1.
         consistent: 1 unless the text contradicts a unit.
@@ -227,15 +227,15 @@ def grade(claim: AnalysedText, source: Source) -> float:
     beside its units must be in one sentence with them.
 
     A claim is worded where one sentence has its words, nothing contradicts it, and its colours,
-    sides and relations are not said of other things only: what a wrong parse hides, words still
-    tell.
+    sides and relations are not said of other things only: words still show what a wrong parse
+    hides.
     """
     return _looked(claim, source).grade
 
 
 @dataclass(frozen=True)
 class _Looked:
-    """A claim that was looked for in a text; each part is worked out when it is asked for."""
+    """A claim that was looked for in a text; each part is computed on first use."""
 
     claim: AnalysedText
     source: Source
@@ -329,7 +329,7 @@ def _worded(claim: AnalysedText, source: Source) -> float:
 
 
 def _together(claim: AnalysedText, text: AnalysedText) -> float:
-    """How near to each other a text has each two neighbours among a claim's telling words."""
+    """How near to each other a text has each two neighbours among a claim's content words."""
     words = [word for word in _telling(claim.words) if word not in _UNSAID]
     places = [
         [p for other, at in text.places.items() if says(word, other) for p in at] for word in words
@@ -432,11 +432,11 @@ def renumbered(
 ) -> Sequence[AnalysedText]:
     """Claims whose amounts are worded as the texts word the same numbers.
 
-    Statements are held against texts by their words, too, and a number has many.
+    Statements are compared with texts by their words, too, and a number has many.
 
     Args:
         claims: The statements as read.
-        texts: What they are held against.
+        texts: What they are compared with.
     """
     written = {
         entity.quantity.lower(): value

@@ -95,7 +95,7 @@ def counterparts(
 def _both_there(source: AnalysedText, target: AnalysedText) -> FloatArray:
     """(n, m), lower where one text has a thing and the other says that there is none.
 
-    Where a text has a hat and lacks another, each means what the other text has, or lacks.
+    If a text has one hat and denies another, each means the one the other text has, or denies.
     """
     first, second = (
         np.array([entity.polarity for entity in text.graph.entities], np.bool_)
@@ -242,8 +242,8 @@ def _resolve(
 def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
     """Those claimants that share their head and are surely not one thing named again.
 
-    Two are told apart by one sentence that names both ("a man ... another man"), by "there is" of
-    each, or by what is said of them ("a red car. A blue car").
+    Two are distinguished by one sentence that names both ("a man ... another man"), by "there is"
+    of each, or by what is said of them ("a red car. A blue car").
     """
     if len(claimants) < 2:
         return claimants

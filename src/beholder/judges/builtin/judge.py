@@ -52,7 +52,7 @@ class BuiltinJudge(Judge):
 
     @property
     def identity(self) -> str:
-        """``builtin@DIGEST``: of all code and data that an answer hangs on."""
+        """``builtin@DIGEST``: of all code and data that an answer depends on."""
         return identity()
 
     @property
@@ -175,7 +175,7 @@ def seen(statement: Statement, text: AnalysedText) -> bool:
     """Whether a statement says what can be seen: no guess, no inference, no mood, no mere opinion.
 
     A guess is what a hedge ("possibly", "seems to", "suggesting") covers in the text: the next few
-    words, up to a mark. Inference and mood are also told by words of the statement. Opinion counts
+    words, up to a mark. Inference and mood also show in words of the statement. Opinion counts
     only where the statement says nothing else.
 
     Args:

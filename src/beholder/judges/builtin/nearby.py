@@ -50,7 +50,7 @@ class Nearby:
         self._like: dict[str, list[int]] = {}
 
     def quoted(self, unit: GraphUnit, contradicted: bool) -> bool:
-        """Whether a unit stands in the target word by word, with its ends or in a long context.
+        """Whether a unit is in the target word by word, with its ends or in a long context.
 
         Args:
             unit: The unit.
@@ -74,7 +74,7 @@ class Nearby:
         return self._quotes.run(first, last) >= last - first + _CONTEXT
 
     def attribute(self, unit: GraphUnit) -> float:
-        """Value of an attribute by where its words stand in the target; 0 if they do not."""
+        """Value of an attribute by where its words are in the target; 0 if they are not there."""
         target = self._target
         wanted = content(unit.value)
         found = [self._places(word) for word in wanted]
@@ -261,8 +261,8 @@ class Quotes:
         numbers = {word: place for place, word in enumerate(dict.fromkeys((*source, *target)))}
         a = np.array([numbers[word] for word in source], np.intp)
         b = np.array([numbers[word] for word in target], np.intp)
-        # Rows that are one longer than they are read shift by one each: what stands in one column
-        # goes on word by word in both texts (the target is turned round).
+        # Rows that are one longer than they are read shift by one each: what is in one column
+        # continues word by word in both texts (the target is reversed).
         width = n + m
         equal = np.zeros((n, width + 1), np.bool_)
         equal[:, :m] = a[:, None] == b[::-1]

@@ -81,7 +81,7 @@ class Accord(Metric[AccordEvidence]):
         ValueInfo("recall", "of PoSh: mean grade of the reference's units; low for omissions"),
         ValueInfo("words", "how near the words come in their contexts"),
         ValueInfo("sentence", "cosine of the whole texts"),
-        ValueInfo("in_order", "1, down to 0.2 where a reference's words stand in no order", 0.2),
+        ValueInfo("in_order", "1, down to 0.2 for a reference's words out of order", 0.2),
         *RATES,
     )
 
@@ -133,7 +133,7 @@ class Accord(Metric[AccordEvidence]):
 
 
 ENDINGS = ("ing", "ed", "ly", "s", "")
-"""What words that are not frequent are told apart by, the first that fits."""
+"""Classes of words that are not frequent, the first that fits."""
 STEP = 16
 """Steps of the table in a unit of the logarithm."""
 _TABLE = Path(__file__).with_name("word_order.npz")
@@ -153,7 +153,7 @@ def order(text: str) -> float:
 
     The mean, over all pairs of neighbours, of the logarithm of how much more often words of these
     two classes stand side by side than they would by chance. Classes are the frequent words, the
-    endings of others, and punctuation. Nothing is known of sense: it is the small words that tell.
+    endings of others, and punctuation. It knows nothing of meaning; the function words decide.
 
     Args:
         text: Any text.

@@ -54,7 +54,7 @@ _VALUES = (
 class DCScore(Metric[DCScoreEvidence]):
     """DCScore: which facts of a description are wrong, and which of the reference are missing?
 
-    Each text is taken apart into the smallest facts, once. The predicted facts P are matched to the
+    Each text is decomposed into the smallest facts, once. The predicted facts P are matched to the
     target facts T and verified against the picture or the other text. Precision is the share of P
     that is verified (1 - precision: hallucination rate), recall what they cover of T together with
     verified extras, f1 their harmonic mean; ``dcscore`` averages f1 over all and over relevant
@@ -64,21 +64,21 @@ class DCScore(Metric[DCScoreEvidence]):
     same facts. ``"both"`` gives each value twice, as ``har_f1`` and ``mar_f1``.
 
     A value that is not defined for an item (no relevant fact: no relevant half) is left out and
-    told in ``detail["flags"]``; ``on_empty="zero"`` makes it 0.
+    reported in ``detail["flags"]``; ``on_empty="zero"`` makes it 0.
 
     Several references: a candidate's fact is right if any of them (or the picture) supports it;
     matches and recall are per reference, and the best f1 or the mean counts. In both directions
     the mean is the default: each reference is a person's text, and each is scored.
 
     Source: Painting with Words (DeCapBench, ICLR 2025); HAR and MAR after the study of human and
-    model captions in both directions. ``docs/dcscore.md`` has the rules and what is mended.
+    model captions in both directions. ``docs/dcscore.md`` has the rules and the corrections.
 
     Raises:
         ConfigError: A parameter is out of its range, or a judge that cannot see is given pictures.
     """
 
-    judge: str = param("builtin", "who takes apart, matches and verifies", tool="judge")
-    direction: Literal["har", "mar", "both"] = param("har", "which text is held against which")
+    judge: str = param("builtin", "the judge that decomposes, matches and verifies", tool="judge")
+    direction: Literal["har", "mar", "both"] = param("har", "which text is checked against which")
     rules: Literal["code", "code_fixed", "eq2_distinct", "eq2_pairs"] = param(
         "code", "how recall is counted"
     )
@@ -96,7 +96,7 @@ class DCScore(Metric[DCScoreEvidence]):
         "contained", "a target matches that says the fact; or the nearest, exact or not"
     )
     language: str | None = param(
-        "row", "told to the judge; row: the language that the row names; None: not told"
+        "row", "stated in the prompt; row: the language that the row names; None: not stated"
     )
     clean: Literal["speech", "none"] = param(
         "speech", "speech: blank marks such as <noise> and </noise>"

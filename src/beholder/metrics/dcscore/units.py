@@ -158,7 +158,7 @@ class Places:
     """Finds facts in one text.
 
     Args:
-        text: The text that was taken apart.
+        text: The text that was decomposed.
     """
 
     def __init__(self, text: str) -> None:

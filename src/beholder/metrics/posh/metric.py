@@ -58,9 +58,9 @@ class PoShEvidence:
     """All that scoring needs: the plan, the answers, and who gave them.
 
     Attributes:
-        plan: The graphs and what is known before anybody is asked.
+        plan: The graphs and what is known before any request.
         grades: A grade for every question.
-        wordings: What a judge called candidate identifiers; empty where nobody was asked.
+        wordings: What a judge called candidate identifiers; empty if nothing was asked.
         identities: Identity of each tool by the field that names it.
     """
 
@@ -91,7 +91,7 @@ class PoSh(Metric[PoShEvidence]):
     whether the other text has it. Precision (low: mistakes) is the mean over the candidate's units,
     recall (low: omissions) over the reference's, f1 their harmonic mean. These are the values of
     the units alone, whoever judges, so judges can be compared: the mean of the units' ``score``,
-    each weighted by its ``detail["weight"]`` where there is one. ``lexical_weight`` gives a share
+    each weighted by its ``detail["weight"]`` if there is one. ``lexical_weight`` gives a share
     to a soft alignment of all words, where the judge can align them (the built-in one can).
 
     Range 0..1, higher is better. ``rules="fixed"`` rescales grades to 0..1 and asks for every unit;
@@ -246,7 +246,7 @@ class PoSh(Metric[PoShEvidence]):
         return recalled_by_peers(await read_all(item.references, tools.encoder(self.encoder)))
 
     def asks_instead(self, judge: Judge) -> bool:
-        """Whether contradictions are a question of their own; the built-in judge tells them."""
+        """Whether contradictions are a question of their own; the built-in judge reports them."""
         return self.rules == "fixed" and self.contradictions and judge.can(Contradict)
 
     def open_wave(
@@ -402,7 +402,8 @@ def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, object]:
 
 
 def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, object]:
-    # A denied unit has a span more than its part of the graph, its last: the first ones tell.
+    # A denied unit has a span more than its part of the graph, its last: the first ones identify
+    # it.
     places: dict[tuple[str, str, tuple[Span, ...]], int] = {}
     for place, unit in enumerate(units):
         if unit is not None:

@@ -37,7 +37,7 @@ Grades: TypeAlias = Mapping[Ask, Grade]
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is known before a judge is asked.
+    """Everything known before a judge is asked.
 
     Attributes:
         candidate: Graph of the text under evaluation.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 TOLERANCE = 1
-"""Local chronology tolerance of the mended rules where none is named; ``docs/vcs.md`` says why."""
+"""Local chronology tolerance of the fixed rules by default; ``docs/vcs.md`` says why."""
 
 VALUES = (
     ValueInfo("vcs", "Video Comprehension Score: (SAS + NAS - 1) / max(SAS, NAS), or 0"),
@@ -56,7 +56,7 @@ VALUES = (
 
 @dataclass(frozen=True)
 class VCS(Metric[VCSEvidence]):
-    """Video Comprehension Score: does a long description tell the same things in the same order?
+    """Video Comprehension Score: does a long description cover the same content in the same order?
 
     Sentences (grouped to chunks) of candidate and reference are embedded; each chunk is matched to
     its best counterpart near the place where it is expected. Under the default rules a text of one

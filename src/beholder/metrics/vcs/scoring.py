@@ -267,7 +267,7 @@ def length_imbalance(n_reference: int, n_candidate: int) -> float:
 
 
 def squared_imbalance(n_reference: int, n_candidate: int) -> float:
-    """Mended rules: the square of the length imbalance.
+    """Corrected rules: the square of the length imbalance.
 
     It is what the length regularizer gives where windows are narrow, without the term in window
     coverage, which jumps when one chunk is added and is 1 for every text of one or two chunks.
