@@ -7,7 +7,6 @@ the call that would pass the limit, before it is made.
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -16,6 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+
+import msgspec
 
 from beholder.errors import BudgetError, ConfigError
 
@@ -74,6 +75,10 @@ class Price:
         return factor * total / 1e6
 
 
+class _PriceTable(msgspec.Struct):
+    models: dict[str, Price]
+
+
 def load_prices(path: Path | None = None) -> Mapping[str, Price]:
     """The price table: the one that comes with beholder, with a file of your own on top.
 
@@ -105,23 +110,12 @@ def _shipped() -> Mapping[str, Price]:
 
 def _read(text: str, path: str) -> dict[str, Price]:
     try:
-        models = json.loads(text)["models"]
-        return {name: _price(row) for name, row in models.items()}
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        return msgspec.json.decode(text, type=_PriceTable).models
+    except msgspec.MsgspecError as error:
         raise ConfigError(
-            f'{path} is not a price table ({error!r}); expected {{"models": {{"NAME":'
+            f'{path} is not a price table ({error}); expected {{"models": {{"NAME":'
             ' {"input": 2.0, "output": 8.0}}} in US dollars per million tokens'
         ) from error
-
-
-def _price(row: Mapping[str, float]) -> Price:
-    cached, image = row.get("cached"), row.get("image")
-    return Price(
-        float(row["input"]),
-        float(row["output"]),
-        None if cached is None else float(cached),
-        None if image is None else int(image),
-    )
 
 
 @dataclass(frozen=True, slots=True)
