@@ -257,7 +257,7 @@ def test_the_work_for_one_picture_has_a_limit(
     write_film(tmp_path / "many.mp4", whole_every=5)
     monkeypatch.setattr(video, "MAX_DECODED", 64 * 48 * 10)
     assert abs(tone(load_image(tmp_path / "many.mp4#t=2.5")) - 200) < 4
-    with pytest.raises(ItemError, match=r"few\.mp4: more than .* encode it anew"):
+    with pytest.raises(ItemError, match=r"few\.mp4: more than .* encode it again"):
         load_image(tmp_path / "few.mp4#t=2.5")
 
 
