@@ -19,7 +19,7 @@ import numpy as np
 
 from beholder import VCS
 from beholder.metrics.tools import Tools
-from beholder.metrics.vcs import clauses
+from beholder.metrics.vcs import metric as clauses
 from beholder.records import Item, ItemScore
 from beholder.text import RuleSplitter
 

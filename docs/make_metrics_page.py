@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from beholder.cli.metrics import describe
 from beholder.metrics import METRICS
-from beholder.metrics.describe import describe
 
 _HEADING = re.compile(r"^(?=#)", re.MULTILINE)
 PAGE = Path(__file__).with_name("metrics.md")

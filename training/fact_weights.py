@@ -29,9 +29,8 @@ from benchmarks.fact_cases import Statement, cases
 from scipy.optimize import minimize
 
 from beholder.judges.builtin import numbers
-from beholder.judges.builtin.claims import Source, StatementEvidence, statement_evidence
+from beholder.judges.builtin.claims import Source, StatementEvidence, respelt, statement_evidence
 from beholder.judges.builtin.reading import analysed, analysed_claims
-from beholder.judges.builtin.spelling import respelt
 from beholder.language import graph_statements, parse
 from beholder.language.document import Document
 from beholder.text import RuleSplitter

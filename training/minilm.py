@@ -25,8 +25,7 @@ from safetensors.numpy import load_file, save_file
 
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
-from beholder.embed.layers import Norm
-from beholder.embed.packed import pack
+from beholder.embed.packed import Norm, pack
 from beholder.text import RuleSplitter
 
 ROOT = Path(__file__).parents[1]

@@ -49,42 +49,25 @@ if TYPE_CHECKING:
     from beholder.report import show
 
 _HOME = {
-    "beholder.api": ("Run", "judge"),
-    "beholder.kinds.agreement.door": ("agree",),
-    "beholder.kinds.bidirectional.door": ("bidirectional",),
-    "beholder.kinds.narratives.door": ("NarrativesRun",),
-    "beholder.kinds.ranking.door": ("RankingRun", "rank"),
-    "beholder.kinds.scores.door": ("score",),
+    "beholder.api": "Run judge",
+    "beholder.kinds.agreement.door": "agree",
+    "beholder.kinds.bidirectional.door": "bidirectional",
+    "beholder.kinds.narratives.door": "NarrativesRun",
+    "beholder.kinds.ranking.door": "RankingRun rank",
+    "beholder.kinds.scores.door": "score",
     "beholder.errors": (
-        "BeholderError",
-        "BudgetError",
-        "ConfigError",
-        "DataError",
-        "ItemError",
-        "MissingExtraError",
-        "ModelChangedError",
-        "RunError",
-        "TransientError",
-        "UnknownNameError",
+        "BeholderError BudgetError ConfigError DataError ItemError"
+        " MissingExtraError ModelChangedError RunError TransientError UnknownNameError"
     ),
-    "beholder.metrics": ("Metric", "Tools", "metric"),
-    "beholder.metrics.dcscore": ("DCScore",),
-    "beholder.metrics.posh": ("PoSh",),
-    "beholder.metrics.vcs": ("VCS", "VCSShort"),
-    "beholder.records": (
-        "Frame",
-        "Item",
-        "ItemFailure",
-        "ItemScore",
-        "MetricResult",
-        "Reviews",
-        "Storyline",
-        "Unit",
-    ),
-    "beholder.report": ("show",),
+    "beholder.metrics": "Metric Tools metric",
+    "beholder.metrics.dcscore": "DCScore",
+    "beholder.metrics.posh": "PoSh",
+    "beholder.metrics.vcs": "VCS VCSShort",
+    "beholder.records": "Frame Item ItemFailure ItemScore MetricResult Reviews Storyline Unit",
+    "beholder.report": "show",
 }
 _MODULES = {"narrate": "beholder.kinds.narratives.door", "stats": "beholder.stats"}
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
 
 __all__ = [

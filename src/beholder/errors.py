@@ -5,7 +5,7 @@
     │   └── UnknownNameError   nothing is registered under that name
     ├── DataError              a file or a row of it cannot be used
     ├── MissingExtraError      a package is needed that is not installed
-    ├── RunError               a run cannot go on: its directory is busy, or holds another run
+    ├── RunError               a run cannot continue: its directory is busy, or holds another run
     │   ├── BudgetError        the next call would pass the limit on cost
     │   └── ModelChangedError  the server now serves another model than the run began with
     └── ItemError              one item cannot be scored; becomes an ItemFailure
@@ -67,7 +67,7 @@ class MissingExtraError(BeholderError, ImportError):
 
 
 class RunError(BeholderError):
-    """A run cannot go on: its directory is in use or holds another run, or a limit is reached."""
+    """A run cannot continue: its directory is in use or has another run, or a limit is reached."""
 
 
 class BudgetError(RunError):

@@ -93,7 +93,7 @@ def check_folder(path: Path) -> None:
     """Refuse a folder that cannot be made or written, before any work; nothing is made.
 
     Raises:
-        RunError: A file stands there or above, or there is no permission.
+        RunError: There is a file at this place or above, or there is no permission.
     """
     there = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
     if not there.is_dir():
@@ -155,7 +155,7 @@ def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, An
         path: The file.
         form: The value that it must have under ``format``.
         kind: What it should be, for the message.
-        missing: The message where there is no such file.
+        missing: The message if there is no such file.
 
     Raises:
         RunError: There is none, it is damaged, or it has another format.

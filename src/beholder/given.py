@@ -1,4 +1,4 @@
-"""Values of options, as specs and files give them, held against annotations."""
+"""Values of options, as specs and files give them, checked against annotations."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
-"""Seconds before what was lost with its connection is done again, one after the other."""
+"""Seconds before each retry after a lost connection."""
 
 # SQLAlchemy logs connections that it cannot close, which are lost anyhow; without a handler Python
 # would print each with its traceback to the terminal.
@@ -166,8 +166,8 @@ class Database:
     def do(self, work: Callable[[Connection], T]) -> T:
         """The result of work in one transaction, if its statements are not each ``alone``.
 
-        Work whose connection is lost is done again, though it may have been written already: it
-        must come to the same when it is done twice.
+        If the connection is lost, the work is retried, though it may have been written already: it
+        must be idempotent.
 
         Raises:
             RunError: The database cannot be reached, or refuses the work.
@@ -181,9 +181,9 @@ class Database:
                 if not _is_lost(error) or pause is None:
                     raise RunError(
                         f"the database {self.name} {_said(error)}; what was kept before is kept,"
-                        " so start the same command again when that is mended"
+                        " so start the same command again when that is fixed"
                     ) from None
-            self._engine.dispose()  # what else lies in the pool is lost, too
+            self._engine.dispose()  # the other connections of the pool are lost, too
             self._pause(pause)
         raise AssertionError("the last round returns or raises")
 
@@ -198,7 +198,7 @@ def _encryption(sslmode: str) -> ssl.SSLContext | None:
     import ssl  # every command imports this module, and few reach a database
 
     context = ssl.create_default_context()
-    if sslmode == "require":  # as PostgreSQL's own programs understand it: with anybody
+    if sslmode == "require":  # as in PostgreSQL's own programs: any certificate
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 

@@ -79,7 +79,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Storyline:
-    """Pictures in the order in which they tell something: a visual narrative.
+    """Pictures in narrative order: a visual narrative.
 
     Attributes:
         id: Unique in a data set.
@@ -101,7 +101,7 @@ class Reviews:
     Attributes:
         id: Unique in a data set, together with the language.
         texts: The texts, two or more.
-        ranks: Per annotator the rank of each text, 1 = best; None where none was given.
+        ranks: Per annotator the rank of each text, 1 = best; None if none was given.
         image: The image file as it was written; None where only ranks and texts are known.
         language: Language of the texts, such as ``en``; empty if not known.
         category: What kind of image it is; empty if not known.
@@ -136,11 +136,11 @@ class Unit:
     Attributes:
         kind: What it is: ``chunk``, ``entity``, ``attribute``, ``relation``, ``statement``.
         text: The part as words.
-        side: Which text it stands in.
+        side: Which text it is in.
         spans: Character ranges in that text.
         score: Its granular score, or None when it has none.
         verdict: One word for people, such as ``match``, ``contradicted`` or ``omission``.
-        reference_index: Which reference it stands in, for units of the reference side.
+        reference_index: Which reference it is in, for units of the reference side.
         detail: What else the metric says of it; JSON values only.
     """
 
@@ -163,9 +163,9 @@ class ItemScore:
         units: The granular findings.
         signature: How the numbers were made.
         detail: Evidence worth drawing (a similarity matrix, a graph); JSON values and arrays.
-        unfinished: Whether a part could not be had now (one vote of several), so that the next
+        unfinished: Whether a part is missing for now (one vote of several), so that the next
             start of the run asks again.
-        item: What was scored, so that a score can be shown; None where it was read from a run.
+        item: What was scored, so that a score can be shown; None if it was read from a run.
     """
 
     values: Mapping[str, float]

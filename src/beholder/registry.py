@@ -1,6 +1,6 @@
 """Registries of what can be extended: ``Named`` holds values, ``Registry`` classes made from specs.
 
-Built-in entries stand in a table of ``module:name`` strings, so that listing the names imports
+Built-in entries are in a table of ``module:name`` strings, so that listing the names imports
 nothing. Outside packages offer theirs through an entry-point group and are called ``package/name``;
 they are imported when asked for.
 """
@@ -93,7 +93,7 @@ def versioned(made: object, identity: str) -> str:
 class Registry(Generic[T]):
     """Names and the classes they stand for.
 
-    Built-in classes stand in a table of ``module:Class`` strings, so that listing the names imports
+    Built-in classes are in a table of ``module:Class`` strings, so that listing the names imports
     nothing. Outside packages offer classes through an entry-point group and are called
     ``package/name``; they are imported when asked for.
 

@@ -86,7 +86,7 @@ _AT_996DC83 = Release(
         "vary": "d156b4a24a82",
         "verify": "ceb194b0b704",
     },
-    # tests/test_values.py holds these against the recorded values of both versions
+    # tests/test_values.py compares these with the recorded values of both versions
     _ANSWERS | {"bleu", "chrf", "cider", "cider_d", "length", "rouge", "ter"},
     _BY_MODEL,
 )

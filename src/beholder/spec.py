@@ -153,7 +153,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 def _check_no_secrets(name: str, value: object, key: str = "") -> None:
-    """Refuse what must not be kept: a spec stands in names, signatures, tables and reports.
+    """Refuse what must not be kept: a spec is in names, signatures, tables and reports.
 
     Messages name the option and never the value.
     """

@@ -10,7 +10,7 @@ _TURNING = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFF
 def visible(text: str) -> str:
     """The text with control characters as pictures, character for character.
 
-    Left as they are, they could move a terminal's cursor or hide what stands there.
+    Left as they are, they could move a terminal's cursor or hide other text.
     """
     return text.replace("\r\n", " \n").translate(_PICTURES)
 

@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from beholder.backends.adaptive import AdaptiveLimit
-from beholder.backends.calls import Caller, CallFailed, Limits
+from beholder.backends.calls import AdaptiveLimit, Caller, CallFailed, Limits
 from beholder.errors import ConfigError, TransientError
 from toy.clock import now, run_in_fake_time
 

@@ -12,7 +12,7 @@ from beholder import judges
 from beholder.backends import Message, Replay, Request, Scripted, backend
 from beholder.errors import ConfigError, ItemError, UnknownNameError
 from beholder.judges import AnswerFile, Answers, LLMJudge
-from beholder.judges.export import export_answers
+from beholder.judges.answers import export_answers
 from beholder.judges.operations import Rewrite
 
 

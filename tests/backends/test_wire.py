@@ -81,11 +81,11 @@ def test_number_of_answers_and_replicates() -> None:
 
 def test_schema_as_servers_take_it() -> None:
     asked = replace(request(), schema=SCHEMA)
-    body = to_body("m", asked, Dialect(model="m", structure="schema"))
+    body: dict[str, Any] = to_body("m", asked, Dialect(model="m", structure="schema"))
     assert body["response_format"]["type"] == "json_schema"
     assert body["response_format"]["json_schema"]["schema"] == SCHEMA
     assert body["response_format"]["json_schema"]["strict"] is True
-    tool = to_body("m", asked, Dialect(model="m", structure="tool"))
+    tool: dict[str, Any] = to_body("m", asked, Dialect(model="m", structure="tool"))
     name = tool["tool_choice"]["function"]["name"]
     assert tool["tools"][0]["function"]["name"] == name
     assert tool["tools"][0]["function"]["parameters"] == SCHEMA
@@ -106,7 +106,8 @@ def test_a_schema_without_bounds_for_servers_that_know_none() -> None:
     row = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 1}
     bounded = {"type": "object", "properties": {"maxItems": row}, "required": ["maxItems"]}
     asked = replace(request(), schema=bounded)
-    body = to_body("m", asked, Dialect(model="m", structure="object", bounds=False))
+    no_bounds = Dialect(model="m", structure="object", bounds=False)
+    body: dict[str, Any] = to_body("m", asked, no_bounds)
     assert body["response_format"]["schema"] == {
         "type": "object",
         "properties": {"maxItems": {"type": "array", "items": {"type": "string"}}},
@@ -116,7 +117,8 @@ def test_a_schema_without_bounds_for_servers_that_know_none() -> None:
 
 def test_joined_turns_keep_their_pictures() -> None:
     turns = (Message("user", (PICTURE, "What is it?")), Message("user", ("Say.",)))
-    sent = to_body("m", Request(turns, Sampling(max_tokens=1)), Dialect(model="m", system=False))
+    asked, dialect = Request(turns, Sampling(max_tokens=1)), Dialect(model="m", system=False)
+    sent: dict[str, Any] = to_body("m", asked, dialect)
     (turn,) = sent["messages"]
     assert [part["type"] for part in turn["content"]] == ["image_url", "text", "text"]
     assert turn["content"][0]["image_url"]["url"] == "data:image/png;base64,eA=="

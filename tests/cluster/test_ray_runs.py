@@ -198,7 +198,7 @@ def test_actors_share_answers_the_cache_and_what_was_paid(
         assert len(server.bodies) == asked, "what the cache holds was asked again"
     assert other.summary == made.summary
     answers = AnswerFile(tmp_path / "one" / "store.sqlite")
-    assert sum(row["n_answers"] for row in answers.stats()) == N_ASKED
+    assert sum(row.n_answers for row in answers.stats()) == N_ASKED
     answers.close()
 
 

@@ -14,7 +14,7 @@ from benchmarks.hostile_files import Found, hostile_file, read_all
 
 from beholder.data import read as reading
 from beholder.data import read_items, tables
-from beholder.data.packed import MAX_ROW_BYTES
+from beholder.data.lines import MAX_ROW_BYTES
 from beholder.data.read import good_rows
 from beholder.errors import DataError
 from beholder.options import DataOptions

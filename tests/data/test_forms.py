@@ -18,7 +18,7 @@ import beholder
 from beholder import DataError, Item
 from beholder.data import read_items
 from beholder.data.folders import sidecar_rows
-from beholder.data.packed import MAX_ROW_BYTES
+from beholder.data.lines import MAX_ROW_BYTES
 from beholder.data.subtitles import Cue, cues
 from beholder.errors import ConfigError
 from beholder.options import DataOptions
@@ -346,7 +346,7 @@ def test_a_text_beside_a_picture_is_bounded(tmp_path: Path) -> None:
         _write(tmp_path / f"{name}.txt", "x" * n)
     (_, first), (_, second) = sidecar_rows(tmp_path, "d")
     assert isinstance(first, dict)
-    assert len(first["candidate"]) == MAX_ROW_BYTES
+    assert len(str(first["candidate"])) == MAX_ROW_BYTES
     assert isinstance(second, DataError)
     assert second.reason == "b.txt is longer than 16 MiB"
 

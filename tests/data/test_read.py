@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beholder.data import from_row, item_from_row, read_items, records, to_row
-from beholder.data.packed import MAX_ROW_BYTES
+from beholder.data.lines import MAX_ROW_BYTES
 from beholder.data.row import RowError
 from beholder.errors import DataError, MissingExtraError
 from beholder.records import Item

@@ -14,7 +14,7 @@ import pytest
 from beholder.backends import Answer, Image, Message, Request, Sample, Sampling, Usage
 from beholder.errors import RunError
 from beholder.judges.answer_file import AnswerFile
-from beholder.judges.answers import Answers, InMemory, Record, noted_keys
+from beholder.judges.answers import AnswerCount, Answers, InMemory, Record, noted_keys
 from beholder.judges.operations import Rewrite
 from beholder.metrics import Tools
 from beholder.records import Item
@@ -102,7 +102,7 @@ file.close()
     processes = [subprocess.Popen([*command, f"op{i % 3}"]) for i in range(6)]
     assert [process.wait(timeout=60) for process in processes] == [0] * 6
     file = AnswerFile(path)
-    assert [row["n_answers"] for row in file.stats()] == [150, 150, 150]
+    assert [row.n_answers for row in file.stats()] == [150, 150, 150]
     file.close()
 
 
@@ -128,16 +128,7 @@ def test_stats_and_prune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     file = AnswerFile(tmp_path / "a.sqlite")
     file.put_answer(RECORD)
     file.put_answer(replace(RECORD, replicate=1, request="other"))
-    assert file.stats() == [
-        {
-            "model": "m-1",
-            "operation": "presence",
-            "n_answers": 2,
-            "cost": 0.5,
-            "prompt_tokens": 20,
-            "completion_tokens": 6,
-        }
-    ]
+    assert file.stats() == [AnswerCount("m-1", "presence", 2, 0.5, 20, 6)]
     now += 3600
     assert file.prune(older_than=3600) == 0
     now += 1

@@ -187,7 +187,7 @@ def test_killed_around_the_making_of_a_batch_finds_it_in_the_servers_list(
     with serving(Deadly()) as server:
         options: dict[str, Any] = {"base_url": server.url, "attempts": 1, **QUICK}
         judge = judges.judge("openai:m", answers=Answers(file), **options)
-        with pytest.raises(TransientError, match="tells no id"):
+        with pytest.raises(TransientError, match="has no id"):
             run_beside(server, rewrite_all(judge, 10))
         server.deadly = False
         again = judges.judge("openai:m", answers=Answers(file), **options)
@@ -294,7 +294,7 @@ def test_a_status_that_nobody_knows_ends_with_words(status: Any) -> None:
 
     with serving(Strange()) as server:
         judge = judges.judge("openai:m", base_url=server.url, attempts=2, **QUICK)
-        with pytest.raises(TransientError, match=r"status 'paused'|status ''|tells no status"):
+        with pytest.raises(TransientError, match=r"status 'paused'|status ''|has no status"):
             run_beside(server, judge.ask(Rewrite("thing")))
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from beholder.backends import Answer, Request, Sample, Scripted
 from beholder.judges import LLMJudge
-from beholder.judges.diagnostics import KNOWN, SCENE, check_steadiness, diagnose
-from beholder.judges.reliability import reliability
+from beholder.judges.diagnostics import KNOWN, SCENE, check_steadiness, diagnose, reliability
 
 
 def graded(grade: int) -> Answer:

@@ -19,7 +19,7 @@ from beholder import judges
 from beholder.aio import run_sync
 from beholder.errors import BudgetError, ItemError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
-from beholder.judges.export import export_answers
+from beholder.judges.answers import export_answers
 from beholder.judges.operations import Presence, Question, Rewrite
 from servers.batches import QUICK, BatchServer
 from servers.faults import FaultServer, Refusal, Reply, completion, run_beside, serving

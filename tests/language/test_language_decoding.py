@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from beholder.language import network
-from beholder.language.network import sentence_bounds
-from beholder.language.trees import best_tree
+from beholder.language.network import best_tree, sentence_bounds
 
 
 def _is_tree(heads: tuple[int, ...]) -> bool:

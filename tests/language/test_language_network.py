@@ -12,8 +12,7 @@ import pytest
 from safetensors import safe_open
 
 from beholder.embed import minilm
-from beholder.embed.layers import Norm
-from beholder.embed.packed import Packed
+from beholder.embed.packed import Norm, Packed
 from beholder.language import model
 from beholder.language.network import (
     FAR,
@@ -24,9 +23,9 @@ from beholder.language.network import (
     _Affine,
     _Block,
     _by_place,
+    best_tree,
     shape,
 )
-from beholder.language.trees import best_tree
 
 SENTENCES = [
     line

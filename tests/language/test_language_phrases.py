@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from beholder.language.parsers import subjects_read_as_objects, verbs_read_as_nouns
 from beholder.language.phrases import find_phrases
-from beholder.language.repairs import subjects_read_as_objects, verbs_read_as_nouns
 from toy.graphs import document
 
 PHRASES = {

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from beholder.backends.images import Pictures, for_model
 from beholder.errors import ItemError
 from beholder.media import FORMATS, check_image, file_sha256, inside, load_image
+from beholder.metrics.tools import Pictures, for_model
 
 EPS = b"""%!PS-Adobe-3.0 EPSF-3.0
 %%BoundingBox: 0 0 100 100

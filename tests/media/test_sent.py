@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 
 from beholder.backends import Scripted
-from beholder.backends.images import for_model
 from beholder.errors import ItemError
 from beholder.judges import LLMJudge
 from beholder.kinds.narratives.views import by_sight
 from beholder.metrics import Tools
+from beholder.metrics.tools import for_model
 from beholder.records import Frame, Item
 from beholder.run.rows.askers import CaptionRow
 from beholder.run.thumbs import thumb, write_thumbs

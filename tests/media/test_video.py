@@ -12,12 +12,12 @@ import pytest
 from PIL import Image
 
 from beholder.backends import Scripted
-from beholder.backends.images import for_model
 from beholder.data.read import good_rows, read_items
 from beholder.errors import ConfigError, DataError, ItemError, MissingExtraError
 from beholder.judges import LLMJudge
 from beholder.media import check_image, inside, load_image, video
 from beholder.metrics import Tools
+from beholder.metrics.tools import for_model
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.report.payload import picture_uri
@@ -257,7 +257,7 @@ def test_the_work_for_one_picture_has_a_limit(
     write_film(tmp_path / "many.mp4", whole_every=5)
     monkeypatch.setattr(video, "MAX_DECODED", 64 * 48 * 10)
     assert abs(tone(load_image(tmp_path / "many.mp4#t=2.5")) - 200) < 4
-    with pytest.raises(ItemError, match=r"few\.mp4: more than .* encode it anew"):
+    with pytest.raises(ItemError, match=r"few\.mp4: more than .* encode it again"):
         load_image(tmp_path / "few.mp4#t=2.5")
 
 

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
+from beholder.cli.metrics import describe
 from beholder.errors import ItemError
 from beholder.metrics import METRICS, bounds, metric
 from beholder.metrics.bounds import Bounds
-from beholder.metrics.describe import describe
 from beholder.metrics.tools import Tools
 from beholder.records import Item
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from beholder.backends.images import Pictures
 from beholder.errors import ItemError
 from beholder.judges import Draw, Judge, judge
 from beholder.judges.operations import OPERATIONS, Operation
@@ -25,6 +24,7 @@ from beholder.kinds.ranking.rankers import ByMetric
 from beholder.kinds.ranking.response import Response
 from beholder.metrics import METRICS, metric, params
 from beholder.metrics.asker import Asker
+from beholder.metrics.tools import Pictures
 from beholder.records import Frame, Item, Reviews, Storyline
 from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow, VaryRow
 from toy import recorded

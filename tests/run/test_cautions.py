@@ -64,7 +64,7 @@ def test_a_tenth_of_tiny_values_is_not_told() -> None:
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        ([0.5, 0.5, 0.5], ("all 3 values of f1 are 0.5: it tells none apart",)),
+        ([0.5, 0.5, 0.5], ("all 3 values of f1 are 0.5: it separates no texts",)),
         ([0.5, 0.5, 0.6], ()),
         ([0.5, 0.5], ()),
         ([], ()),

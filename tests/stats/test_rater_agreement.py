@@ -186,7 +186,7 @@ def test_kendall_w_matches_friedman() -> None:
 
 def test_kendall_w_is_one_for_equal_rankings_and_none_without_any() -> None:
     assert kendall_w([[1, 10], [2, 20], [3, 30]]).value == 1.0
-    assert kendall_w([[1, 1], [1, 1]]).reason == "no rater tells the items apart"
+    assert kendall_w([[1, 1], [1, 1]]).reason == "no rater separates the items"
     assert kendall_w([[1, 2]]).value is None
 
 

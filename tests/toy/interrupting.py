@@ -72,7 +72,7 @@ def _main() -> None:
         if n_kept == at:
             os.killpg(os.getpgrp(), signal.SIGINT)
 
-    AnswerFile.put_answer = counted  # type: ignore[method-assign]
+    AnswerFile.put_answer = counted  # type: ignore[method-assign, assignment]
     main()
 
 

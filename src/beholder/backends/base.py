@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
+import msgspec
+
 from beholder.backends.money import Account, Price, SampleSeries, Usage
 from beholder.errors import ConfigError
 
 MOST_OF_PICTURE = 4000
-"""Tokens of one picture at most, where no price table says otherwise; for what must be paid."""
+"""Tokens of one picture at most, if no price table says otherwise; for what must be paid."""
 
 REFUSAL = "refusal"
 """How an answer finishes whose words are those in which the model refuses to give one."""
@@ -147,7 +149,8 @@ class Sample:
     Attributes:
         text: What the model said, without its reasoning where the server keeps that apart.
         finish: ``stop``, ``length``, ``content_filter``, ``refusal`` or what else the server said.
-        first: Log-probabilities of the likeliest first tokens, likeliest first; None if not told.
+        first: Log-probabilities of the likeliest first tokens, likeliest first; None if not
+            reported.
 
     Raises:
         ValueError: A text is none or cannot be written as UTF-8, or a log-probability is none.
@@ -174,7 +177,7 @@ class Answer:
     Attributes:
         samples: The drawn answers; broken ones cannot be made.
         model: The model as the server names it.
-        fingerprint: The server's configuration, where it tells.
+        fingerprint: The server's configuration, if reported.
         usage: Tokens.
         seconds: From sending to the last byte, waits and retries not counted.
         price_factor: Share of the list price that was charged (0.5 in batch mode).
@@ -221,18 +224,9 @@ class Answer:
             ValueError: It wrote no such text.
         """
         try:
-            fields = json.loads(text)
-            samples = tuple(
-                Sample(
-                    s["text"],
-                    s["finish"],
-                    None if s["first"] is None else tuple((t, p) for t, p in s["first"]),
-                )
-                for s in fields.pop("samples")
-            )
-            return cls(samples=samples, usage=Usage(**fields.pop("usage")), **fields)
-        except (KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ValueError(f"not a kept answer: {error!r}") from error
+            return msgspec.json.decode(text, type=cls)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise ValueError(f"not a kept answer: {error}") from error
 
 
 def _check_text(what: str, value: object) -> None:
@@ -261,10 +255,10 @@ class Capabilities:
     """What a served model can do.
 
     Attributes:
-        model: The model as the server names it; with revision where there is one.
-        top_logprobs: How many first-token log-probabilities it tells at most; 0 for none.
-        structure: How JSON answers are obtained; None while nobody asked.
-        images: Whether it takes pictures; None while nobody asked.
+        model: The model as the server names it; with revision if there is one.
+        top_logprobs: How many first-token log-probabilities it reports at most; 0 for none.
+        structure: How JSON answers are obtained; None until it is asked.
+        images: Whether it takes pictures; None until it is asked.
         thinking: Tokens added to each limit, for a model that thinks before it answers.
     """
 
@@ -315,7 +309,7 @@ class ServerFacts(Protocol):
         """Keep a text under a name, replacing what was there."""
 
     def doubt_fact(self, name: str) -> None:
-        """Have those who do not know a text yet find it out anew; here it stays as it is."""
+        """Have those who do not know a text yet find it out again; here it stays as it is."""
 
     def facts(self, prefix: str) -> dict[str, str]:
         """All texts whose names begin in one way, by name."""
@@ -345,7 +339,7 @@ class FactsInMemory:
         self._facts[name] = text
 
     def doubt_fact(self, name: str) -> None:
-        """Nobody takes facts from here."""
+        """Do nothing: no other process reads these facts."""
 
     def facts(self, prefix: str) -> dict[str, str]:
         """All texts whose names begin in one way, by name."""
@@ -413,10 +407,10 @@ class Backend(ABC):
         """How surprising each text is after the prompt and pictures.
 
         Raises:
-            ConfigError: This backend cannot tell; the message names those that can.
+            ConfigError: This backend cannot measure it; the message names those that can.
         """
         raise ConfigError(
-            f"{self.name} does not tell the probabilities of a given text; use hf:NAME (in this"
+            f"{self.name} does not return the probabilities of a given text; use hf:NAME (in this"
             " process) or a vLLM server (openai:NAME with its --base-url)"
         )
 
@@ -425,7 +419,7 @@ class Backend(ABC):
         return False
 
     def price(self) -> Price | None:
-        """What tokens cost, or None when nobody knows."""
+        """What tokens cost, or None if unknown."""
         return None
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:

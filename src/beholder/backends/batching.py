@@ -21,8 +21,8 @@ class Batcher(Generic[Q, A]):
     Args:
         answer: Answers a batch; runs in the thread. Gives the place of a question and its answer as
             soon as there is one, so that what is finished is kept when the rest is not. In place
-            of an answer it may give an exception, for that question alone. The event is set when
-            nobody waits any more (Ctrl-C): then it may end with questions unanswered.
+            of an answer it may give an exception, for that question alone. The event is set when no
+            caller waits any more (Ctrl-C): then it may end with questions unanswered.
         batch_size: Questions per batch at most.
         order: Sort key; questions that sort together go into one batch (equal length, or equal
             beginning).

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from pathlib import Path
 from typing import Any
 
 from beholder.errors import ItemError
@@ -29,7 +31,7 @@ def too_long(name: str, tokens: str, room: int | None, said: str = "") -> ItemEr
     Args:
         name: Whose room.
         tokens: How long prompt and answer are, in words.
-        room: Tokens that fit; None if nobody told.
+        room: Tokens that fit; None if unknown.
         said: The server's own words, if it was the server who refused.
     """
     takes = "fewer" if room is None else str(room)
@@ -41,7 +43,7 @@ def too_long(name: str, tokens: str, room: int | None, said: str = "") -> ItemEr
 
 
 def told_room(models: Any, model: str) -> int | None:
-    """Tokens that fit, as a server's list of models tells (vLLM's, SGLang's and others' do).
+    """Tokens that fit, from a server's list of models (vLLM, SGLang and others report it).
 
     Args:
         models: What the server answers when it is asked for its models.
@@ -53,3 +55,17 @@ def told_room(models: Any, model: str) -> int | None:
         return next((int(row[name]) for name in _ROOM if row.get(name)), None)
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError):
         return None
+
+
+def weights_digest(place: Path) -> str:
+    """Hash over the files of a model, weights and all: they are read to be loaded anyway.
+
+    Args:
+        place: A folder, of which the files in it count, or one file.
+    """
+    total = hashlib.sha256()
+    for path in sorted(p for p in place.iterdir() if p.is_file()) if place.is_dir() else [place]:
+        total.update(f"{path.name}:{path.stat().st_size}:".encode())
+        with path.open("rb") as data:
+            total.update(hashlib.file_digest(data, "sha256").digest())
+    return total.hexdigest()

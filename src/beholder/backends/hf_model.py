@@ -23,10 +23,9 @@ from beholder.backends.base import (
     Sample,
     Sampling,
 )
-from beholder.backends.context_window import too_long
+from beholder.backends.context_window import too_long, weights_digest
 from beholder.backends.hf_prefix import holds_positions, last_logits
 from beholder.backends.money import Usage
-from beholder.backends.weights import weights_digest
 from beholder.errors import ConfigError, ItemError
 
 MOST_LOGPROBS = 20
@@ -76,7 +75,7 @@ class HFModel:
 
     Attributes:
         batch_size: Texts per forward pass; halved where memory runs out.
-        stop: Set when nobody waits for the answers that are being written.
+        stop: Set when no caller waits for the answers that are being written.
     """
 
     def __init__(
@@ -109,7 +108,7 @@ class HFModel:
         self.model = loader.from_pretrained(name, **options).to(self.device).eval()
         text_config = config.get_text_config()
         self.context = int(getattr(text_config, "max_position_embeddings", 0) or 0)
-        self.tokenizer.padding_side = "left"  # generation goes on from the last token
+        self.tokenizer.padding_side = "left"  # generation continues from the last token
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
 
@@ -313,7 +312,7 @@ class HFModel:
         merged = Message("user", (messages[0].text + "\n\n", *messages[1].parts))
         return self.render((merged, *messages[2:]))
 
-    def _turn(self, message: Message) -> dict[str, Any]:
+    def _turn(self, message: Message) -> dict[str, object]:
         if self.processor is None:
             return {"role": message.role, "content": message.text}
         parts = [

@@ -1,7 +1,7 @@
 """The beginning that prompts have in common, computed once. Synchronous torch.
 
 Many questions about one text begin alike. Their beginning goes through the model once, and what
-follows it goes on from copies of its attention cache, padded on the right, which reaches no token
+follows it continues from copies of its attention cache, padded on the right, which reaches no token
 before it and so changes no number.
 """
 

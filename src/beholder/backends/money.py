@@ -1,13 +1,12 @@
 """What calls cost, and where spending stops.
 
-Prices stand in ``prices.json``, a file to edit: US dollars per million tokens. ``Budget`` refuses
+Prices are in ``prices.json``, a file to edit: US dollars per million tokens. ``Budget`` refuses
 the call that would pass the limit, before it is made.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -17,6 +16,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+import msgspec
+
 from beholder.errors import BudgetError, ConfigError
 
 
@@ -24,7 +25,7 @@ from beholder.errors import BudgetError, ConfigError
 class Usage:
     """Tokens of one answer. ``cached`` and ``image`` are parts of ``prompt``.
 
-    Where a server tells none, these are the most that there can have been.
+    If a server reports none, these are upper bounds.
 
     Raises:
         ValueError: A count is no whole number, or below 0.
@@ -58,7 +59,7 @@ class Price:
         input: Prompt tokens.
         output: Answer tokens.
         cached: Prompt tokens that the server had cached; as ``input`` when not given.
-        image: Tokens of one picture at most, of any size; None where nobody says.
+        image: Tokens of one picture at most, of any size; None if unknown.
     """
 
     input: float
@@ -72,6 +73,10 @@ class Price:
         fresh = usage.prompt - usage.cached
         total = fresh * self.input + usage.cached * cached + usage.completion * self.output
         return factor * total / 1e6
+
+
+class _PriceTable(msgspec.Struct):
+    models: dict[str, Price]
 
 
 def load_prices(path: Path | None = None) -> Mapping[str, Price]:
@@ -105,23 +110,12 @@ def _shipped() -> Mapping[str, Price]:
 
 def _read(text: str, path: str) -> dict[str, Price]:
     try:
-        models = json.loads(text)["models"]
-        return {name: _price(row) for name, row in models.items()}
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        return msgspec.json.decode(text, type=_PriceTable).models
+    except msgspec.MsgspecError as error:
         raise ConfigError(
-            f'{path} is not a price table ({error!r}); expected {{"models": {{"NAME":'
+            f'{path} is not a price table ({error}); expected {{"models": {{"NAME":'
             ' {"input": 2.0, "output": 8.0}}} in US dollars per million tokens'
         ) from error
-
-
-def _price(row: Mapping[str, float]) -> Price:
-    cached, image = row.get("cached"), row.get("image")
-    return Price(
-        float(row["input"]),
-        float(row["output"]),
-        None if cached is None else float(cached),
-        None if image is None else int(image),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +161,12 @@ class Budget:
     ) -> AsyncIterator[None]:
         """Hold the most that a call can cost while it runs; ``pay`` says what it did cost.
 
-        Near the limit a call waits until those under way have reported their cost. Calls go on in
-        the order in which they came, except that the further calls of a question that was begun go
-        first, and what they can cost is kept free until ``ends``.
+        Near the limit a call waits until those under way have reported their cost. Calls continue
+        in the order in which they came, except that the further calls of a question that was begun
+        go first, and what they can cost is kept free until ``ends``.
 
         Args:
-            most: US dollars that the call can cost at most, or None if nobody knows.
+            most: US dollars that the call can cost at most, or None if unknown.
             name: Of the model, for messages.
             drawing: The question that this call and further ones answer; None if it is the only
                 call.
@@ -193,7 +187,7 @@ class Budget:
             raise BudgetError(
                 f"the next call to {name} could cost {most:.4f} USD and pass --max-cost"
                 f" {self.max_cost:g} (spent {self.spent:.4f}); all answers so far are kept: start"
-                " the same command with a higher --max-cost to go on"
+                " the same command with a higher --max-cost to continue"
             )
         try:
             yield
@@ -299,8 +293,8 @@ class Account:
 
     Args:
         budget: What may be spent; no limit if None.
-        note: Keeps a cost that no kept answer tells: of calls that failed but may be charged, and
-            of those that found out what a server can do.
+        note: Records a cost that is in no stored answer: of calls that failed but may be charged,
+            and of those that found out what a server can do.
     """
 
     def __init__(

@@ -213,7 +213,7 @@ class OpenAI(Backend):
     async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
     ) -> list[Surprisal]:
-        """Exact perplexities where the server tells ``prompt_logprobs`` (vLLM)."""
+        """Exact perplexities, if the server returns ``prompt_logprobs`` (vLLM)."""
 
         async def ask(request: Request, dialect: Dialect) -> list[PromptToken | None]:
             def pay(_: object, used: Usage) -> None:
@@ -230,12 +230,12 @@ class OpenAI(Backend):
             raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
 
     def price(self) -> Price | None:
-        """List price of the served model; models on a server of one's own are in no table."""
+        """List price of the served model; models on your own server are in no table."""
         served = self._dialect.model if self._dialect else self.model
         return price_of(served, self._prices) or price_of(self.model, self._prices)
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
-        """See ``Backend.is_under_way``; a batch goes on at the server and is found again."""
+        """See ``Backend.is_under_way``; a batch continues at the server and is found again."""
         return self._caller.is_under_way(task)
 
     async def _is_noted(self, request: Request, dialect: Dialect) -> bool:
@@ -301,9 +301,9 @@ class OpenAI(Backend):
             request: What to ask.
             dialect: What the server understands.
             read: Reads the response, or raises ``CallFailed``.
-            pay: Pays for it, while what it could cost is still held: nobody else gets that before.
+            pay: Pays for it, while what it could cost is still held: no other call gets it before.
             further: Fields of the body beyond those of a chat.
-            known: Whether the model is known, and so its price must be where there is a limit.
+            known: Whether the model is known, and so its price must be if there is a limit.
         """
         body = self._body(request, dialect, further)
         most = self._most(request, dialect)
@@ -356,7 +356,7 @@ class OpenAI(Backend):
 
     def _body(
         self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         whole = {**to_body(self.model, request, dialect), **further, **self.extra}
         left_out = {name for name, value in self.extra.items() if value is None}
         return {name: value for name, value in whole.items() if name not in left_out}
@@ -370,7 +370,7 @@ class OpenAI(Backend):
         return None if price is None else price.cost(usage, factor)
 
     async def _room(self) -> int | None:
-        """Tokens that fit, where the server's list of models tells (vLLM, SGLang and others do)."""
+        """Tokens that fit, if the server's list of models has it (vLLM, SGLang and others)."""
         if self.context is None and not self._looked_for_room:
             self._looked_for_room = True
             # Without such a list, only the message is poorer.
@@ -397,7 +397,7 @@ class OpenAI(Backend):
         return dialect
 
     def _remembered(self, schema: bool, images: bool) -> Dialect | None:
-        """What was found out by anybody, if it is all that is asked for."""
+        """What any run found out, if it covers the question."""
         text = self._facts.get_fact(self._fact_name)
         kept = None if text is None else Dialect.from_json(text)
         self._dialect = self._dialect if kept is None else kept
@@ -422,7 +422,7 @@ def _complete(dialect: Dialect, schema: bool, images: bool) -> bool:
 
 
 def _with_usage(read: Callable[[object], T], data: object) -> tuple[T, Usage | None]:
-    """What is read in a response, and its tokens; whoever cannot read it is told them, too."""
+    """What is read in a response, and its tokens; the error has them, too, if it cannot be read."""
     told = read_usage(data)
     try:
         return read(data), told

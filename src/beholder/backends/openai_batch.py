@@ -81,8 +81,8 @@ class BatchQueue(Generic[T]):
         self._read = read
         self._quiet = quiet
         self._poll = poll
-        self._bodies: dict[str, dict[str, Any]] = {}
-        self._asked: dict[str, dict[str, Any]] = {}
+        self._bodies: dict[str, Mapping[str, object]] = {}
+        self._asked: dict[str, Mapping[str, object]] = {}
         self._waiting: dict[str, asyncio.Future[T]] = {}
         self._rows: dict[str, dict[str, Any]] = {}  # arrived, and not asked for yet
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -92,7 +92,7 @@ class BatchQueue(Generic[T]):
             for name, text in facts.facts(self._prefix).items()
         }
 
-    async def ask(self, body: dict[str, Any], replicate: int = 0) -> T:
+    async def ask(self, body: Mapping[str, object], replicate: int = 0) -> T:
         """What was read in the response to one body.
 
         Args:
@@ -125,13 +125,13 @@ class BatchQueue(Generic[T]):
                 self._waiting.pop(request_id, None)
                 self._asked.pop(request_id, None)
 
-    def knows(self, body: dict[str, Any], replicate: int) -> bool:
+    def knows(self, body: Mapping[str, object], replicate: int) -> bool:
         """Whether a body is in a batch that was sent."""
         request_id = _request_id(body, replicate)
         return any(request_id in noted.ids for noted in self._noted.values())
 
     def stop(self) -> None:
-        """Stop following batches; they go on at the server and are found again later."""
+        """Stop following batches; they continue at the server and are found again later."""
         if self._timer is not None:
             self._timer.cancel()
         for task in self._tasks.values():
@@ -234,7 +234,7 @@ class BatchQueue(Generic[T]):
                 )
             await asyncio.sleep(self._poll)
 
-    def _deliver(self, request_id: str, row: dict[str, Any]) -> None:
+    def _deliver(self, request_id: str, row: Mapping[str, Any]) -> None:
         response = row.get("response")
         told = response if isinstance(response, dict) else {}
         status = told.get("status_code")
@@ -294,7 +294,7 @@ class _Noted:
     """What is noted of a batch.
 
     Attributes:
-        batch: Its id at the server; None before the server told.
+        batch: Its id at the server; None until the server reports it.
         ids: The requests in it that are or will be answered, in order.
     """
 
@@ -419,11 +419,11 @@ class OpenAIBatches:
 
     async def _read(
         self, field: str, method: str, path: str, *, kind: type = str, **parts: Any
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, Any]:
         """A JSON object in which a field is what it must be."""
         found = await self._http.read(method, path, **parts)
         if not isinstance(found, dict) or not isinstance(found.get(field), kind):
-            raise CallFailed(f"the server's answer to {path} tells no {field}")
+            raise CallFailed(f"the server's answer to {path} has no {field}")
         return found
 
 

@@ -55,7 +55,7 @@ class Connection:
     Args:
         name: Whose address, for messages.
         base_url: Address up to ``/v1``. A name and password in it go into a header of each request
-            instead of any key, and stand in no address that is requested: addresses are logged.
+            instead of any key, and are in no address that is requested: addresses are logged.
         key_env: Environment variable that holds the key; None takes ``OPENAI_API_KEY`` for
             OpenAI's own address and sends no key to any other.
         timeout: Seconds for one request.
@@ -150,7 +150,7 @@ class Connection:
         return body
 
     def _redirected(self, response: httpx2.Response) -> Exception:
-        """No redirect is followed: it would carry the texts to an address that nobody named."""
+        """No redirect is followed: it would carry the texts to an address that you did not name."""
         where = self._redacted(response.headers["location"].rpartition("@")[2])
         if self._reached:
             return TransientError(  # not tried again at once: a redirect does not pass by itself
@@ -191,7 +191,7 @@ class Connection:
         status = code if isinstance(code, int) and 400 <= code <= 599 else 502
         failure = self._failure(status, {}, json.dumps({"error": error}).encode())
         if isinstance(failure, CallFailed):
-            failure.charged = True  # nobody told whether it is
+            failure.charged = True  # the server does not say whether it is
         return failure
 
     def _refused_key(self) -> str:
@@ -200,7 +200,7 @@ class Connection:
         if self.key_env:
             return f"refused the key in {self.key_env}"
         return (
-            "wants a key, and none is sent to an address of one's own unless its variable is named:"
+            "needs a key, and none is sent to your own server unless you name its variable:"
             " key_env='NAME'"
         )
 
@@ -285,7 +285,7 @@ async def _read(response: httpx2.Response, most: int) -> bytes:
 
 
 def _masked(value: Any, secrets: Sequence[str]) -> Any:
-    """A JSON value in which no secret is told."""
+    """A JSON value without secrets."""
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, "[key]")

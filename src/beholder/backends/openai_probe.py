@@ -36,7 +36,7 @@ class Forbidden(ConfigError):
 THINKING_TOKENS = 8192
 """Room for thinking on top of each limit, for models that think before they answer."""
 
-# Nobody guesses it: a server that ignores the schema is found out.
+# It is not guessed: a server that ignores the schema is found out.
 _FIELD, _NUMBER = "k7", 417
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -72,7 +72,7 @@ _LESS = ((True, 5), (True, 0), (False, 20), (False, 0))
 
 
 async def probe_model(model: str, ask: Ask) -> Dialect:
-    """Name of the served model, parameters it takes, and how grades can be had from it.
+    """Name of the served model, parameters it takes, and how to get grades from it.
 
     Raises:
         ConfigError: The server takes no plain question in any form we know.
@@ -133,7 +133,7 @@ def _without(dialect: Dialect, complaint: str) -> Dialect | None:
 async def probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
     """Whether several answers come at once, and whether drawn ones are copies of one.
 
-    Where no log-probabilities are told, grades are means of drawn answers; copies are no more than
+    Without log-probabilities, grades are means of drawn answers; copies are no more than
     the one answer, and paid once.
     """
     question = Message("user", ("Write any word and any number of five digits, nothing else.",))
@@ -241,7 +241,7 @@ async def probe_images(dialect: Dialect, ask: Ask) -> bool:
 
 
 async def _must_work(dialect: Dialect, ask: Ask) -> None:
-    """Tell a server that is in trouble from one that breaks down at what it does not know."""
+    """Distinguish a server in trouble from one that breaks down at what it does not know."""
     request = Request((Message("user", ("Reply with: ready",)),), Sampling(max_tokens=16))
     try:
         await ask(request, dialect)

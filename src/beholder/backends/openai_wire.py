@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import msgspec
 
 from beholder.backends.base import (
     REFUSAL,
@@ -24,9 +25,33 @@ from beholder.backends.money import Usage
 TOOL = "answer"
 
 
+class TextPart(TypedDict):
+    """A text in a turn."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ImagePart(TypedDict):
+    """A picture in a turn: ``url`` and ``detail``."""
+
+    type: Literal["image_url"]
+    image_url: dict[str, str]
+
+
+Part: TypeAlias = TextPart | ImagePart
+
+
+class WireMessage(TypedDict):
+    """One turn of a chat, as the protocol writes it."""
+
+    role: str
+    content: str | list[Part]
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect(Capabilities):
-    """What a server understands, beyond what every backend tells.
+    """What a server understands, beyond what every backend reports.
 
     Attributes:
         token_field: The name of the limit on answer tokens.
@@ -34,7 +59,7 @@ class Dialect(Capabilities):
         seed: Whether a seed may be sent.
         system: Whether the chat template knows a system message.
         many: Whether several answers come when several are asked for.
-        copies: Whether drawn answers are copies of one; None while nobody asked.
+        copies: Whether drawn answers are copies of one; None until it is asked.
         bounds: Whether a schema may bound the length of its lists and texts.
     """
 
@@ -74,19 +99,13 @@ class Dialect(Capabilities):
     def from_json(cls, text: str) -> Dialect | None:
         """What was kept as the JSON of all fields; None if it is anything else."""
         try:
-            found = json.loads(text)
-            dialect = cls(**found)
-        except (ValueError, TypeError, RecursionError):
+            dialect = msgspec.json.decode(text, type=cls)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             return None
-        usual = cls("model", 0, "schema", True, 0, copies=True)
-        same = all(
-            value is None or type(value) is type(getattr(usual, name))
-            for name, value in found.items()
-        )
-        return dialect if same and dialect.model else None
+        return dialect if dialect.model else None
 
 
-def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
+def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]:
     """The JSON body of a chat completion.
 
     Args:
@@ -97,8 +116,10 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
     sampling = request.sampling
     messages = [to_message(m) for m in request.messages]
     if not dialect.system:
-        messages = _merged([{**m, "role": _plain_role(m["role"])} for m in messages])
-    body: dict[str, Any] = {
+        messages = _merged(
+            [{"role": _plain_role(m["role"]), "content": m["content"]} for m in messages]
+        )
+    body: dict[str, object] = {
         "model": model,
         "messages": messages,
         dialect.token_field: sampling.max_tokens + dialect.thinking,
@@ -118,7 +139,7 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
     return body
 
 
-def _add_schema(body: dict[str, Any], schema: Mapping[str, Any], dialect: Dialect) -> None:
+def _add_schema(body: dict[str, object], schema: Mapping[str, Any], dialect: Dialect) -> None:
     """Hold the answer to a schema; the prompt says its shape in words, too, whatever the server."""
     told = dict(schema) if dialect.bounds else _without_bounds(schema)
     if dialect.structure == "schema":
@@ -137,7 +158,7 @@ def _add_schema(body: dict[str, Any], schema: Mapping[str, Any], dialect: Dialec
         body["tool_choice"] = {"type": "function", "function": {"name": TOOL}}
 
 
-def _without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _without_bounds(schema: Mapping[str, Any]) -> dict[str, object]:
     """The schema with lists and texts of any length."""
     kept = {k: v for k, v in schema.items() if k not in ("minItems", "maxItems", "maxLength")}
     if "properties" in kept:
@@ -148,9 +169,9 @@ def _without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _merged(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Consecutive turns of one role joined: many chat templates insist on taking turns."""
-    merged: list[dict[str, Any]] = []
+def _merged(messages: list[WireMessage]) -> list[WireMessage]:
+    """Consecutive turns of one role joined: many chat templates insist on alternating roles."""
+    merged: list[WireMessage] = []
     for message in messages:
         if merged and merged[-1]["role"] == message["role"]:
             parts = _parts(merged[-1]["content"]) + _parts(message["content"])
@@ -164,19 +185,18 @@ def _plain_role(role: str) -> str:
     return "user" if role == "system" else role
 
 
-def _parts(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _parts(content: str | list[Part]) -> list[Part]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _simplest(parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    if all(part["type"] == "text" for part in parts):
-        return "\n\n".join(part["text"] for part in parts)
-    return parts
+def _simplest(parts: list[Part]) -> str | list[Part]:
+    texts = [part["text"] for part in parts if part["type"] == "text"]
+    return "\n\n".join(texts) if len(texts) == len(parts) else parts
 
 
-def to_message(message: Message) -> dict[str, Any]:
+def to_message(message: Message) -> WireMessage:
     """One turn as the protocol writes it."""
-    parts = [
+    parts: list[Part] = [
         {"type": "text", "text": part}
         if isinstance(part, str)
         else {"type": "image_url", "image_url": {"url": data_url(part), "detail": "high"}}
@@ -197,9 +217,9 @@ class Completion:
     Attributes:
         samples: The answers in it, at least one.
         model: The model as the server names it, where it does.
-        fingerprint: The server's configuration, where it tells.
+        fingerprint: The server's configuration, if reported.
         thought: Whether it says that the model thought before it answered.
-        prompt_tokens: Tokens of the prompt, where it tells.
+        prompt_tokens: Tokens of the prompt, if reported.
     """
 
     samples: tuple[Sample, ...]
@@ -241,7 +261,7 @@ def _told(data: Mapping[str, Any]) -> str | None:
         return None
 
 
-def _read_choice(choice: dict[str, Any]) -> Sample:
+def _read_choice(choice: Mapping[str, Any]) -> Sample:
     message = choice["message"]
     calls = message.get("tool_calls") or []
     text = calls[0]["function"]["arguments"] if calls else _text(message.get("content"))
@@ -261,8 +281,8 @@ def _text(content: Any) -> Any:
     return "".join(part["text"] for part in content if part["type"] in ("text", "output_text"))
 
 
-def _thought(choice: dict[str, Any]) -> bool:
-    """Whether thoughts stand beside the answer, under one of the names that servers give them."""
+def _thought(choice: Mapping[str, Any]) -> bool:
+    """Whether the message has thoughts beside the answer, under any known name."""
     message = choice["message"]
     parts = message.get("content")
     kinds = [part["type"] for part in parts] if isinstance(parts, list) else []
@@ -271,13 +291,13 @@ def _thought(choice: dict[str, Any]) -> bool:
 
 
 def _counts_thoughts(data: Any) -> bool:
-    """Whether tokens of thoughts are told, where the thoughts themselves are kept back."""
+    """Whether tokens of thoughts are counted, if the thoughts themselves are withheld."""
     usage = data.get("usage")
     details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
     return isinstance(details, dict) and bool(details.get("reasoning_tokens"))
 
 
-def _read_first(logprobs: dict[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
+def _read_first(logprobs: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
     content = (logprobs or {}).get("content")
     if not content:
         return None
@@ -286,7 +306,7 @@ def _read_first(logprobs: dict[str, Any] | None) -> tuple[tuple[str, float], ...
 
 
 def read_usage(data: object) -> Usage | None:
-    """The tokens of a response, or None where they are not told or make no sense."""
+    """The tokens of a response, or None if they are missing or make no sense."""
     usage = data.get("usage") if isinstance(data, dict) else None
     if not isinstance(usage, dict) or not usage.get("prompt_tokens"):
         return None

@@ -1,6 +1,6 @@
 """Surprisal of a given text through a vLLM server's ``prompt_logprobs``.
 
-The text is sent as the beginning of the model's own answer. The server then tells the
+The text is sent as the beginning of the model's own answer. The server then returns the
 log-probability of every prompt token; those of the text are the last ones. How many tokens stand
 before them is learned by sending the prompt alone.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from beholder.backends.base import Image, Message, Request, Sampling, Surprisal
 from beholder.backends.calls import CallFailed
@@ -29,7 +29,7 @@ async def perplexities(
     """Surprisal of each text as the continuation of the prompt.
 
     Raises:
-        ConfigError: The server does not tell ``prompt_logprobs``.
+        ConfigError: The server does not return ``prompt_logprobs``.
     """
     question = Message("user", (*images, prompt))
     dialect = Dialect(model=model)
@@ -45,25 +45,25 @@ async def perplexities(
             raise merged_tokens(model, text)
         rows = told[len(before) :]
         if not rows or None in rows:
-            raise ItemError(f"{model} told no log-probabilities for the text's tokens")
+            raise ItemError(f"{model} returned no log-probabilities for the text's tokens")
         nll = -sum(row[1] for row in rows if row is not None)
         return Surprisal(nll, len(rows), len(text))
 
     return list(await asyncio.gather(*(one(text) for text in texts)))
 
 
-def fields(request: Request) -> dict[str, Any]:
+def fields(request: Request) -> dict[str, object]:
     """What a body has beyond that of a chat."""
     continues = request.messages[-1].role == "assistant"
     return {
-        "prompt_logprobs": 0,  # 0 others: only the token that stands there
+        "prompt_logprobs": 0,  # 0 others: only the token itself
         "add_generation_prompt": not continues,
         "continue_final_message": continues,
     }
 
 
 def merged_tokens(name: str, text: str) -> ItemError:
-    """The failure of a text that cannot be told apart from the prompt before it."""
+    """The failure of a text whose tokens cannot be separated from the prompt."""
     return ItemError(
         f"{name} makes one token of the end of the prompt and the beginning of the text"
         f" {text[:20]!r}, so the text has no tokens of its own; texts that begin with blanks or"
@@ -72,9 +72,9 @@ def merged_tokens(name: str, text: str) -> ItemError:
 
 
 def tells_none(model: object) -> ConfigError:
-    """The error of a server that does not tell the probabilities of a prompt's tokens."""
+    """The error of a server that does not return the probabilities of a prompt's tokens."""
     return ConfigError(
-        f"the server of {model} does not tell prompt_logprobs, which perplexity needs; use a vLLM"
+        f"the server of {model} does not return prompt_logprobs, which perplexity needs; use a vLLM"
         " server, or hf:NAME in this process"
     )
 
@@ -83,8 +83,8 @@ def read_logprobs(data: object) -> list[PromptToken | None]:
     """The tokens of a prompt in a response; None for the first, as nothing precedes.
 
     Raises:
-        ConfigError: The server tells none.
-        CallFailed: What it tells cannot be read.
+        ConfigError: The server returns none.
+        CallFailed: Its answer cannot be read.
     """
     if not isinstance(data, dict):
         raise CallFailed("the server's answer is not a JSON object")

@@ -28,10 +28,10 @@ class Scripted(Backend):
 
     Args:
         answer: Takes the request; gives the text, a whole ``Answer``, or raises. As a path: a JSONL
-            file of ``{"contains": "...", "answer": "..."}``; the first rule whose text stands
-            in the request answers, and ``answer`` may be a text or any JSON value.
+            file of ``{"contains": "...", "answer": "..."}``; the first rule whose text is in the
+            request answers, and ``answer`` may be a text or any JSON value.
         model: Name of the model it plays.
-        top_logprobs: First-token log-probabilities it tells at most.
+        top_logprobs: First-token log-probabilities it reports at most.
         images: Whether it takes pictures.
 
     Attributes:
@@ -91,7 +91,7 @@ def _rules(path: Path) -> Callable[[Request], str]:
 
 
 class Replay(Backend):
-    """Answers from a file that ``beholder cache export`` wrote; asks nobody.
+    """Answers from a file that ``beholder cache export`` wrote; sends no requests.
 
     Args:
         path: JSONL with ``request`` (digest) and ``answer`` per row.

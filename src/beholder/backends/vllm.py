@@ -29,11 +29,10 @@ from beholder.backends.base import (
     options_digest,
 )
 from beholder.backends.batching import Batcher, beginning
-from beholder.backends.context_window import SAYS_TOO_LONG, too_long
+from beholder.backends.context_window import SAYS_TOO_LONG, too_long, weights_digest
 from beholder.backends.money import Price, Usage
-from beholder.backends.openai_wire import to_message
+from beholder.backends.openai_wire import WireMessage, to_message
 from beholder.backends.prompt_logprobs import merged_tokens
-from beholder.backends.weights import weights_digest
 from beholder.errors import ConfigError, ItemError
 from beholder.optional import require
 
@@ -46,7 +45,7 @@ class VLLM(Backend):
     Args:
         model: Name on a hub, or a folder.
         revision: Commit or tag on the hub; without one, answers are kept under whatever the hub
-            has, so that those of weights that were changed there are not told apart.
+            has, so that those of weights that were changed there are not distinguished.
         images: Whether to use it as a vision-language model.
         thinking: Passed to the chat template as ``enable_thinking``; None passes nothing.
         batch_size: Requests handed to the engine at once; it schedules them itself.
@@ -94,7 +93,7 @@ class VLLM(Backend):
         self._batcher: Batcher[Request, Any] = Batcher(self._answer, batch_size, beginning)
 
     async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
-        """What the engine offers. A model in files of one's own is named by what stands in them."""
+        """What the engine offers. A model in your own files is named by what is in them."""
         return self._able
 
     @cached_property
@@ -203,7 +202,7 @@ def _outputs(
         yield from enumerate(llm.chat(turns, params, use_tqdm=False, **options))
         return
     added = llm.enqueue_chat(turns, params, use_tqdm=False, **options)
-    # The engine marks the names that it gives back, and tells and takes them without the mark.
+    # The engine marks the names that it gives back, and reports and takes them without the mark.
     places = {name.partition("-")[0]: place for place, name in enumerate(added)}
     try:
         while places and not stop.is_set():
@@ -214,7 +213,7 @@ def _outputs(
         llm.llm_engine.abort_request(list(places))
 
 
-def conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def conversation(messages: Sequence[Message]) -> list[WireMessage]:
     """Messages as the engine takes them; pictures as data URLs."""
     return [to_message(message) for message in messages]
 
@@ -237,7 +236,7 @@ def sampling_params(vllm: Any, request: Request) -> Any:
     return vllm.SamplingParams(**options)
 
 
-def _compact_json(vllm: Any) -> dict[str, Any]:
+def _compact_json(vllm: Any) -> dict[str, object]:
     """No free white space in guided JSON: small models lose themselves in it."""
     if not _has_structured_outputs(vllm):
         return {}
@@ -251,7 +250,7 @@ def _has_structured_outputs(vllm: Any) -> bool:
     return hasattr(vllm.sampling_params, "StructuredOutputsParams")
 
 
-def _guided(vllm: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _guided(vllm: Any, schema: Mapping[str, Any]) -> dict[str, object]:
     """Schema-guided decoding: its name changed between versions."""
     kinds = vllm.sampling_params
     if _has_structured_outputs(vllm):

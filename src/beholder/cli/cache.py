@@ -39,12 +39,12 @@ def stats(*, place: Place = None) -> None:
     table = Table("model", "operation", "answers", "prompt tokens", "answer tokens", "USD")
     for row in file.stats():
         table.add_row(
-            cell(row["model"]),
-            row["operation"],
-            f"{row['n_answers']:,}",
-            f"{row['prompt_tokens'] or 0:,}",
-            f"{row['completion_tokens'] or 0:,}",
-            f"{row['cost']:.4f}",
+            cell(row.model),
+            row.operation,
+            f"{row.n_answers:,}",
+            f"{row.prompt_tokens or 0:,}",
+            f"{row.completion_tokens or 0:,}",
+            f"{row.cost:.4f}",
         )
     tell_tables(table)
     tell(f"{file.name}: {file.size() / 1e6:.1f} MB")
@@ -62,7 +62,7 @@ def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> Non
         run: Export the answers of this run instead of the cache.
     """
     from beholder.judges import AnswerFile
-    from beholder.judges.export import export_answers
+    from beholder.judges.answers import export_answers
     from beholder.run.store_file import FILE_NAME
 
     if run is not None and not (run / FILE_NAME).is_file():
@@ -93,7 +93,7 @@ def verify(*, place: Place = None) -> None:
     Example: `beholder cache verify`
     """
     file = _opened(place)
-    n_before = sum(row["n_answers"] for row in file.stats())
+    n_before = sum(row.n_answers for row in file.stats())
     n_read = sum(1 for _ in file.records())
     tell(f"{n_read} answers of {file.name} can be read, {n_before - n_read} were removed")
     file.close()

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import TYPE_CHECKING, Any
+
 from beholder.terminal.printing import tell, tell_tables
+
+if TYPE_CHECKING:
+    from beholder.metrics.base import Metric, ValueInfo
 
 
 def metrics() -> None:
@@ -13,7 +19,6 @@ def metrics() -> None:
     from rich.table import Table
 
     from beholder.metrics import METRICS
-    from beholder.metrics.describe import first_line
 
     table = Table("metric", "what", "values")
     for name in METRICS.names():
@@ -34,7 +39,6 @@ def show(name: str, /) -> None:
 
     from beholder.judges.templates import Templates
     from beholder.metrics import METRICS
-    from beholder.metrics.describe import describe
 
     prompts = Templates()
     if name in prompts.names() and name not in METRICS.names():
@@ -44,3 +48,43 @@ def show(name: str, /) -> None:
             tell(f"\n[{section}]\n{text}")
         return
     tell_tables(Markdown(describe(METRICS.get(name))))
+
+
+def first_line(cls: type[Metric[Any]]) -> str:
+    """The first line of a metric's docstring."""
+    return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+
+def describe(cls: type[Metric[Any]]) -> str:
+    """A metric in Markdown: what it is, its values, its parameters, its signature."""
+    from beholder.metrics.params import REQUIRED, choices, full_name, params
+
+    lines = [f"# {full_name(cls.registered_name, cls)}", "", inspect.getdoc(cls) or "", ""]
+    lines += [
+        f"Needs of each item: {', '.join(['candidate', *sorted(cls.required_fields)])}.",
+        "",
+    ]
+    lines += [f"Takes of each item: {cls.bounds}.", ""]
+    if cls.operations:
+        named = ", ".join(f"`{name}`" for name in cls.operations)
+        lines += [f"Asks a judge: {named} (`beholder show OPERATION` prints the prompt).", ""]
+    lines += ["## Values", ""]
+    lines += ["| name | what | range | better |", "|---|---|---|---|"]
+    lines += [_value_row(value) for value in cls.values]
+    if cls.corpus_values:
+        lines += ["", "Of the whole data set, from summed counts:", ""]
+        lines += [f"- `{v.name}`: {v.help}" for v in cls.corpus_values]
+    lines += ["", "## Parameters", "", "| name | default | what |", "|---|---|---|"]
+    known = choices(cls)
+    for p in params(cls):
+        default = "required" if p.default is REQUIRED else f"`{p.default!r}`"
+        listed = f" (one of {', '.join(map(str, known[p.name]))})" if p.name in known else ""
+        lines.append(f"| {p.name} | {default} | {p.metadata['help']}{listed} |")
+    example = cls(**{p.name: p.name.upper() for p in params(cls) if p.default is REQUIRED})
+    lines += ["", f"Signature: `{example.signature()}`", ""]
+    return "\n".join(lines)
+
+
+def _value_row(value: ValueInfo) -> str:
+    better = {True: "high", False: "low", None: "neither"}[value.higher_is_better]
+    return f"| {value.name} | {value.help} | {value.low:g} to {value.high:g} | {better} |"

@@ -68,7 +68,7 @@ def renamed(
         )
 
 
-def _gathered(row: dict[str, Any], name: str, number: int) -> dict[str, Any] | DataError:
+def _gathered(row: dict[str, object], name: str, number: int) -> dict[str, object] | DataError:
     numbered: dict[int, str] = {}
     for column in row:
         match = _NUMBERED.match(column)

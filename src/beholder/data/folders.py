@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from beholder.data.lines import too_long
-from beholder.data.packed import MAX_ROW_BYTES
+from beholder.data.lines import MAX_ROW_BYTES, too_long
 from beholder.errors import ConfigError, DataError
 from beholder.files import check_name
 from beholder.media import video
@@ -37,7 +36,7 @@ def pictures_below(folder: Path) -> list[str]:
 
 
 def unnamed(file: str, folder: str, number: int) -> DataError | None:
-    """What is wrong with the name of a file, in place of its row; None where nothing is."""
+    """What is wrong with the name of a file, in place of its row; None if it is correct."""
     try:
         check_name(file)
     except ConfigError as error:
@@ -58,7 +57,7 @@ def _below(folder: Path, endings: frozenset[str]) -> list[str]:
     )
 
 
-def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
+def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, object] | DataError]]:
     """A row per picture, by name: its path as id and image, the text beside it as candidate.
 
     A picture without a text is a row without a candidate.

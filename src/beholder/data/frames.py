@@ -96,7 +96,7 @@ def with_exif_dates(frames: Sequence[Frame], root: Path) -> list[Frame]:
     """The frames with the EXIF dates of their pictures, if none of them has a date of its own.
 
     Beside given dates EXIF is left alone: scans of old photographs carry the date of the scan. A
-    picture that cannot be read stays undated; its failure is told where it is used.
+    picture that cannot be read stays undated; its failure is reported where it is used.
     """
     if any(frame.date is not None for frame in frames):
         return list(frames)
@@ -113,7 +113,7 @@ def _exif_date(frame: Frame, root: Path) -> PartialDate | None:
         return None
 
 
-def frame_row(frame: Frame) -> dict[str, Any]:
+def frame_row(frame: Frame) -> dict[str, object]:
     """The row of a frame; ``read_frames`` gives the same frame back."""
     fields = {
         "id": frame.id,
@@ -131,7 +131,7 @@ def frame_from_row(row: object, *, media_root: Path | None = None) -> Frame:
     return _frame(row, year=None, media_root=media_root)
 
 
-def storyline_row(storyline: Storyline) -> dict[str, Any]:
+def storyline_row(storyline: Storyline) -> dict[str, object]:
     """The row of a storyline, frames written out."""
     row: dict[str, Any] = {"id": storyline.id, "source": storyline.source}
     if storyline.group:

@@ -11,7 +11,7 @@ from beholder.errors import DataError
 _KEYS = ("id", "image_id")
 
 
-def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, dict[str, Any]]:
+def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, dict[str, object]]:
     """Rows of references by id: several rows of one id add up.
 
     A row's own references count, else its candidate: a data set of texts can be the reference of

@@ -29,7 +29,7 @@ class MarkProtocol:
         part: What is marked or not, in the plural, for people.
         parts: Places of the parts of a text of an item.
         several: Which score a part takes that several units of a metric touch.
-        runs: Whether runs of parts are held against the marked spans.
+        runs: Whether runs of parts are compared with the marked spans.
         per_text: Whether the published figures are means over texts.
     """
 

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from beholder.data.columns import check_mapped, renamed
-from beholder.data.film import with_frames
 from beholder.data.folders import folder_of
 from beholder.data.joined import references_by_id, with_references
 from beholder.data.lines import Row
 from beholder.data.row import ALIASES, RowError, check_text, from_row
-from beholder.data.sources import read_rows
-from beholder.data.transcripts import from_transcript
+from beholder.data.sources import read_rows, with_frames
 from beholder.errors import DataError
 from beholder.options import DataOptions
 from beholder.records import Item
@@ -45,7 +43,7 @@ def read_items(
             pyarrow.
         taken: Which column holds a field, where references lie, where pictures may lie. The limit
             is the reader's matter.
-        textless: A row may lack the candidate, which is then empty.
+        textless: A row may have no candidate, which is then empty.
 
     Yields:
         An Item per good row, a DataError (not raised) per bad one, in file order.
@@ -144,8 +142,8 @@ def good_rows(
         name: What messages call the data.
 
     Raises:
-        DataError: Rows are wrong and may not be skipped (all are told at once, up to a number), or
-            none is good.
+        DataError: Rows are wrong and may not be skipped (all are reported at once, up to a number),
+            or none is good.
     """
     n_good = 0
     whole = False
@@ -194,3 +192,56 @@ def _all_bad(errors: list[DataError], n_read: int, whole: bool) -> DataError:
         lines.append("fix these rows, or skip them with --skip-bad-rows")
     reason = "\n".join([first.reason, *lines])
     return DataError(first.path, reason, line=first.line, field=first.field)
+
+
+_SPEAKER = ("gender", "state", "district")
+
+
+def from_transcript(row: object) -> object:
+    """A row of a published form as one of ours; any other row as it is.
+
+    Raises:
+        RowError: The utterance was not transcribed.
+    """
+    if not isinstance(row, Mapping):
+        return row
+    if {"referenceImage", "transcript"} <= set(row):
+        return _vaani(row)
+    if {"uttid", "asr_text", "image"} <= set(row):
+        return _places(row)
+    return row
+
+
+def _vaani(row: Mapping[str, Any]) -> dict[str, object]:
+    rest = {
+        key: value
+        for key, value in row.items()
+        if key not in ("audio", "transcript", "referenceImage", "language", "speakerID", *_SPEAKER)
+        and value is not None
+    }
+    group = {"dataset": "Vaani", "language": row.get("language"), "speaker": row.get("speakerID")}
+    group |= {name: row.get(name) for name in _SPEAKER}
+    return {
+        **rest,
+        "references": [_said(row["transcript"], "transcript")],
+        "images": [row["referenceImage"]],
+        "group": {name: value for name, value in group.items() if value},
+    }
+
+
+def _places(row: Mapping[str, Any]) -> dict[str, object]:
+    rest = {k: v for k, v in row.items() if k not in ("uttid", "asr_text", "image", "speaker")}
+    group = {"dataset": "Places", "speaker": row.get("speaker")}
+    return {
+        **rest,
+        "id": row["uttid"],
+        "references": [_said(row["asr_text"], "asr_text")],
+        "images": [row["image"]],
+        "group": {name: value for name, value in group.items() if value},
+    }
+
+
+def _said(text: object, field: str) -> object:
+    if text is None or (isinstance(text, str) and not text.strip()):
+        raise RowError("the utterance was not transcribed", field)
+    return text

@@ -42,7 +42,7 @@ def read_reviews(
             standard input; or a folder whose ``.parquet`` files are read in order of their names.
         language: Language of rows that name none.
         media_root: Folder that absolute paths of images may point into; None refuses them all.
-        unpack: Folder into which pictures that stand in a table itself are written, under names
+        unpack: Folder into which pictures that are in a table itself are written, under names
             made from their bytes; None leaves such pictures out.
 
     Yields:
@@ -117,7 +117,7 @@ def reviews_from_row(
     )
 
 
-def reviews_row(reviews: Reviews) -> dict[str, Any]:
+def reviews_row(reviews: Reviews) -> dict[str, object]:
     """The row of ranked texts in our own form; ``read_reviews`` gives the same record back."""
     row: dict[str, Any] = {
         "id": reviews.id,
@@ -132,7 +132,7 @@ def reviews_row(reviews: Reviews) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value}
 
 
-def _published(row: Mapping[str, Any]) -> dict[str, Any]:
+def _published(row: Mapping[str, Any]) -> dict[str, object]:
     """A row of the published form as one of ours."""
     numbers = sorted(int(m[1]) for m in map(_SENTENCE.fullmatch, row) if m)
     if not numbers:
@@ -161,7 +161,7 @@ def _published(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_picture(row: object, unpack: Path | None) -> object:
-    """The row with the name of a file in place of a picture that stands in the table."""
+    """The row with the name of a file in place of a picture that is in the table."""
     if not isinstance(row, Mapping):
         return row
     for column in _PICTURES:

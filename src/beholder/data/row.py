@@ -98,7 +98,7 @@ def columns_of(row: Iterable[Any]) -> str:
     return f"there are: {', '.join(names[:_NAMED])}{more}"
 
 
-def to_row(item: Item) -> dict[str, Any]:
+def to_row(item: Item) -> dict[str, object]:
     """The row of an item; ``from_row`` gives the same item back."""
     row = {field.name: getattr(item, field.name) for field in fields(item)}
     return {key: value for key, value in row.items() if value or key in ("id", "candidate")}
@@ -112,7 +112,7 @@ def item_from_row(row: Mapping[str, Any]) -> Item:
     return Item(**given)
 
 
-def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, Any]:
+def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
     """A row with its fields under their own names; RowError if two aliases name one field."""
     named = {str(key): value for key, value in row.items()}
     for field, aliases in ALIASES.items():
@@ -223,7 +223,7 @@ def _leads_into(folder: Path, text: str) -> bool:
         raise RowError(f"{text!r} is no path ({error})") from error
 
 
-def _mapping(value: object) -> dict[str, Any]:
+def _mapping(value: object) -> dict[str, object]:
     if not isinstance(value, Mapping):
         raise RowError(f"expected an object of named values, got {shorten(value)}")
     found = {}

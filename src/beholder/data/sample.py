@@ -1,6 +1,6 @@
 """Designs of studies: which pictures are drawn, for which set, and who annotates them.
 
-Pictures are drawn, not rows: all rows of a picture go together. A draw hangs on the seed and on
+Pictures are drawn, not rows: all rows of a picture go together. A draw depends on the seed and on
 what is drawn, not on the order of the rows, and a larger draw holds the smaller one of its seed.
 """
 
@@ -42,15 +42,15 @@ A = TypeVar("A", bound=Assignable)
 def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
     """The rows of the drawn pictures, in the order of the data.
 
-    A picture stands in one set alone: the random set is drawn first, from all pictures, the
-    categories from the rest. Its category before stands in ``meta`` under the column's name.
+    A picture is in one set alone: the random set is drawn first, from all pictures, the
+    categories from the rest. Its category before is in ``meta`` under the column's name.
 
     Args:
         items: The rows.
         design: What is drawn.
 
     Raises:
-        ConfigError: Nothing is asked for, or there are not enough pictures, no category, or no
+        ConfigError: Nothing is requested, or there are not enough pictures, no category, or no
             ratings; says how many.
     """
     if design.n is None and design.per_category is None and design.rated is None:
@@ -95,8 +95,8 @@ def assign(
         annotators: How many there are.
         overlap: How many see each picture; all of them where it is their number.
         seed: Of the choice and of the orders.
-        apart: By source, what nobody should get twice; before loads are looked at, a source goes to
-            those who have least of its own.
+        apart: By source, what no annotator should get twice; before loads are looked at, a source
+            goes to those who have least of its own.
 
     Raises:
         ConfigError: The overlap is not from 1 to the number of annotators.
@@ -174,5 +174,5 @@ def _in_set(item: Item, column: str, name: str | None) -> Item:
 
 
 def _chance(seed: int, purpose: str, source: Source) -> bytes:
-    """A number that hangs on its arguments alone and looks random."""
+    """A number that depends on its arguments alone and looks random."""
     return hashlib.sha256(json.dumps([seed, purpose, *source]).encode("utf-8")).digest()

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from beholder import spec
-from beholder.data.coco import annotation_rows, is_annotations
-from beholder.data.film import video_beside
 from beholder.data.folders import sidecar_rows
-from beholder.data.iiif import canvas_rows, is_manifest
-from beholder.data.lines import Row, lines, strict_json
-from beholder.data.packed import PACKED, opened
+from beholder.data.lines import PACKED, Row, lines, opened, strict_json
+from beholder.data.row import RowError
 from beholder.data.subtitles import cues, subtitle_row
 from beholder.data.tables import read_csv, read_parquet
-from beholder.errors import DataError
+from beholder.errors import DataError, ItemError
 from beholder.files import check_name
+from beholder.media import MAX_PIXELS, inside, video
 from beholder.optional import require
+from beholder.options import Frames
+from beholder.records import Item
 
 MAX_JSON_BYTES = 256 * 2**20
 """Longest .json file: unlike the other formats it is read as a whole."""
@@ -64,7 +65,7 @@ def read_rows(source: str | Path, name: str, said: str | None = None) -> Iterato
     else:
         raise DataError(
             name,
-            "its ending does not tell the format: expected .jsonl, .json, .csv, .tsv, .vtt or .srt"
+            "its ending names no known format: expected .jsonl, .json, .csv, .tsv, .vtt or .srt"
             " (also .gz, .xz), .parquet, or a folder of pictures",
         )
 
@@ -146,3 +147,132 @@ _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
     ".srt": _subtitles,
 }
 _TABLES = {".csv": ",", ".tsv": "\t"}
+
+
+def is_annotations(found: object) -> bool:
+    """Whether a JSON value is a file of annotations."""
+    return isinstance(found, Mapping) and {"images", "annotations"} <= set(found)
+
+
+def annotation_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, object]]:
+    """A row per picture that has captions, in the order of pictures.
+
+    Raises:
+        DataError: It has another form, or a caption of a picture that is not listed.
+    """
+    try:
+        files = {picture["id"]: picture.get("file_name") for picture in found["images"]}
+        captions: dict[Any, list[str]] = {number: [] for number in files}
+        for annotation in found["annotations"]:
+            captions[annotation["image_id"]].append(annotation["caption"])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            name,
+            f"is no file of COCO captions ({type(error).__name__}: {error}): expected images with"
+            " id and annotations with image_id and caption",
+        ) from error
+    for number, texts in captions.items():
+        if texts:
+            row = {"id": number, "references": texts}
+            yield row if files[number] is None else {**row, "images": [files[number]]}
+
+
+def is_manifest(found: object) -> bool:
+    """Whether a JSON value is a manifest."""
+    return isinstance(found, Mapping) and "iiif.io/api/presentation" in str(found.get("@context"))
+
+
+def canvas_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, object]]:
+    """A row per canvas, in order.
+
+    Raises:
+        DataError: It has no canvases, or not where the specification puts them.
+    """
+    try:
+        canvases = list(
+            found["items"]
+            if "items" in found
+            else (canvas for sequence in found["sequences"] for canvas in sequence["canvases"])
+        )
+        for canvas in canvases:
+            row: dict[str, Any] = {"id": canvas.get("id") or canvas["@id"]}
+            row["candidate"] = _said(canvas)
+            row["images"] = _pictures(canvas)
+            yield row
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            name, f"is no IIIF manifest that can be read ({type(error).__name__}: {error})"
+        ) from error
+
+
+def _said(canvas: Mapping[str, Any]) -> str:
+    for field in ("summary", "description", "label"):
+        text = _text(canvas.get(field))
+        if text:
+            return text
+    return ""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):  # version 2: texts, or objects with @value
+        return next(filter(None, map(_text, value)), "")
+    if isinstance(value, Mapping):
+        if "@value" in value:
+            return str(value["@value"])
+        for language in ("en", "none", *value):
+            said = value.get(language)
+            if said:  # a list of texts; a text alone is no list of letters
+                return said if isinstance(said, str) else " ".join(map(str, said))
+    return ""
+
+
+def _pictures(canvas: Mapping[str, Any]) -> list[str]:
+    if "images" in canvas:  # version 2
+        return [image["resource"]["@id"] for image in canvas["images"]]
+    bodies = [
+        annotation["body"] for page in canvas.get("items", ()) for annotation in page["items"]
+    ]
+    return [body["id"] for body in bodies if body.get("type") == "Image"]
+
+
+def with_frames(item: Item, frames: Frames, root: Path) -> Item:
+    """The item with pictures of its video, named by time; as it is if it has pictures or no video.
+
+    Args:
+        item: The item.
+        frames: How many, in the middle of as many equal parts of the video; or ``cues``: one in the
+            middle of each cue of ``meta["cues"]``, as ``.vtt`` and ``.srt`` give them.
+        root: What the video's name is relative to.
+
+    Raises:
+        RowError: The video cannot be read, or the row has no cues.
+    """
+    if item.images or item.video is None:
+        return item
+    if frames == "cues":
+        found = item.meta.get("cues")
+        if not found:
+            raise RowError(
+                "has no cues in meta, as .vtt and .srt give them; --frames N takes pictures evenly"
+            )
+        times = [(start + end) / 2 for start, end, _ in found]
+    else:
+        try:
+            length = video.duration(inside(root, item.video), max_pixels=MAX_PIXELS)
+        except ItemError as error:
+            raise RowError(str(error), "video") from error
+        times = [length * (2 * n + 1) / (2 * frames) for n in range(frames)]
+    return replace(item, images=_named(item.video, times))
+
+
+def _named(name: str, times: Sequence[float]) -> tuple[str, ...]:
+    return tuple(f"{name}#t={time:.3f}".rstrip("0").rstrip(".") for time in times)
+
+
+def video_beside(file: Path) -> str | None:
+    """The video of a timed text: ``film.mp4`` beside ``film.en.vtt``; None if there is none."""
+    stem = file.name.partition(".")[0]
+    names = (f"{stem}{ending}" for ending in video.ENDINGS)
+    return next((name for name in names if (file.parent / name).is_file()), None)

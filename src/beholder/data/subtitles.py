@@ -1,7 +1,7 @@
 """WebVTT and SRT: timed descriptions of a video, as one text with the time of each part.
 
 Both are lists of cues: a line ``START --> END`` and the text below it. In WebVTT a blank line ends
-a cue; in SRT the text goes on behind one, up to the next cue. Markup in angle brackets, voices and
+a cue; in SRT the text continues after one, up to the next cue. Markup in angle brackets, voices and
 positions are left out, and so are notes, styles and regions of WebVTT. Character references such as
 ``&amp;`` are decoded.
 
@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from beholder.data.row import shorten
 from beholder.errors import DataError
@@ -62,7 +61,7 @@ def cues(lines: Iterable[str], name: str) -> list[Cue]:
     return found
 
 
-def subtitle_row(found: list[Cue], name: str) -> dict[str, Any]:
+def subtitle_row(found: list[Cue], name: str) -> dict[str, object]:
     """One row: the texts of all cues, and their times in ``meta``."""
     return {
         "id": name,

@@ -10,8 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Self
 
-from beholder.data.lines import Row, lines, strict_json, too_long
-from beholder.data.packed import MAX_ROW_BYTES, check_unpacking
+from beholder.data.lines import MAX_ROW_BYTES, Row, check_unpacking, lines, strict_json, too_long
 from beholder.data.row import ALIASES
 from beholder.errors import ConfigError, DataError
 from beholder.remote import file_system, is_url
@@ -109,7 +108,7 @@ class _RowLines:
         return line
 
 
-def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, Any]:
+def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, object]:
     """CSV has no lists and no objects: ``["a", "b"]`` in a cell, ``group.system`` as a column."""
     row: dict[str, Any] = {}
     for column, cell in cells.items():
@@ -178,7 +177,7 @@ def _check_parquet(file: Any, size: int, name: str) -> None:
     check_unpacking(whole, size, name)
 
 
-def _rows_of(batch: Any) -> Iterator[dict[str, Any] | None]:
+def _rows_of(batch: Any) -> Iterator[dict[str, object] | None]:
     """Rows of a batch; None for one that is too long."""
     if batch.nbytes <= MAX_ROW_BYTES:
         yield from batch.to_pylist()

@@ -13,7 +13,7 @@ EMBEDDERS: Registry[Embedder] = Registry(
     base=Embedder,  # type: ignore[type-abstract]
     builtin={
         "static": "beholder.embed.static:StaticEmbedder",
-        "ordered": "beholder.embed.ordered:OrderedEmbedder",
+        "ordered": "beholder.embed.static:OrderedEmbedder",
         "minilm": "beholder.embed.minilm:MiniLMEmbedder",
         "st": "beholder.embed.sentence_transformers:SentenceTransformerEmbedder",
         "openai": "beholder.embed.openai:OpenAIEmbedder",

@@ -35,7 +35,7 @@ class TokenVectors:
         ids: (n,) token ids, special tokens included.
         special: (n,) True for the tokens that the tokenizer adds.
         spans: (n, 2) characters of the text that each token stands for, empty for special ones;
-            None where the tokenizer does not tell.
+            None if the tokenizer does not report them.
         vectors: (n, D), float32, rows of length 1.
         cut: Whether the text was longer than the encoder reads.
     """
@@ -158,7 +158,7 @@ class TransformersEncoder:
 
     Args:
         text: The spec; ``revision='COMMIT'`` in it pins the version of a model of the hub.
-        device: As torch takes it; None uses a GPU where there is one.
+        device: As torch takes it; None uses a GPU if there is one.
 
     Raises:
         ConfigError: The spec is not of that form.

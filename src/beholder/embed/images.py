@@ -5,16 +5,18 @@ They have a registry of their own: what they take is a picture, not a text.
 
 from __future__ import annotations
 
+import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
-from beholder.media import inside
+from beholder.media import file_sha256, inside, load_image
+from beholder.optional import require
 from beholder.records import Frame
 from beholder.registry import Registry
 
@@ -25,7 +27,7 @@ class ImageEmbedder(ABC):
     Attributes:
         learned: Whether the vectors come from a trained model and can carry meaning. Reports name
             the embedder, and say so when it is not learned.
-        per_process: Whether it may be made anew in every worker process.
+        per_process: Whether it may be created in every worker process.
     """
 
     learned: ClassVar[bool] = True
@@ -56,8 +58,8 @@ IMAGE_EMBEDDERS: Registry[ImageEmbedder] = Registry(
     kind="image embedder",
     base=ImageEmbedder,  # type: ignore[type-abstract]
     builtin={
-        "handcrafted": "beholder.embed.handcrafted:Handcrafted",
-        "npz": "beholder.embed.npz:NpzVectors",
+        "handcrafted": "beholder.embed.images:Handcrafted",
+        "npz": "beholder.embed.images:NpzVectors",
         "clip": "beholder.embed.clip:Clip",
     },
     group="beholder.image_embedders",
@@ -133,3 +135,113 @@ def unit_rows(rows: FloatArray) -> FloatArray:
 def _batches(frames: list[Frame], size: int) -> Iterable[list[Frame]]:
     for start in range(0, len(frames), size):
         yield frames[start : start + size]
+
+
+_SIDE = 128
+_TONES = 32
+_COLOURS = 6
+
+
+class Handcrafted(ImageEmbedder):
+    """Gradients, tones and colours of a picture (spec ``handcrafted``, extra ``narratives``).
+
+    Four blocks of equal weight, each centred and of length one: histograms of oriented gradients
+    (9 orientations, cells of 16 pixels, by scikit-image) of the picture squashed to 128 x 128
+    grey; its 16 x 16 thumbnail; its histogram of 32 tones; its histogram of 6 x 6 x 6 colours in
+    CIELAB (the histograms under the square root). A row depends on its picture alone.
+
+    Such vectors separate pictures that look alike from pictures that do not. They know nothing of
+    what is to be seen: use them to run things, not to claim things.
+    """
+
+    learned = False
+
+    def __init__(self) -> None:
+        purpose = "the image embedder 'handcrafted'"
+        self._feature: Any = require("skimage.feature", extra="narratives", purpose=purpose)
+        self._color: Any = require("skimage.color", extra="narratives", purpose=purpose)
+
+    @property
+    def identity(self) -> str:
+        """Named as what it is, with its version."""
+        return "handcrafted@1"
+
+    def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
+        """See ``ImageEmbedder.embed``."""
+        return unit_rows(np.stack([self._vector(frame_file(f, root)) for f in frames]))
+
+    def _vector(self, path: Path) -> FloatArray:
+        image = load_image(path, max_side=2 * _SIDE).resize((_SIDE, _SIDE))
+        colour = np.asarray(image, dtype=np.float64) / 255.0
+        grey = self._color.rgb2gray(colour)
+        gradients = self._feature.hog(
+            grey, orientations=9, pixels_per_cell=(16, 16), cells_per_block=(2, 2)
+        )
+        thumbnail = grey.reshape(16, _SIDE // 16, 16, _SIDE // 16).mean(axis=(1, 3))
+        tones = np.histogram(grey, bins=_TONES, range=(0.0, 1.0))[0]
+        lab = self._color.rgb2lab(colour).reshape(-1, 3)
+        low, high = np.array([0.0, -80.0, -80.0]), np.array([100.0, 80.0, 80.0])
+        limits = list(zip(low, high, strict=True))
+        colours = np.histogramdd(np.clip(lab, low, high), _COLOURS, limits)[0]
+        parts = (gradients, thumbnail.ravel(), np.sqrt(tones), np.sqrt(colours).ravel())
+        return np.concatenate([_centred(part) for part in parts])
+
+
+def _centred(block: FloatArray) -> FloatArray:
+    centred: FloatArray = block - block.mean()
+    length = float(np.linalg.norm(centred))
+    return centred / (length or 1.0)  # a blank picture has no gradients
+
+
+class NpzVectors(ImageEmbedder):
+    """Ready vectors (spec ``npz:FILE``): arrays ``embeddings`` (n, D) and ``ids`` (n,).
+
+    Rows are scaled to length one. Pictures are found by their id, never by position.
+
+    Args:
+        path: The archive.
+
+    Raises:
+        ConfigError: It cannot be read, an array is missing, or its arrays do not fit together.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path)
+        ids, vectors = _read(self.path)
+        self._vectors = unit_rows(vectors)
+        self._row_of = {frame_id: row for row, frame_id in enumerate(ids)}
+        if len(self._row_of) < len(ids):
+            raise ConfigError(f"{path}: two rows have the same id")
+
+    @property
+    def identity(self) -> str:
+        """``npz:NAME@HASH`` of the file."""
+        return f"npz:{self.path.name}@{file_sha256(self.path)[:12]}"
+
+    def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
+        """See ``ImageEmbedder.embed``; no picture is opened."""
+        for frame in frames:
+            if frame.id not in self._row_of:
+                raise ItemError(f"frame {frame.id!r} has no vector in {self.path}")
+        return self._vectors[[self._row_of[frame.id] for frame in frames]]
+
+
+def _read(path: Path) -> tuple[list[str], FloatArray]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            ids = [str(frame_id) for frame_id in archive["ids"]]
+            vectors = archive["embeddings"]
+    except KeyError as error:
+        raise ConfigError(
+            f"{path}: has no array {error}; expected 'ids' and 'embeddings'"
+        ) from None
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise ConfigError(f"{path}: cannot be read as a NumPy archive ({error})") from error
+    if vectors.ndim != 2 or len(vectors) != len(ids) or vectors.dtype.kind != "f":
+        raise ConfigError(
+            f"{path}: expected float embeddings of shape ({len(ids)}, D), got {vectors.dtype}"
+            f" {vectors.shape}"
+        )
+    if not np.isfinite(vectors).all():
+        raise ConfigError(f"{path}: has vectors that are not finite")
+    return ids, vectors

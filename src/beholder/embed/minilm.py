@@ -23,8 +23,7 @@ from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
 from beholder.embed.base import Embedder, FloatArray
-from beholder.embed.layers import Norm
-from beholder.embed.packed import Packed
+from beholder.embed.packed import Norm, Packed
 
 FOLDER = Path(__file__).parent / "minilm_model"
 N_LAYERS = 6
@@ -128,7 +127,7 @@ class MiniLMEmbedder(Embedder):
     The vector of a text is the mean of the vectors of its tokens under all-MiniLM-L6-v2, scaled to
     length one. Where the original stops after 256 tokens, this one reads on. The model knows
     English; a text without any known token gets zeros. The same text gives the same bits in any
-    batch. What few bits a weight cost stands in ``docs/embeddings.md``.
+    batch. What few bits a weight cost is in ``docs/embeddings.md``.
     """
 
     batch_size: ClassVar[int] = 256

@@ -70,3 +70,25 @@ def pack(matrix: FloatArray, bits: int) -> Packed:
     flat = codes.reshape(n, m)
     planes = [np.packbits((flat >> bit) & 1, axis=1) for bit in range(bits)]
     return Packed(np.stack(planes, axis=1), scales.reshape(n, m // GROUP))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Norm:
+    """Rows brought to mean 0 and variance 1, then scaled and shifted (Ba et al. 2016).
+
+    Attributes:
+        weight, bias: (D,) scale and shift.
+        epsilon: Added to the variance.
+    """
+
+    weight: FloatArray
+    bias: FloatArray
+    epsilon: float
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        """(..., D) to (..., D)."""
+        rows = rows - rows.mean(axis=-1, keepdims=True)
+        rows /= np.sqrt((rows * rows).mean(axis=-1, keepdims=True) + np.float32(self.epsilon))
+        rows *= self.weight
+        rows += self.bias
+        return rows

@@ -48,10 +48,10 @@ class EmbeddingService:
     """Shares one embedder between all items of a run.
 
     Texts asked for in the same turn of the event loop, or while earlier batches are under way, go
-    to the embedder together; a text is asked for once however many items wait for it. Vectors are
+    to the embedder together; a text is requested once however many items wait for it. Vectors are
     kept in memory up to a limit, and in ``vectors`` unless the embedder is cheap. A failure reaches
-    everyone who waits for the text and is forgotten then; someone who stops waiting disturbs
-    nobody. One service can be used from several event loops, also in several threads.
+    everyone who waits for the text and is forgotten then; a caller that stops waiting does not
+    affect others. One service can be used from several event loops, also in several threads.
 
     Args:
         embedder: Makes the vectors.
@@ -148,7 +148,7 @@ class EmbeddingService:
                 await self._settle(flight, batch)
             except Exception as error:
                 _fail(flight, batch, error)
-            except BaseException:  # the loop shuts down: nobody may be left waiting
+            except BaseException:  # the loop shuts down: no caller may be left waiting
                 for text in [*batch, *flight.queue]:
                     if outcome := flight.outcomes.pop(text, None):
                         outcome.cancel()
@@ -199,14 +199,14 @@ def _fail(flight: _Flight, texts: list[str], error: Exception) -> None:
     for text in texts:
         if outcome := flight.outcomes.pop(text, None):
             outcome.set_exception(error)
-            outcome.exception()  # seen: no warning when nobody waits any more
+            outcome.exception()  # seen: no warning when no caller waits any more
 
 
 class Recent:
     """The vectors used last, up to a number of bytes; safe in threads."""
 
     def __init__(self, memory: int) -> None:
-        # Texts stand beside their vectors because they take memory, too.
+        # Texts count with their vectors because they take memory, too.
         self._kept: LRUCache[str, tuple[str, FloatArray]] = LRUCache(memory, _size)
         self._lock = threading.Lock()
 

@@ -2,7 +2,7 @@
 
 The sample's target holds the references; pictures of the input are shown to metrics that look. The
 score's value is the headline value, its metadata hold all values, the units with their places and
-the signature, its explanation tells mistakes and omissions in words.
+the signature, its explanation lists mistakes and omissions.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def assert_score(
         The score, for further assertions.
 
     Raises:
-        AssertionError: It is out of bounds; tells score, bound, mistakes and omissions.
+        AssertionError: It is out of bounds; names score, bound, mistakes and omissions.
         ConfigError: No bound is given, or the metric has no such value.
         ItemError: The text cannot be scored.
     """

@@ -67,7 +67,7 @@ def judge(
             ``"panel(members=[openai('a'), hf('b')])"``, for short ``"panel(openai:a, hf:b)"``.
         answers: Where answers are kept; in memory if None.
         budget: What may be spent; no limit if None.
-        tally: Counts what would be asked, and nothing is asked.
+        tally: Counts what would be asked, and nothing is sent.
         options: Options of the judge (``prompts``, ``scale``, ``temperature``, ``samples``,
             ``replicates``) and of its backend (``concurrency``, ``timeout``...); those in the spec
             go first. Beside a panel they go to all its members. ``base_url`` and ``batch`` go to

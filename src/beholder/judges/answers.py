@@ -12,16 +12,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from beholder.backends import Answer, ServerFacts, Usage
 from beholder.backends.base import FactsInMemory
+from beholder.files import replacing
 
 FACTS_LAST = 24 * 3600.0
 """Seconds for which the shared cache's facts about servers are believed."""
 
 
 _DRAW = "/draw "
+
+
+class AnswerCount(NamedTuple):
+    """Stored answers of one model to one operation: how many, US dollars, and tokens."""
+
+    model: str
+    operation: str
+    n_answers: int
+    cost: float
+    prompt_tokens: int | None
+    completion_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +80,7 @@ class Record:
 
 
 def read_record(key: object, answer: str, fields: Mapping[str, Any]) -> Record | None:
-    """A kept answer; None where it cannot be read, or stands under the key of another question."""
+    """A kept answer; None if it cannot be read, or belongs to another question."""
     try:
         record = Record(answer=Answer.from_json(answer), **fields)
     except (ValueError, TypeError):
@@ -77,13 +90,13 @@ def read_record(key: object, answer: str, fields: Mapping[str, Any]) -> Record |
 
 
 class AnswerStore(ServerFacts, Protocol):
-    """Where a judge keeps what it was told."""
+    """Where a judge stores its answers."""
 
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key."""
 
     def put_answer(self, record: Record) -> None:
-        """Keep an answer; durable when this returns."""
+        """Store an answer; durable when this returns."""
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
         """Keep an answer in place of those it was put together from, at what they cost here.
@@ -113,7 +126,7 @@ class AnswerCache(ServerFacts, Protocol):
         """The answer under a key with all that is known of it."""
 
     def put_answer(self, record: Record) -> None:
-        """Keep an answer; durable when this returns."""
+        """Store an answer; durable when this returns."""
 
     def put_whole(self, record: Record, draws: Sequence[str]) -> None:
         """See ``AnswerStore.put_whole``."""
@@ -121,14 +134,14 @@ class AnswerCache(ServerFacts, Protocol):
     def records(self) -> Iterator[Record]:
         """All answers, oldest first; those that cannot be read are put aside at the end."""
 
-    def stats(self) -> list[dict[str, Any]]:
+    def stats(self) -> list[AnswerCount]:
         """Answers, tokens and cost per model and operation."""
 
     def size(self) -> int:
         """Bytes that it takes."""
 
     def prune(self, *, older_than: float) -> int:
-        """Remove answers that are older than some seconds; gives how many."""
+        """Remove answers that are older than some seconds; returns how many."""
 
     def close(self) -> None:
         """Close what was opened."""
@@ -141,7 +154,7 @@ _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 def noted_keys() -> Iterator[set[str]]:
     """Collect the key of every answer that is looked up within, also by tasks begun there.
 
-    What was asked for can so be told from what is kept, however often the run was interrupted.
+    This separates what was asked for from what is stored, however often the run was interrupted.
     """
     keys: set[str] = set()
     token = _noted.set(keys)
@@ -159,7 +172,7 @@ class Answers:
     Args:
         own: The run's store; None keeps answers in memory.
         shared: The cache, or None.
-        heard: Told the tokens of each answer that is put here; those that were kept are not.
+        heard: Called with the tokens of each new answer; stored ones do not count.
     """
 
     def __init__(
@@ -222,7 +235,7 @@ class Answers:
             self._shared.put_fact(name, text)
 
     def doubt_fact(self, name: str) -> None:
-        """The run goes on with its fact; the cache tells a text that is none from now on."""
+        """The run continues with its fact; the cache returns an empty text from now on."""
         if self._shared is not None:
             self._shared.put_fact(name, "")
 
@@ -271,3 +284,32 @@ class InMemory(FactsInMemory):
     def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
         """Keep a panel rating."""
         self.ratings[operation, question, judge] = value
+
+
+def export_answers(file: AnswerCache, path: Path) -> int:
+    """Write all complete answers of a store or cache, oldest first; returns how many.
+
+    Each row has ``request`` (digest), ``operation``, ``template``, ``backend``, ``model``,
+    ``replicate``, ``cost`` and ``answer``. ``replay:PATH`` reads the file.
+    """
+    n_rows = 0
+    with (
+        replacing(path) as unfinished,
+        unfinished.open("w", encoding="utf-8", newline="\n") as lines,
+    ):
+        for record in file.records():
+            if record.is_draw:  # no request asks for it
+                continue
+            row = {
+                "request": record.request.partition("/")[0],
+                "operation": record.operation,
+                "template": record.template,
+                "backend": record.backend,
+                "model": record.model,
+                "replicate": record.replicate,
+                "cost": record.cost,
+                "answer": json.loads(record.answer.to_json()),
+            }
+            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+            n_rows += 1
+    return n_rows

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
@@ -28,9 +30,57 @@ from beholder.backends.money import Account, Budget, SampleSeries
 from beholder.errors import BeholderError, ItemError
 from beholder.judges.answers import AnswerStore, Record
 from beholder.judges.fences import sanitise
-from beholder.judges.question_log import note_question
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template
+
+_noted: ContextVar[dict[str, Sequence[Message]] | None] = ContextVar("questions", default=None)
+
+
+@contextmanager
+def noted_questions() -> Iterator[dict[str, Sequence[Message]]]:
+    """Collect the messages of every question that is put within, also by tasks begun there.
+
+    Yields:
+        The messages by the key of the answer; filled during the work.
+    """
+    questions: dict[str, Sequence[Message]] = {}
+    token = _noted.set(questions)
+    try:
+        yield questions
+    finally:
+        _noted.reset(token)
+
+
+def note_question(key: str, messages: Sequence[Message]) -> None:
+    """Note a question for whoever collects them."""
+    noted = _noted.get()
+    if noted is not None:
+        noted[key] = messages
+
+
+def question_rows(questions: dict[str, Sequence[Message]]) -> list[dict[str, object]]:
+    """Questions as JSON values, in an order that does not depend on which was answered first.
+
+    Each has ``key`` and ``messages``: pairs of a role and its text, pictures by their digest. Most
+    of their words are the same, so together they compress to little more than one of them.
+    """
+    return [
+        {
+            "key": key,
+            "messages": [
+                [
+                    message.role,
+                    "".join(
+                        part if isinstance(part, str) else f"[picture {part.digest[:16]}]\n"
+                        for part in message.parts
+                    ),
+                ]
+                for message in questions[key]
+            ],
+        }
+        for key in sorted(questions)
+    ]
+
 
 T = TypeVar("T")
 
@@ -182,8 +232,8 @@ class Questioner:
     async def _shared(self, request: Request, blank: Record, thinking: int) -> Answer:
         """Equal questions in flight are asked once; who gives up does not stop it for the others.
 
-        A call that nobody waits for any more is given up if it was not sent yet. One that was sent
-        is paid for: it goes on, and its answer is kept when it comes (see ``let_arrive``).
+        A call without a waiting caller is given up if it was not sent yet. One that was sent is
+        paid for: it continues, and its answer is kept when it comes (see ``let_arrive``).
         """
         call = self._in_flight.get(blank.key)
         if call is None or call.task.get_loop() is not asyncio.get_running_loop():
@@ -211,13 +261,13 @@ class Questioner:
         if key in self._in_flight and self._in_flight[key].task is task:
             del self._in_flight[key]
         if not task.cancelled():
-            task.exception()  # seen: those who still wait get it, nobody else needs to
+            task.exception()  # seen: the callers that still wait get it
 
     async def _drawn(self, request: Request, blank: Record, thinking: int, call: _Call) -> Answer:
         """The answer with all samples. What each call draws is kept when it arrives.
 
         Raises:
-            asyncio.CancelledError: Nobody waits for it any more, and further calls are needed.
+            asyncio.CancelledError: No caller waits for it any more, and further calls are needed.
         """
         n = request.sampling.n
         draws: dict[str, Answer] = {}
@@ -297,7 +347,7 @@ def _joined(draws: Sequence[Answer], n: int) -> Answer:
 
 
 def _asked(request: Request, able: Capabilities) -> str:
-    """Digest of the request as this server is asked: in its way to get JSON."""
+    """Digest of the request as it is sent to this server: in its way to get JSON."""
     if request.schema is None or able.structure in (None, "schema"):
         return request.digest
     return f"{request.digest}/{able.structure}"

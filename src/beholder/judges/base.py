@@ -1,4 +1,4 @@
-"""What a judge is: somebody who answers operations. Metrics never write a prompt."""
+"""What a judge is: it answers operations. Metrics never write a prompt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Draw:
 
 
 FIRST = Draw()
-"""The answer that is meant where nothing is said."""
+"""The default draw."""
 
 
 class Judge(ABC):
@@ -39,7 +39,7 @@ class Judge(ABC):
     """What it was made from; None of a judge that was made by hand."""
 
     per_process: ClassVar[bool] = False
-    """Whether it may be made anew in every worker process; a model may not."""
+    """Whether it may be created in every worker process; a model may not."""
 
     def named(self) -> str:
         """The spec as text, by which metrics and runs name it.
@@ -70,7 +70,7 @@ class Judge(ABC):
 
     @property
     def presence_threshold(self) -> float:
-        """Grade of ``Presence``, from 1 to 5, from which a unit is there; 3 where none is told."""
+        """Grade of ``Presence``, from 1 to 5, from which a unit is present; 3 by default."""
         return 3.0
 
     @property

@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import io
 import math
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from statistics import fmean
 
+import numpy as np
 from PIL import Image as PILImage
 
+from beholder import stats
 from beholder.backends import Image
 from beholder.backends.openai_wire import Dialect
 from beholder.errors import BeholderError
@@ -21,7 +23,72 @@ from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations import Decompose, Presence, Question, Verify
 from beholder.judges.probes import graded
-from beholder.judges.reliability import PanelReliability, reliability
+from beholder.stats.agreement import Agreement
+from beholder.stats.intraclass import ICC
+
+
+@dataclass(frozen=True)
+class PanelReliability:
+    """Agreement of a panel in one operation.
+
+    Attributes:
+        operation: The operation.
+        n_questions: Questions that all judges answered.
+        judges: The judges, in the order of the panel.
+        single: ICC(2,1): how reliable one judge is.
+        average: ICC(2,k): how reliable their mean is.
+        alpha: Krippendorff's alpha, interval level.
+        correlations: Pearson correlation of each pair of judges; None where one is constant.
+        pairwise: Mean of these.
+    """
+
+    operation: str
+    n_questions: int
+    judges: tuple[str, ...]
+    single: ICC
+    average: ICC
+    alpha: Agreement
+    correlations: dict[tuple[str, str], float | None]
+    pairwise: Agreement
+
+
+def reliability(ratings: Iterable[tuple[str, str, str, float]]) -> list[PanelReliability]:
+    """Agreement per operation.
+
+    Args:
+        ratings: Operation, question, judge and value, as ``AnswerFile.ratings`` gives them.
+
+    Returns:
+        One result per operation, in order of its name. Questions that not all judges answered are
+        left out.
+    """
+    tables: dict[str, dict[str, dict[str, float]]] = {}
+    for operation, question, judge, value in ratings:
+        tables.setdefault(operation, {}).setdefault(question, {})[judge] = value
+    return [_reliability(name, rows) for name, rows in sorted(tables.items())]
+
+
+def _reliability(operation: str, rows: dict[str, dict[str, float]]) -> PanelReliability:
+    judges = tuple(sorted({judge for row in rows.values() for judge in row}))
+    whole = [[row[judge] for judge in judges] for row in rows.values() if len(row) == len(judges)]
+    table = np.array(whole, dtype=float).reshape(len(whole), len(judges))
+    correlations = {
+        (a, b): stats.pearson(table[:, i], table[:, j]).value
+        for i, a in enumerate(judges)
+        for j, b in enumerate(judges)
+        if i < j
+    }
+    return PanelReliability(
+        operation=operation,
+        n_questions=len(whole),
+        judges=judges,
+        single=stats.icc(table, "2,1"),
+        average=stats.icc(table, "2,k"),
+        alpha=stats.krippendorff_alpha(table),
+        correlations=correlations,
+        pairwise=stats.mean_pairwise_correlation(table),
+    )
+
 
 SCENE = (
     "A tall man in a red coat stands on a wooden bridge. He holds a black umbrella. Two ducks swim"
@@ -50,7 +117,7 @@ class CheckFinding:
 
     Attributes:
         name: What was looked at.
-        good: Whether it is as it should be; None where there is no good or bad.
+        good: Whether it is as it should be; None if there is no good or bad.
         said: The finding, for people.
     """
 
@@ -119,7 +186,8 @@ async def _sees(judge: Judge) -> CheckFinding:
     red = await judge.ask(Verify(claims, [_square((220, 20, 20))]))
     blue = await judge.ask(Verify(claims, [_square((20, 30, 220))]))
     good = red == [True, False, False] and blue == [False, True, False]
-    return CheckFinding("sight", good, "tells red from blue" if good else f"red {red}, blue {blue}")
+    said = "distinguishes red from blue" if good else f"red {red}, blue {blue}"
+    return CheckFinding("sight", good, said)
 
 
 def _square(colour: tuple[int, int, int]) -> Image:
@@ -135,8 +203,8 @@ class Steadiness:
     Attributes:
         agreement: Of repeats with each other, over the grades of ``KNOWN``; None where fewer than
             two of these questions were answered every time.
-        length_bias: Mean grade change when the same facts stand in a longer text; 0 is fair, NaN
-            where no question was answered in both.
+        length_bias: Mean grade change when the same facts are in a longer text; 0 is fair, NaN if
+            no question was answered in both.
         n_failed: Questions without a usable answer.
         n_calls: Questions, answers kept from before counted in.
     """

@@ -75,7 +75,7 @@ class Unprobed(Backend):
 
     async def chat(self, request: Request) -> Answer:
         """Never happens: ``DryAsker`` answers before a backend is asked."""
-        raise AssertionError("a dry run asks nobody")
+        raise AssertionError("a dry run sends no requests")
 
     def price(self) -> Price | None:
         """The real one's."""
@@ -99,5 +99,5 @@ class DryAsker(Questioner):
         return prompt.parse(Answer(samples, "dry"))
 
     async def surprisal(self, texts: Any, *, prompt: str, images: Any) -> list[Surprisal]:
-        """One nat per token; nothing is counted, as models of one's own charge nothing."""
+        """One nat per token; nothing is counted, because local models charge nothing."""
         return [Surprisal(max(1.0, len(t) / 4), math.ceil(len(t) / 4), len(t)) for t in texts]

@@ -3,7 +3,7 @@
 Every text under judgment may try to talk to the judge. It is therefore shown as
 ``<candidate>...</candidate>``, and inside no ``<`` or ``>`` is left, so that it can neither close
 its fence nor hold a chat model's control token such as ``<|im_end|>``. Control tokens in square
-brackets (``[INST]``) and characters nobody can see are disarmed too. Texts stay readable.
+brackets (``[INST]``) and invisible characters are disarmed too. Texts stay readable.
 
 A lenient model may still take ``‹/candidate›`` or ``&lt;/candidate&gt;`` for an end. If a text of a
 question holds such a thing, all markers of the question carry a mark that none of its texts
@@ -58,7 +58,7 @@ def _is_hidden(character: str) -> bool:
 
 
 def mark_of(contents: Iterable[Untrusted]) -> str:
-    """What the markers of a question carry: 12 hex digits, or "" where no text looks like a marker.
+    """What the markers of a question carry: 12 hex digits, or "" if no text looks like a marker.
 
     Args:
         contents: All untrusted texts of the question.
@@ -73,7 +73,7 @@ def mark_of(contents: Iterable[Untrusted]) -> str:
 
 
 def rule(mark: str) -> str:
-    """``RULE``, with a sentence about the mark where there is one."""
+    """``RULE``, with a sentence about the mark if there is one."""
     if not mark:
         return RULE
     return (

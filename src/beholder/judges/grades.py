@@ -40,9 +40,9 @@ class Grade:
         mass: Share of the model's probability that lay on grades at all (of the samples, those
             that were grades); far below 1 says that the model wanted to answer something else.
         read: Where it comes from.
-        contradiction: What the target says in the unit's place, where the judge tells; or empty.
-        where: Characters of the unit's counterpart in the target, where the judge tells.
-        sure: False where the judge tells that it cannot be sure that the unit is there, or not.
+        contradiction: What the target says instead, if the judge reports it; or empty.
+        where: Characters of the unit's counterpart in the target, if the judge reports them.
+        sure: False if the judge reports that it is not sure that the unit is there, or not.
     """
 
     value: float
@@ -63,7 +63,7 @@ def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) ->
     Args:
         first: Tokens with log-probabilities.
         low: Lowest grade.
-        high: Highest grade; one digit, so that one token tells it.
+        high: Highest grade; one digit, so that it is one token.
 
     Raises:
         BadAnswer: No grade is among the tokens, or hardly any of the probability lies on grades.
@@ -90,7 +90,7 @@ def digit(token: str) -> str:
 def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
     """Mean over independently drawn answers.
 
-    A grade may stand in marks (``**4**``), behind its name (``Grade: 4``), before a stop, or on a
+    A grade may be in marks (``**4**``), behind its name (``Grade: 4``), before a stop, or on a
     line of its own before an explanation; nothing else is read as one.
 
     Raises:
@@ -118,7 +118,7 @@ def grade_sampling(
 ) -> tuple[Sampling, Callable[[Answer], Grade]]:
     """How to ask for a grade from ``low`` to ``high``, and how to read the answer.
 
-    Where the server tells log-probabilities, one new token is drawn and its distribution read;
+    If the server returns log-probabilities, one new token is drawn and its distribution read;
     elsewhere the grade is the mean of ``samples`` answers at temperature 1.
     """
     if top_logprobs:

@@ -32,8 +32,8 @@ class LLMJudge(Judge):
         scale: What grades of presence mean: ``"mention"`` (1 absent ... 5 explicit, as published)
             or ``"certainty"`` (1 certainly not ... 5 certainly).
         temperature: For all operations that do not say otherwise.
-        samples: Answers per grade where a server tells no log-probabilities.
-        tally: Counts what would be asked; nothing is asked then.
+        samples: Answers per grade if a server returns no log-probabilities.
+        tally: Counts what would be asked; nothing is sent.
     """
 
     def __init__(

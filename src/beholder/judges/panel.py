@@ -149,7 +149,7 @@ def _width(judge: Judge) -> int:
 
 
 def _models(judge: Judge) -> frozenset[object]:
-    """What tells a judge's answers from those of others, as far as no server must be asked."""
+    """What identifies a judge's answers, as far as no server must be asked."""
     if isinstance(judge, Panel):
         return frozenset().union(*map(_models, judge._members))
     if isinstance(judge, LLMJudge):

@@ -1,9 +1,9 @@
-"""How well a judge tells what is in a text from what is not: 200 probes with known answers.
+"""How well a judge separates what is in a text from what is not: 200 probes with known answers.
 
 The probes are texts of our own with units that they state and units that they do not (``altered``:
 one detail is another; ``swapped``: said of another thing, or roles exchanged; ``foreign``: another
 text's). A judge is fit where it parts the two, whatever its scale: area under the ROC curve. A
-probe that a judge cannot answer is counted, and the others go on.
+probe that a judge cannot answer is counted, and the others continue.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _places(unit: str, said: Sequence[str]) -> tuple[str, str, str]:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How well a threshold on grades tells what is there from what is not.
+    """How well a threshold on grades separates present from absent.
 
     Attributes:
         used: Macro F1 of the two at the threshold of the judge's scale.
@@ -94,7 +94,7 @@ class Calibration:
 
 
 def calibrate(grades: Sequence[float], there: Sequence[bool], threshold: float) -> Calibration:
-    """Hold grades of presence against what is known.
+    """Compare grades of presence with the known answers.
 
     Args:
         grades: One per unit.
@@ -123,7 +123,7 @@ class Fitness:
             of stated units, over tenths; 0 is best.
         reliability: Mean probability, share of stated units and count of each tenth that has any.
         position_bias: Mean rank given to what stands first minus that of what stands last, in
-            ranks; 0 is fair, below 0 favours the first; None where no ranking could be used.
+            ranks; 0 is fair, below 0 favours the first; None if no ranking could be used.
         seconds: Time for the probes, answers kept from before counted as nothing.
     """
 
@@ -233,7 +233,7 @@ def _calibration_error(grades: npt.NDArray[np.float64], there: npt.NDArray[np.bo
 
 
 async def position_bias(judge: Judge, texts: Sequence[str]) -> float | None:
-    """Every text stands once in every place, so that quality cancels out; None where any failed."""
+    """Every text stands once in every place, so that quality cancels out; None if any failed."""
     if not judge.can(Rank):
         return None
     n = len(texts)

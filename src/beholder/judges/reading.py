@@ -1,7 +1,7 @@
 """Reading what a judge said: tolerant of wrapping, strict about content.
 
 Reasoning is cut off first and never read. A JSON value may be wrapped in a code fence or a
-sentence, but there must be exactly one; what stands in it must be a value that was offered.
+sentence, but there must be exactly one; its content must be a value that was offered.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-# Some chat templates open the thought themselves: only its end stands in the answer.
+# Some chat templates open the thought themselves: only its end is in the answer.
 _THINKING = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>", re.DOTALL)
 _CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n?(.*?)```", re.DOTALL)
 _FENCE_START = re.compile(r"```(?:json)?", re.IGNORECASE)
@@ -24,7 +24,7 @@ _LIST_START = re.compile(r"\[\s*[\[{]")
 
 
 class BadAnswer(Exception):
-    """An answer cannot be used; the message tells the judge what was wrong."""
+    """An answer cannot be used; the message goes to the judge."""
 
 
 def without_thinking(text: str) -> str:
@@ -68,7 +68,7 @@ def read_json(text: str) -> Any:
     raise BadAnswer("the answer is not JSON; give one JSON object only")
 
 
-def parse_facts(text: str) -> list[dict[str, Any]]:
+def parse_facts(text: str) -> list[dict[str, object]]:
     """The facts in a recorded DCScore answer: one object each, with all its keys.
 
     Every list that the public script reads gives the same facts, down to a raw line break inside a
@@ -109,7 +109,7 @@ def _list_in(text: str) -> str:
     return text[begin.start() : text.rfind("]") + 1] if begin else ""
 
 
-def _fact_rows(value: Any) -> list[dict[str, Any]]:
+def _fact_rows(value: Any) -> list[dict[str, object]]:
     """The objects of a list, of the one list in an object, or the object itself."""
     if isinstance(value, dict):
         lists = [inner for inner in value.values() if isinstance(inner, list)]
@@ -119,7 +119,7 @@ def _fact_rows(value: Any) -> list[dict[str, Any]]:
     return []
 
 
-def _whole_objects(text: str) -> Iterator[dict[str, Any]]:
+def _whole_objects(text: str) -> Iterator[dict[str, object]]:
     """The objects of a list that was cut off, up to the first that is not whole."""
     text = text.replace("\n", "")  # the public script deletes raw line breaks, in texts too
     begin = _LIST_START.search(text)
@@ -171,7 +171,7 @@ def _value(text: str, *, strict: bool = False) -> Any:
 
 
 def _lacks_comma(text: str) -> bool:
-    """Whether two texts stand side by side: Python would make them one, a text nobody said.
+    """Whether two texts are adjacent: Python would join them.
 
     Raises:
         SyntaxError: It has no tokens of Python.

@@ -1,6 +1,6 @@
 """The shape of a JSON answer: its schema and its strict reading in one definition.
 
-These are no pydantic models: what a judge is told about a bad answer is part of the stored key of
+These are no pydantic models: the message about a bad answer is part of the stored key of
 the second question, so that the words must be ours, and texts are scored without a further import.
 """
 
@@ -210,7 +210,7 @@ def in_words(schema: Schema) -> str:
 
 
 def _form(schema: Schema) -> str:
-    """A value of the schema, with ``|`` between what may stand in one place."""
+    """A value of the schema, with ``|`` between what may be in one place."""
     kind = schema["type"]
     if kind == "object":
         fields = (f'"{name}": {_form(inner)}' for name, inner in schema["properties"].items())

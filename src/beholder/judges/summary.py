@@ -23,9 +23,9 @@ class Judging:
     Attributes:
         n_answers: Answers, repairs among them.
         prompt_tokens: Tokens of their prompts.
-        cached_tokens: Those of them that servers had in their cache, where they tell it.
+        cached_tokens: Those of them that servers had in their cache, if reported.
         answer_tokens: Tokens of the answers.
-        masses: Of each answer that told probabilities, or of the first ten thousand, the
+        masses: Of each answer with probabilities, or of the first ten thousand, the
             probability that lay on digits.
     """
 
@@ -48,7 +48,7 @@ class Judging:
 
     @property
     def in_words(self) -> str:
-        """All of it in a line; empty where nobody was asked."""
+        """All of it in a line; empty if nothing was asked."""
         if not self.n_answers:
             return ""
         cached = ""
@@ -67,7 +67,7 @@ class Judging:
 
     @property
     def caution(self) -> str:
-        """What is wrong with grades of such a judge; empty where nothing is."""
+        """What is wrong with grades of such a judge; empty if it is good."""
         if not self.masses or self.share_unsure <= _POOR_SHARE:
             return ""
         return (
@@ -78,7 +78,7 @@ class Judging:
 
 
 def digit_mass(answer: Answer) -> float | None:
-    """The probability that lay on digits as the first token; None where none is told."""
+    """The probability of digits as the first token; None if not reported."""
     first = answer.samples[0].first if answer.samples else None
     if first is None:
         return None

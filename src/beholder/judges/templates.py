@@ -164,7 +164,7 @@ class Templates:
     def digest(self, operations: Collection[str]) -> str:
         """One hash over the prompts of some operations, for signatures.
 
-        Empty where none of them has a prompt. Under ``releases.written_by`` it is the hash over all
+        Empty if none of them has a prompt. Under ``releases.written_by`` it is the hash over all
         prompts, as that release stated it, if it put these operations as we do.
         """
         digests = {n: self._templates[n].digest for n in operations if n in self._templates}

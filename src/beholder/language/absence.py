@@ -20,7 +20,7 @@ def is_absent(document: Document, noun: Word) -> bool:
     """Whether a text says that there is no such thing as a noun names.
 
     A denied verb denies only what is new in it: who "is not wearing the hat" may have it at hand,
-    and where there are "not many people" there are some.
+    and if there are "not many people" there are some.
     """
     if _is_denied_itself(document, noun):
         return True
@@ -85,5 +85,5 @@ def _is_in_denied_clause(document: Document, noun: Word) -> bool:
 
 
 def _is_no_place(document: Document, noun: Word) -> bool:
-    """What a thing is not with, it lacks; the park in which it is not may well be there."""
+    """A thing does not have what it is not with; the park in which it is not may well be there."""
     return all(case.lower == "with" for case in document.children(noun, "case"))

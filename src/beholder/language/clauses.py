@@ -92,7 +92,7 @@ def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
 
 
 def written_subjects(document: Document, predicate: Word) -> list[Word]:
-    """The subjects that hang on a predicate; a fronted place is none, whatever the parser says."""
+    """The subjects of a predicate; a fronted place is none, whatever the parser says."""
     return [
         c
         for c in document.children(predicate, "nsubj")

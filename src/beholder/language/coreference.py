@@ -226,7 +226,7 @@ class _Resolver:
         return self.links.same.get(index, (index,))[0]
 
     def _joined(self, mention: MentionSpan, thing: _Thing) -> bool:
-        """Whether a mention stands in one list with the thing: "a dog and the dog beside it"."""
+        """Whether a mention is in one list with the thing: "a dog and the dog beside it"."""
         group = {mention.word.index, mention.word.head} if mention.word.dep == "conj" else set()
         return any(m.word.index in group for m in thing.remembered)
 
@@ -375,7 +375,7 @@ def _is_subject(word: Word) -> bool:
 
 
 def _within_clause(document: Document, word: Word) -> bool:
-    """Whether an apposition to a subject ends before its verb, with no "and" that goes on."""
+    """Whether an apposition to a subject ends before its verb, without a further "and"."""
     subject = document.words[word.head]
     end = document.subtree(word)[-1].index + 1
     following = document.words[end : end + 2]

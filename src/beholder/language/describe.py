@@ -24,7 +24,7 @@ from beholder.language.unseen import colours_of, names_nothing
 
 _NO_QUALITY = QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
 _LOOSE = ("appos", "discourse", "parataxis")
-"""How what stands in brackets after a noun may hang on it."""
+"""How brackets after a noun may be attached to it."""
 
 
 def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
@@ -39,7 +39,7 @@ def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeF
 
 
 def modifiers(document: Document, noun: Word, target: int) -> Iterator[AttributeFact]:
-    """Adjectives, participles, colours and materials that hang on a noun, sides in brackets too."""
+    """Adjectives, participles, colours and materials attached to a noun, sides in brackets too."""
     shade: Word | None = None
     for child in document.children(noun, "amod", "compound", "nmod:desc", "advmod", *_LOOSE):
         if not _describes(document, child, noun):

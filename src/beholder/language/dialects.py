@@ -1,10 +1,10 @@
 """Two ways of drawing a dependency tree, and the way between them.
 
-The rules read Universal Dependencies (UD): prepositions hang on their noun, a copula hangs on its
-predicate. spaCy's own packages use the ClearNLP scheme: the noun hangs on the preposition, the
-predicate on the copula. ``to_ud`` turns the second into the first, so that any spaCy model can be
-plugged in; ``to_clear`` is the way back, which the rule set ``reference`` needs because the rules
-that it repeats were written for ClearNLP trees.
+The rules read Universal Dependencies (UD): prepositions attach to their noun, a copula attaches to
+its predicate. spaCy's own packages use the ClearNLP scheme: the noun attaches to the preposition,
+the predicate to the copula. ``to_ud`` turns the second into the first, so that any spaCy model can
+be plugged in; ``to_clear`` is the way back, which the rule set ``reference`` needs because the
+rules that it repeats were written for ClearNLP trees.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _turn_prepositions(tree: list[Node]) -> None:
 
 
 def _flatten_conjuncts(tree: list[Node]) -> None:
-    """A <- b <- c becomes a <- b, a <- c; each "and" hangs on the conjunct after it."""
+    """A <- b <- c becomes a <- b, a <- c; each "and" attaches to the conjunct after it."""
     for place, node in enumerate(tree):
         seen = {place}
         while node.dep == "conj" and tree[node.head].dep == "conj" and node.head not in seen:

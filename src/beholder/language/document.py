@@ -97,7 +97,7 @@ class Document:
         return None if word.head == word.index else self.words[word.head]
 
     def children(self, word: Word, *deps: str) -> list[Word]:
-        """The words that hang on a word, in order; with names, only those relations.
+        """The words attached to a word, in order; with names, only those relations.
 
         A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
         gives only itself.

@@ -98,7 +98,7 @@ class Relation:
         object: Index of the second.
         text: The words between them as written: "is held by", without auxiliaries: "held by".
         predicate: The same in base form: "hold by".
-        spans: Its characters in the original text; empty where nothing is written ("the man's hat"
+        spans: Its characters in the original text; empty if nothing is written ("the man's hat"
             has the possessive mark).
         sentence: Place of the sentence.
         kind: ``verb``, ``preposition`` or ``possessive``.
@@ -143,7 +143,7 @@ class SceneGraph:
         """The attributes of one entity."""
         return tuple(a for a in self.attributes if a.entity == entity)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The graph as JSON values."""
         return asdict(self)
 

@@ -19,7 +19,7 @@ _BEFORE_A_NOUN = frozenset(
 
 
 def join_hyphens(words: Sequence[Word]) -> list[Word]:
-    """The words with every hyphen compound joined; indexes and heads are made anew."""
+    """The words with every hyphen compound joined; with new indexes and heads."""
     groups = _groups(words)
     if len(groups) == len(words):
         return list(words)
@@ -90,7 +90,7 @@ def _joined(words: Sequence[Word], index: int) -> bool:
 def _top(words: Sequence[Word], group: Sequence[int], depths: Sequence[int]) -> int:
     """The piece nearest to the root; of several the last one, for it names the kind.
 
-    As every joined word then hangs on a word nearer to the root, joining never makes a circle, also
-    where a word between two pieces hangs on the one and bears the other.
+    As every joined word then depends on a word nearer to the root, joining never makes a circle,
+    also where a word between two pieces depends on one and governs the other.
     """
     return min(group, key=lambda at: (depths[at], words[at].text == "-", -at))

@@ -1,4 +1,4 @@
-"""Closed word lists that the rules share, as names; the words stand in ``lexicon.txt``."""
+"""Closed word lists that the rules share, as names; the words are in ``lexicon.txt``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PERSONAL = _words("personal")
 """Pronouns that stand for something."""
 RELATIVE_PRONOUNS = _words("relative pronouns")
 ROVING = _words("roving")
-"""Prepositions that say where somebody is or goes, also after another place."""
+"""Prepositions that say where someone is or goes, also after another place."""
 LEADS = _words("leads")
 """Adverbs that form one preposition with the word after them: "next to"."""
 SKIPPED = _words("skipped")

@@ -27,7 +27,7 @@ def is_picture(phrases: Phrases, word: Word | None) -> bool:
 
 
 def places_of(document: Document, word: Word, phrases: Phrases) -> Iterator[Place]:
-    """The prepositional phrases that hang on a word, each joined noun by itself."""
+    """The prepositional phrases attached to a word, each joined noun by itself."""
     hanging = document.children(word, "obl", "nmod")
     if (
         word.pos == "VERB"

@@ -1,4 +1,4 @@
-"""What a mention tells about the thing it means: number, sex, life, and describing words."""
+"""What a mention says about the thing it means: number, sex, life, and describing words."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ class MentionSpan:
         pronoun: The pronoun it is resolved as, or None.
         names: Words of the name in base form, head last.
         describing: Adjectives and numbers before the head.
-        restricting: What tells it from its like after the head: "with a red hat", "in the blue".
+        restricting: What distinguishes it from its like after the head: "with a red hat", "in the
+            blue".
         definite: Whether it points at something known: "the", "this", a possessor, a name.
         other: Whether it says that it means another one.
         plural: Whether it means several.
@@ -97,7 +98,7 @@ class MentionSpan:
 
     @property
     def sex(self) -> Sex | None:
-        """Sex, if the noun or pronoun tells."""
+        """Sex, if the noun or pronoun shows it."""
         if self.pronoun in ("he", "she"):
             return "male" if self.pronoun == "he" else "female"
         if self.head in MALE or "mr." in self.names:
@@ -115,7 +116,7 @@ class MentionSpan:
         return self.is_person or self.head in ANIMALS
 
     def set_apart_from(self, other: MentionSpan) -> bool:
-        """Whether each is told from its like otherwise: "the man in the cap", "... hat"."""
+        """Whether each is distinguished from its like: "the man in the cap", "... hat"."""
         mine, yours = self.restricting, other.restricting
         return bool(mine - yours) and bool(yours - mine)
 

@@ -6,7 +6,7 @@ attention to some hundred words around; then, from each word's vector, its tags,
 starts there, and scores of all words of the sentence as its head (Dozat and Manning 2017,
 arXiv:1611.01734). Of those scores the best tree is taken.
 
-Tags and heads are decisions, which must not hang on the processor: every product is exact (see
+Tags and heads are decisions, which must not depend on the processor: every product is exact (see
 ``beholder.embed.exact``), and all else is arithmetic that IEEE 754 fixes to the bit.
 """
 
@@ -28,9 +28,7 @@ from tokenizers import Tokenizer
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import exp, on_grid
-from beholder.embed.layers import Norm
-from beholder.embed.packed import Packed
-from beholder.language.trees import best_tree
+from beholder.embed.packed import Norm, Packed
 
 WIDTH = 192
 N_BLOCKS = 3
@@ -268,3 +266,79 @@ def _by_place(distances: FloatArray) -> FloatArray:
     far = np.arange(3 * _NEAR)[None] - _NEAR - np.arange(_NEAR)[:, None]
     found: FloatArray = distances[:, np.clip(far, -FAR, FAR) + FAR].astype(np.float32)
     return found
+
+
+Floats = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+
+def best_tree(scores: Floats) -> Ints:
+    """The heads of the tree with the greatest sum of scores and exactly one root.
+
+    Args:
+        scores: (n, n), finite; of each word (row) to each word as its head, and on the diagonal of
+            the word as root.
+
+    Returns:
+        (n,) the head of each word, its own place for the root.
+    """
+    n = len(scores)
+    if n == 1:
+        return np.zeros(1, dtype=np.int64)
+    # One node more, the place above all: a word with it for head is the root.
+    arcs = np.full((n + 1, n + 1), -np.inf)
+    arcs[:n, :n] = scores
+    roots = np.diagonal(arcs)[:n].copy()
+    np.fill_diagonal(arcs, -np.inf)
+    heads: Ints = arcs[:n, :n].argmax(axis=1)
+    most = arcs[np.arange(n), heads]
+    # No tree under a root is better than the root with the best heads of all others.
+    root = int((roots - most).argmax())
+    heads[root] = root
+    if _cycle(heads, root) is None:
+        return heads
+    # A second root costs more than all other heads can gain.
+    arcs[:n, n] = roots - (1.0 + n * float(np.ptp(scores)))
+    heads = _arborescence(arcs, n)[:n]
+    return np.where(heads == n, np.arange(n), heads)
+
+
+def _arborescence(arcs: npt.NDArray[np.float64], root: int) -> Ints:
+    """Heads of the best tree under a root; row: dependent, column: head."""
+    heads: Ints = arcs.argmax(axis=1)
+    heads[root] = root
+    cycle = _cycle(heads, root)
+    if cycle is None:
+        return heads
+    outside = np.delete(np.arange(len(arcs)), cycle)
+    # The cycle becomes the last node: entered where that costs least, left from its best word.
+    entering = arcs[cycle][:, outside] - arcs[cycle, heads[cycle]][:, None]
+    leaving = arcs[outside][:, cycle]
+    m = len(outside)
+    smaller = np.full((m + 1, m + 1), -np.inf)
+    smaller[:m, :m] = arcs[outside][:, outside]
+    smaller[m, :m] = entering.max(axis=0)
+    smaller[:m, m] = leaving.max(axis=1)
+    found = _arborescence(smaller, int(np.searchsorted(outside, root)))
+    for node, head, own in zip(outside.tolist(), found.tolist(), leaving, strict=False):
+        heads[node] = outside[head] if head < m else cycle[own.argmax()]
+    heads[root] = root
+    heads[cycle[entering[:, found[m]].argmax()]] = outside[found[m]]
+    return heads
+
+
+def _cycle(heads: Ints, root: int) -> list[int] | None:
+    """The nodes of some cycle, in order; the root, its own head, is none."""
+    above = heads.tolist()
+    seen = [-1] * len(above)
+    seen[root] = len(above)
+    for start in range(len(above)):
+        node = start
+        while seen[node] < 0:
+            seen[node] = start
+            node = above[node]
+        if seen[node] == start:
+            found = [node]
+            while above[found[-1]] != node:
+                found.append(above[found[-1]])
+            return sorted(found)
+    return None

@@ -20,7 +20,7 @@ _THOUSAND = 1000
 def number(words: str) -> float | None:
     """The number that words begin with, or None where they name none, or several.
 
-    Words before the number and nouns after it are passed over: "three pairs" are three.
+    Words before the number and nouns after it are skipped: "three pairs" are three.
 
     Args:
         words: As written: "two hundred", "a pair", "1,500", "twenty-one", "several dozen".

@@ -52,7 +52,7 @@ class GraphReader:
 
 
 read_english = GraphReader()
-"""With the built-in parser and coreference, by the mended rules."""
+"""With the built-in parser and coreference, by the corrected rules."""
 
 
 class TextCache(Generic[T]):
@@ -139,7 +139,7 @@ def check_english(text: str) -> None:
     """Refuse a text that is in another language (``text.languages.not_english``).
 
     Raises:
-        ItemError: Says what tells it, and the way out.
+        ItemError: Names the evidence and the next step.
     """
     why = not_english(text)
     if why is not None:

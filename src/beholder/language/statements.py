@@ -68,7 +68,7 @@ def graph_statements(graph: SceneGraph) -> tuple[Statement, ...]:
 
 
 def _introduced(graph: SceneGraph) -> set[int]:
-    """Entities whose existence is told by a relation of something else to them: "has a chimney"."""
+    """Entities whose existence follows from a relation to them: "has a chimney"."""
     return {r.object for r in graph.relations if r.polarity}
 
 

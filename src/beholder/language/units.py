@@ -27,23 +27,23 @@ _OWNERS = frozenset(("its", "his", "her", "their", "whose"))
 
 @dataclass(frozen=True, slots=True)
 class GraphUnit:
-    """One part of a scene graph that a text may have or lack.
+    """One part of a scene graph that a text may have or not.
 
     Attributes:
         kind: ``entity``, ``attribute`` or ``relation``.
         text: The unit as written.
         value: In base form, to compare with.
-        spans: Its characters in the original text, last those of the word that denies it; empty
-            where nothing is written.
+        spans: Its characters in the original text, last those of the word that denies it; empty if
+            nothing is written.
         subject: The entity, the entity that has the attribute, or the relation's first end.
         object: The relation's other end, or None.
         polarity: False if the text denies it.
         passive: Whether the relation's subject undergoes its verb.
         verb: Whether the relation begins with a verb.
         quantity: Whether the attribute says how many there are.
-        asked: Whether it is looked for by itself. If not, it only helps to tell things apart: which
-            thing has a part, by a pronoun ("its tail"); what makes an effect; a bare place ("the
-            front"); a quality that says nothing ("visible").
+        asked: Whether it is looked for by itself. If not, it only helps to distinguish things:
+            which thing has a part, by a pronoun ("its tail"); what makes an effect; a bare place
+            ("the front"); a quality that says nothing ("visible").
     """
 
     kind: UnitKind
@@ -59,7 +59,7 @@ class GraphUnit:
     asked: bool = True
 
     def place(self, graph: SceneGraph) -> tuple[int, ...]:
-        """Where its words and its ends begin in the text: tells it from every other unit."""
+        """Where its words and its ends begin in the text: identifies it."""
         starts = [self.spans[0][0] if self.spans else -1]
         if self.kind != "entity":
             starts.append(graph.entities[self.subject].mentions[0].span[0])

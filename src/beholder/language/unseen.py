@@ -1,6 +1,6 @@
 """Nouns that name nothing a picture shows: moods and effects, the camera, colours, bare places.
 
-Applied under the rules ``fixed`` only; the words stand in ``unseen.txt``.
+Applied under the rules ``fixed`` only; the words are in ``unseen.txt``.
 """
 
 from __future__ import annotations

@@ -79,14 +79,14 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
         at_places = list(_at_places(act, subject))
         yield from at_places
         related = any(_holds_verb(fact, act) for fact in (*relations, *at_places))
-        told = not act.objects or not act.polarity  # "fills the view" tells nothing to be seen
+        told = not act.objects or not act.polarity  # "fills the view" says nothing visible
         if not related and told and not _means_another_verb(document, word):
             yield _state(act, subject)
     yield from _placed_objects(act)
 
 
 def _holds_verb(fact: Fact, act: _Act) -> bool:
-    """Whether a fact tells what the verb does: "painted white", "runs to the left"."""
+    """Whether a fact says what the verb does: "painted white", "runs to the left"."""
     if isinstance(fact, AttributeFact):
         return fact.kind == "quality" or act.verb in fact.words
     if act.verb not in fact.words:

@@ -22,7 +22,7 @@ def regular(path: Path, max_bytes: int) -> Iterator[io.BufferedReader]:
         ItemError: It is missing, no regular file, has more than ``max_bytes``, or cannot be read.
     """
     try:
-        # Without O_NONBLOCK the opening of a pipe would wait for somebody to write into it.
+        # Without O_NONBLOCK the opening of a pipe would wait for a writer.
         with io.FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING)) as raw:
             found = os.fstat(raw.fileno())
             if not stat.S_ISREG(found.st_mode):

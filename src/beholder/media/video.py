@@ -169,6 +169,6 @@ def _last_until(
         if n_pixels > MAX_DECODED:
             raise ItemError(
                 f"{file}: more than {MAX_DECODED:,} pixels lie between two whole pictures of the"
-                " video; encode it anew with more key frames"
+                " video; encode it again with more key frames"
             )
     return found, True

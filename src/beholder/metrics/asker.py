@@ -23,7 +23,7 @@ from beholder.errors import (
     RunError,
     TransientError,
 )
-from beholder.judges.question_log import noted_questions, question_rows
+from beholder.judges.asking import noted_questions, question_rows
 from beholder.metrics.params import full_name, params, signature_of, to_spec, validate_params
 from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore
@@ -86,7 +86,7 @@ class Asker(ABC, Generic[S]):
         """
 
     def check(self, subject: S) -> None:
-        """Refuse a subject that lacks what is needed, before any work.
+        """Refuse a subject without what is needed, before any work.
 
         Raises:
             ItemError: Names what is missing.
@@ -100,7 +100,7 @@ class Asker(ABC, Generic[S]):
         """
 
     def prepare(self, subjects: Iterable[S]) -> Self:
-        """This asker, knowing what it must of the whole data set before the first is asked.
+        """This asker, knowing what it must of the whole data set before the first is evaluated.
 
         Most need nothing and read none of the subjects. One that does (document frequencies) gives
         a copy of itself that holds it, and states it in ``identities``, so that a score is never
@@ -117,7 +117,7 @@ class Asker(ABC, Generic[S]):
         return None
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
-        """This asker as ``prepare`` gives it, from what ``state`` told."""
+        """This asker as ``prepare`` gives it, from the result of ``state``."""
         raise ConfigError(f"{self.registered_name} keeps nothing of what it finds")
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
@@ -141,7 +141,7 @@ class Asker(ABC, Generic[S]):
         """Canonical text of its spec; fields at their default are left out."""
         return str(to_spec(full_name(self.registered_name, type(self)), self))
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """All fields with their resolved values, for the run log."""
         return {p.name: getattr(self, p.name) for p in params(self)}
 
@@ -192,12 +192,12 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
 
     The questions that were put to models are kept with it, in ``detail["questions"]``. One broken
     subject does not end a run: whatever goes wrong with it becomes its failure, with the
-    place in the code when it is a bug; the next start tries it again, as the bug may be mended.
+    place in the code when it is a bug; the next start tries it again, because the bug may be fixed.
 
     Raises:
         ConfigError: A parameter or tool is wrong for all subjects alike.
         MissingExtraError: Likewise, a package is missing.
-        RunError: The run cannot go on, for instance because its budget is spent.
+        RunError: The run cannot continue, for instance because its budget is spent.
     """
     with noted_questions() as questions:
         outcome = await _tried(asker, subject, tools)
@@ -217,7 +217,7 @@ async def _tried(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         reason = f"{error} (a bug in {asker.name}, at {where})"
-        return ItemFailure(type(error).__name__, reason, transient=True)  # until it is mended
+        return ItemFailure(type(error).__name__, reason, transient=True)  # until it is fixed
 
 
 def failure_of(error: BeholderError) -> ItemFailure:

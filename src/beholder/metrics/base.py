@@ -31,7 +31,7 @@ __all__ = ["Metric", "ValueInfo"]
 E = TypeVar("E")
 
 _ENOUGH = 3
-"""Equal values from which they are told."""
+"""Least number of equal values that is reported."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Metric(Asker[Item], Generic[E]):
         """Turn evidence into a score. Pure: no judge, no file, no clock, no randomness."""
 
     def check_item(self, item: Item) -> None:
-        """Refuse an item that lacks what the metric needs.
+        """Refuse an item without what the metric needs.
 
         Raises:
             ItemError: Names the field that is missing or empty.
@@ -126,11 +126,11 @@ class Metric(Asker[Item], Generic[E]):
         raise ConfigError(f"{self.registered_name} has no value {name!r}; it has: {there}")
 
     def needs_corpus(self) -> bool:
-        """Whether a score hangs on the texts of all items, so that ``prepare`` must see them."""
+        """Whether a score depends on the texts of all items, so that ``prepare`` must see them."""
         return False
 
     def check(self, subject: Item) -> None:
-        """Refuse an item that is too large, no Unicode, or lacks something (see ``check_item``).
+        """Refuse an item that is too large, no Unicode, or incomplete (see ``check_item``).
 
         Raises:
             ItemError: Says what is too much, wrong or missing.
@@ -148,12 +148,14 @@ class Metric(Asker[Item], Generic[E]):
         tools.check_language(self.tool_specs(), subject)
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
-        """Tells where all texts have one and the same headline value."""
+        """Report that all texts have the same headline value."""
         headline = self.values[0].name
         found = columns.get(headline, np.zeros(0))
         if len(found) < _ENOUGH or found.min() < found.max():
             return ()
-        return (f"all {len(found):,} values of {headline} are {found[0]:.6g}: it tells none apart",)
+        return (
+            f"all {len(found):,} values of {headline} are {found[0]:.6g}: it separates no texts",
+        )
 
     async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
         """Score several texts about one picture; a metric that can share work does so.

@@ -13,7 +13,7 @@ MOST_PAIRS = 50_000_000
 """Pairs of parts that are compared at once: about 1 GB, in the metrics that hold most for each."""
 
 SIGN = 5
-"""Characters as which one counts that stands in no word: analysed, each sign is a token, as a word
+"""Characters as which one counts that is in no word: analysed, each sign is a token, as a word
 of about five characters is."""
 
 MOST_PICTURES = 256
@@ -27,7 +27,7 @@ class Bounds:
     Attributes:
         characters: Of the candidate and all references together; a text of signs alone may have a
             fifth of them (``SIGN``).
-        compares: Parts that are compared each with each, in words; empty where none are.
+        compares: Parts that are compared each with each, in words; empty if there are none.
     """
 
     characters: int = 1_000_000

@@ -97,7 +97,7 @@ def validate_params(built: object) -> None:
 def to_spec(name: str, built: object) -> Spec:
     """Canonical spec of what is built of params; those at their default are left out.
 
-    A tool with options of its own stands in it as a spec, any other as its text.
+    A tool with options of its own is in it as a spec, any other as its text.
     """
     options: dict[str, object] = {}
     for p in params(built):

@@ -5,25 +5,29 @@ One ``Tools`` serves a whole run. All metrics share it, so each distinct text is
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from cachetools import LRUCache
+
 from beholder import embed, judges, text
-from beholder.backends.images import Pictures
+from beholder.backends.base import Image
 from beholder.embed.base import FloatArray
 from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
+from beholder.media import check_image, encode_jpeg, file_bytes, inside, load_image
 from beholder.records import Item
 from beholder.registry import versioned
 from beholder.text.languages import ENGLISH, language_named, not_english
 from beholder.text.split import Splitter
 
 if TYPE_CHECKING:
+    from beholder.embed.clip import ImageTextService
     from beholder.embed.contextual import TokenService
-    from beholder.embed.image_text import ImageTextService
 
 
 _TAKES: Mapping[str, Callable[[str, str], bool]] = {"judge": judges.takes, "embedder": embed.takes}
@@ -62,7 +66,7 @@ class Tool(Protocol):
 
     @property
     def per_process(self) -> bool:
-        """Whether it may be made anew in every worker process."""
+        """Whether it may be created in every worker process."""
 
 
 _READERS: Mapping[str, str] = {
@@ -91,7 +95,7 @@ class Tools:
             ``{"embedder": {"base_url": "http://localhost:8000/v1"}}``.
         answers: Where answers of judges are kept; None keeps them in memory.
         budget: What judges may spend; None for no limit.
-        tally: Counts what judges would be asked, and asks nobody.
+        tally: Counts what judges would be asked, and sends no requests.
         folder: What the items' pictures are relative to; None takes the current directory.
 
     Attributes:
@@ -164,7 +168,7 @@ class Tools:
         What the row says of its language counts; where it says nothing, each text is looked at.
 
         Raises:
-            ItemError: Names the tool, what tells the language, and what reads it.
+            ItemError: Names the tool, the evidence of the language, and a tool that reads it.
         """
         for kind, spec in specs:
             if kind in _READERS and cast(_ReadingTool, self.get(kind, spec)).english_only:
@@ -188,12 +192,12 @@ class Tools:
         return versioned(made, made.identity)
 
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
-        """Whether all of these tools, (kind, spec), may be made anew in every worker process."""
+        """Whether all of these tools, (kind, spec), may be created in every worker process."""
         return all(self.get(kind, spec).per_process for kind, spec in specs)
 
 
 def _in_another_language(item: Item) -> str | None:
-    """What tells that an item is not in English; None where it may be."""
+    """Evidence that an item is not in English; None if it may be."""
     said = language_named(item.language)
     if said is not None:
         return None if said == ENGLISH else f"the row says that its texts are {said}"
@@ -205,7 +209,7 @@ def _in_another_language(item: Item) -> str | None:
 
 
 def _image_text(spec: str, vectors: VectorStore | None) -> ImageTextService:
-    from beholder.embed.image_text import ImageTextService
+    from beholder.embed.clip import ImageTextService
 
     return ImageTextService(spec, vectors)
 
@@ -214,3 +218,77 @@ def _encoder(spec: str) -> TokenService:
     from beholder.embed.contextual import TokenService
 
     return TokenService(spec)
+
+
+SENT_SIDE = 1536
+"""Pixels of the longer side at which pictures are shown to a judge, by default: a
+camera's picture has ten times what models look at, and is paid for by size."""
+
+KEPT_BYTES = 256 << 20
+"""Bytes of encoded pictures that one data set keeps."""
+
+_SENT_AS_IS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
+
+
+def for_model(path: Path, max_side: int | None = None) -> Image:
+    """A picture as it is sent: what ``media.load_image`` sees in the file, and nothing else.
+
+    A JPEG, PNG or WebP file that is small enough and of which every reader sees the same (RGB or
+    grey, opaque, upright, one frame) is sent byte for byte. Anything else is sent as the JPEG of
+    the upright RGB image.
+
+    Args:
+        path: The file.
+        max_side: Pixels of the longer side at most; None keeps the size.
+
+    Raises:
+        ItemError: It is missing, damaged, no picture, or too large; names file and reason.
+    """
+    file = check_image(path)
+    image = load_image(path, max_side=max_side)  # a file that is cut off shows only here
+    kind = _SENT_AS_IS.get(file.format)
+    plain = file.mode in ("RGB", "L") and not file.notes
+    if kind and plain and (max_side is None or max(file.width, file.height) <= max_side):
+        return Image(file_bytes(path), kind)
+    return Image(encode_jpeg(image), "image/jpeg")
+
+
+class Pictures:
+    """The pictures of a data set; the last ones read are kept, as several questions show one.
+
+    Args:
+        folder: What the names of pictures are relative to; None takes the current directory.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or Path()
+        self._kept: LRUCache[tuple[Path, int | None], Image] = LRUCache(
+            KEPT_BYTES, getsizeof=lambda image: len(image.data)
+        )
+
+    def files(self, names: Sequence[str]) -> list[Path]:
+        """The files of pictures as an item names them.
+
+        Raises:
+            ItemError: A picture is named by a web address, or a link leads out of the folder.
+        """
+        for name in names:
+            if "://" in name or name.startswith("data:"):
+                raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
+        return [inside(self._folder, name) for name in names]
+
+    async def read(self, names: Sequence[str], max_side: int | None = SENT_SIDE) -> list[Image]:
+        """Pictures as models get them, in order; see ``for_model``.
+
+        Raises:
+            ItemError: A picture is no file, missing or cannot be read.
+        """
+        return [await self._one(file, max_side) for file in self.files(names)]
+
+    async def _one(self, file: Path, max_side: int | None) -> Image:
+        known = self._kept.get((file, max_side))
+        if known is None:
+            known = await asyncio.to_thread(for_model, file, max_side)
+            if len(known.data) <= KEPT_BYTES:
+                self._kept[file, max_side] = known
+        return known

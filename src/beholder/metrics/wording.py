@@ -39,10 +39,10 @@ def read(text: str, tokens: TokenVectors) -> Reading:
     """Join the tokens of a text to words: a word's vector is the mean of those of its tokens.
 
     Raises:
-        ConfigError: The encoder does not tell where its tokens stand.
+        ConfigError: The encoder does not return the places of its tokens.
     """
     if tokens.spans is None:
-        raise ConfigError("this encoder does not tell where its tokens stand; take minilm")
+        raise ConfigError("this encoder does not return the places of its tokens; use minilm")
     places = words(text)
     starts, ends = np.array(places, dtype=np.int64).reshape(-1, 2).T
     first, last = tokens.spans[:, 0], tokens.spans[:, 1]
@@ -57,7 +57,7 @@ async def read_all(texts: Sequence[str], service: TokenService) -> tuple[Reading
     """Texts as the encoder's last layer reads them.
 
     Raises:
-        ConfigError: The encoder does not tell where its tokens stand.
+        ConfigError: The encoder does not return the places of its tokens.
     """
     layer = service.encoder.n_layers
     encoded = await asyncio.gather(*(service.encode(text, layer) for text in texts))

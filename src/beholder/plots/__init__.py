@@ -1,4 +1,4 @@
-"""Drawings with matplotlib: numbers in, a figure out. No text of the data stands in them.
+"""Drawings with matplotlib: numbers in, a figure out. No text of the data is in them.
 
 matplotlib comes with the extra ``plots``; without it, importing this package says so.
 """

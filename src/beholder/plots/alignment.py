@@ -29,8 +29,8 @@ def alignment_figure(
 ) -> Figure:
     """Draw one alignment.
 
-    Candidate chunks run to the right and reference chunks downward, so a text told in order runs
-    along the falling diagonal. Strips at the left and below tell which chunks are out of place.
+    Candidate chunks run to the right and reference chunks downward, so a text in order runs
+    along the falling diagonal. Strips at the left and below show which chunks are out of place.
 
     Args:
         detail: With the keys ``similarity``, an array (R, G) of reference chunks by candidate

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from beholder.stats.agreement import Agreement
     from beholder.stats.alerts import AlertF1, alert_f1, held_out_alert_f1
     from beholder.stats.bootstrap import mean_interval
-    from beholder.stats.clusters import significance_clusters
     from beholder.stats.compare import (
         CorrelationDifference,
         compare_correlations,
@@ -26,25 +25,33 @@ if TYPE_CHECKING:
         kendall,
         partial,
         pearson,
+        ranking_correlation,
         spearman,
     )
     from beholder.stats.effects import Effect, Moments, cohen_d, hedges_g
     from beholder.stats.intraclass import ICC, icc, reliability_verdict, spearman_brown
-    from beholder.stats.judge_errors import ErrorCorrelation, error_correlation
     from beholder.stats.kappa import cohen_kappa, fleiss_kappa
     from beholder.stats.krippendorff import krippendorff_alpha
     from beholder.stats.paired import PairedDifference, paired_difference
-    from beholder.stats.ranking import ranking_correlation
     from beholder.stats.ratings import EloRating, elo
     from beholder.stats.reliability import (
+        ErrorCorrelation,
         Spread,
         cronbach_alpha,
+        error_correlation,
         kendall_w,
         mean_pairwise_correlation,
         within_item_spread,
     )
     from beholder.stats.roc import AlertAUC, alert_auc
-    from beholder.stats.significance import TestResult, holm, mann_whitney, t_test, wilcoxon
+    from beholder.stats.significance import (
+        TestResult,
+        holm,
+        mann_whitney,
+        significance_clusters,
+        t_test,
+        wilcoxon,
+    )
     from beholder.stats.spans import SpanF1, relaxed_f1, token_labels, token_scores
     from beholder.stats.strengths import BradleyTerry, Strength, bradley_terry
     from beholder.stats.threeway import ThreeWay, three_way_accuracy
@@ -112,95 +119,29 @@ __all__ = [
 ]
 
 _HOME = {
-    "agreement": ("Agreement",),
-    "alerts": (
-        "AlertF1",
-        "alert_f1",
-        "held_out_alert_f1",
-    ),
-    "bootstrap": ("mean_interval",),
-    "strengths": (
-        "BradleyTerry",
-        "Strength",
-        "bradley_terry",
-    ),
-    "clusters": ("significance_clusters",),
-    "compare": (
-        "CorrelationDifference",
-        "compare_correlations",
-        "steiger",
-        "williams",
-    ),
-    "correlation": (
-        "Correlation",
-        "correlate",
-        "kendall",
-        "partial",
-        "pearson",
-        "spearman",
-    ),
-    "effects": (
-        "Effect",
-        "Moments",
-        "cohen_d",
-        "hedges_g",
-    ),
-    "ratings": (
-        "EloRating",
-        "elo",
-    ),
-    "intraclass": (
-        "ICC",
-        "icc",
-        "reliability_verdict",
-        "spearman_brown",
-    ),
-    "judge_errors": (
-        "ErrorCorrelation",
-        "error_correlation",
-    ),
-    "kappa": (
-        "cohen_kappa",
-        "fleiss_kappa",
-    ),
-    "krippendorff": ("krippendorff_alpha",),
-    "paired": (
-        "PairedDifference",
-        "paired_difference",
-    ),
-    "ranking": ("ranking_correlation",),
+    "agreement": "Agreement",
+    "alerts": "AlertF1 alert_f1 held_out_alert_f1",
+    "bootstrap": "mean_interval",
+    "compare": "CorrelationDifference compare_correlations steiger williams",
+    "correlation": "Correlation correlate kendall partial pearson ranking_correlation spearman",
+    "effects": "Effect Moments cohen_d hedges_g",
+    "intraclass": "ICC icc reliability_verdict spearman_brown",
+    "kappa": "cohen_kappa fleiss_kappa",
+    "krippendorff": "krippendorff_alpha",
+    "paired": "PairedDifference paired_difference",
+    "ratings": "EloRating elo",
     "reliability": (
-        "Spread",
-        "cronbach_alpha",
-        "kendall_w",
-        "mean_pairwise_correlation",
-        "within_item_spread",
+        "ErrorCorrelation Spread cronbach_alpha "
+        "error_correlation kendall_w mean_pairwise_correlation within_item_spread"
     ),
-    "significance": (
-        "TestResult",
-        "holm",
-        "mann_whitney",
-        "t_test",
-        "wilcoxon",
-    ),
-    "roc": ("AlertAUC", "alert_auc"),
-    "spans": (
-        "SpanF1",
-        "relaxed_f1",
-        "token_labels",
-        "token_scores",
-    ),
-    "threeway": (
-        "ThreeWay",
-        "three_way_accuracy",
-    ),
-    "ties": (
-        "TieCalibrated",
-        "pairs_within",
-        "tie_calibrated_accuracy",
-    ),
+    "roc": "AlertAUC alert_auc",
+    "significance": "TestResult holm mann_whitney significance_clusters t_test wilcoxon",
+    "spans": "SpanF1 relaxed_f1 token_labels token_scores",
+    "strengths": "BradleyTerry Strength bradley_terry",
+    "threeway": "ThreeWay three_way_accuracy",
+    "ties": "TieCalibrated pairs_within tie_calibrated_accuracy",
 }
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

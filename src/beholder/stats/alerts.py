@@ -158,7 +158,7 @@ def best_threshold(scores: Sequence[Floats], labels: Sequence[Ints], macro: str)
 
 
 def _f1(true: Floats, false: Floats, missed: Floats) -> Floats:
-    """F1 from counts, 1 where there is nothing to find and nothing found."""
+    """F1 from counts, 1 if there is nothing to find and nothing found."""
     whole = 2 * true + false + missed
     return np.asarray(np.where(whole > 0, 2 * true / np.where(whole > 0, whole, 1), 1.0))
 

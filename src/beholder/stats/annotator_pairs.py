@@ -65,7 +65,7 @@ def complete(ranks: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[flo
 def best_pairs(ranks: Mapping[str, Ranking]) -> tuple[AnnotatorPair, ...]:
     """The pairs of annotators with the highest Spearman correlation.
 
-    One pair, or several that agree equally well. Empty with fewer than two annotators, or where no
+    One pair, or several that agree equally well. Empty with fewer than two annotators, or if no
     pair has a correlation because an annotator puts all texts level.
 
     Args:

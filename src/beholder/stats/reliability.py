@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from beholder.errors import ConfigError
 from beholder.records import Estimate, Interval
 from beholder.stats.agreement import Agreement, bootstrapped
 from beholder.stats.bootstrap import mean_interval
-from beholder.stats.checks import Floats, Ints, matrix, resampling
+from beholder.stats.checks import Floats, Ints, matrix, resampling, vector
 from beholder.stats.correlation import CorrelationKind, coefficient
 from beholder.stats.intraclass import mean_squares
 
@@ -70,7 +71,7 @@ def kendall_w(
         seed: Seed of the resampling.
 
     Returns:
-        W in 0..1; None with fewer than two items or raters, and when no rater tells items apart.
+        W in 0..1; None with fewer than two items or raters, and when no rater separates items.
 
     Raises:
         ConfigError: Missing or infinite ratings.
@@ -86,7 +87,7 @@ def kendall_w(
     undefined = (
         f"needs at least two items and two raters, got {n} and {k}"
         if n < 2 or k < 2
-        else "no rater tells the items apart"
+        else "no rater separates the items"
     )
     return bootstrapped(
         "kendall-w",
@@ -235,3 +236,70 @@ def within_item_spread(
         for values in (sds, ranges)
     )
     return Spread(next(means), next(means), tuple(sds), tuple(ranges), len(kept), ddof)
+
+
+ErrorKind: TypeAlias = Literal["signed", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCorrelation:
+    """Correlation of judges' errors.
+
+    Attributes:
+        mean: Mean over pairs of judges, with interval over items.
+        pairs: Pearson correlation per pair of judges (columns i < j); None where a judge's errors
+            do not vary over the items both judged.
+        error: Mean error per judge: signed bias, or share wrong; None for a judge without answers.
+        kind: ``signed`` or ``wrong``.
+    """
+
+    mean: Agreement
+    pairs: dict[tuple[int, int], float | None]
+    error: tuple[float | None, ...]
+    kind: str
+
+
+def error_correlation(
+    answers: ArrayLike,
+    gold: ArrayLike,
+    kind: ErrorKind = "signed",
+    *,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 12345,
+) -> ErrorCorrelation:
+    """Pearson correlation between judges of their errors.
+
+    Judges that agree because both are right share no errors; a panel gains only from judges whose
+    errors are not correlated. 0: independent errors, 1: a second judge adds nothing.
+
+    Args:
+        answers: (n_items, n_judges) answers; NaN or None is missing.
+        gold: (n_items,) the truth.
+        kind: ``signed``: answer minus gold; ``wrong``: 1 where they differ (for verdicts, coded
+            as numbers), which gives the phi coefficient.
+        n_resamples: Bootstrap resamples of items.
+        level: Confidence level.
+        seed: Seed of the resampling.
+
+    Raises:
+        ConfigError: Shapes that do not pair, or values that are not finite.
+    """
+    if kind not in ("signed", "wrong"):
+        raise ConfigError(f"kind: expected signed or wrong, got {kind!r}")
+    table, truth = matrix(answers, "answers", missing=True), vector(gold, "gold")
+    if len(table) != len(truth):
+        raise ConfigError(f"answers: {len(table)} items, gold: {len(truth)}")
+    errors = table - truth[:, None]
+    if kind == "wrong":
+        errors = np.where(np.isnan(errors), np.nan, (errors != 0).astype(np.float64))
+    mean = mean_pairwise_correlation(errors, n_resamples=n_resamples, level=level, seed=seed)
+    pearson = coefficient("pearson")
+    rated = ~np.isnan(errors)
+    pairs = {}
+    for i, j in combinations(range(errors.shape[1]), 2):
+        both = rated[:, i] & rated[:, j]
+        pairs[i, j] = pearson(errors[both, i], errors[both, j])
+    columns = (errors[rated[:, j], j] for j in range(errors.shape[1]))
+    error = tuple(float(c.mean()) if len(c) else None for c in columns)
+    return ErrorCorrelation(mean, pairs, error, kind)

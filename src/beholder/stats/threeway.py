@@ -50,7 +50,7 @@ def three_way_accuracy(
 
     A difference of at least the threshold is a preference, otherwise a tie. Without a threshold it
     is taken from the gold tie rate: with t gold ties the (t + 1)-th smallest absolute difference,
-    so that about as many pairs are predicted ties. As in the public protocol, first is asked
+    so that about as many pairs are predicted ties. As in the public protocol, first is tested
     before second: at threshold 0 a zero difference counts as *first better*.
 
     Args:
@@ -96,7 +96,7 @@ def tie_threshold(difference: Floats, n_ties: int) -> float | None:
 
 
 def decide(difference: Floats, threshold: float | None) -> Ints:
-    """1, 0 or -1 per difference; first is asked before second, None makes all ties."""
+    """1, 0 or -1 per difference; first is tested before second, None makes all ties."""
     if threshold is None:
         return np.zeros(len(difference), dtype=np.int64)
     second = np.where(-difference >= threshold, -1, 0)

@@ -28,7 +28,7 @@ class TieCalibrated:
 
     Attributes:
         accuracy: Best share of pairs ordered, or tied, as gold has them.
-        interval: Bootstrap interval, the threshold chosen anew in each resample.
+        interval: Bootstrap interval, the threshold chosen again in each resample.
         threshold: Largest absolute difference that counts as a tie.
         accuracy_without_ties: The same with threshold 0 (only equal scores tie).
         n_pairs: Pairs.

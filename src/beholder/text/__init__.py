@@ -5,9 +5,8 @@ from __future__ import annotations
 from beholder.registry import Registry
 from beholder.text.frequency import weight
 from beholder.text.rules import RuleSplitter
-from beholder.text.speech import n_spoken, without_marks
 from beholder.text.split import Segment, Splitter
-from beholder.text.tokenize import words
+from beholder.text.tokenize import n_spoken, without_marks, words
 
 __all__ = [
     "SPLITTERS",
@@ -24,7 +23,7 @@ __all__ = [
 SPLITTERS: Registry[Splitter] = Registry(
     kind="splitter",
     base=Splitter,  # type: ignore[type-abstract]
-    builtin={"rules": "beholder.text.rules:RuleSplitter", "sat": "beholder.text.sat:SatSplitter"},
+    builtin={"rules": "beholder.text.rules:RuleSplitter", "sat": "beholder.text.split:SatSplitter"},
     group="beholder.splitters",
 )
 

@@ -1,4 +1,4 @@
-"""How much a word says: small weights for words that stand in many sentences."""
+"""How much a word says: small weights for words that are in many sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _A = 0.01
 def weight(word: str) -> float:
     """Weight of a word, a / (a + p) with a = 0.01 (Arora et al. 2017, smooth inverse frequency).
 
-    p is the share of sentences the word stands in, counted over 33,194 English sentences: image
+    p is the share of sentences the word is in, counted over 33,194 English sentences: image
     descriptions of ImageInWords (CC BY 4.0) and the treebanks UD English EWT and GUM (open genres).
     Shape and constant were chosen on the dev halves of the judged caption sets, where this weight
     did better than the logarithmic inverse document frequency; see ``docs/embeddings.md``.

@@ -8,17 +8,65 @@ from __future__ import annotations
 
 import re
 
-from beholder.text.abbreviations import (
-    BEFORE_NUMBER,
-    DATE_WORDS,
-    ENDS_BEFORE_CAPITAL,
-    MAY_BE_FINAL,
-    NEVER_FINAL,
-    SMALL_WORDS,
-    STARTERS,
-    UNITS,
-)
 from beholder.text.split import Segment, Splitter
+
+
+def _cased(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def _any_case(words: str) -> frozenset[str]:
+    return frozenset(form for word in words.split() for form in (word, word.lower(), word.upper()))
+
+
+NEVER_FINAL = _any_case(
+    "Mr Mrs Ms Mx Dr Drs Prof Ste Mt Messrs Mme Mlle Hr Frl Sra Srta Dra vs approx viz cf"
+    " e.g i.e eg ie P.S z.B d.h bzw incl excl resp esp Ул Ст Им"
+) | _cased(
+    "Gen Sen Rep Rev Hon Capt Cpt Lt Col Sgt Maj Cmdr Adm Gov Pres Supt Fr Sr Atty Amb Insp"
+    " ca c al г пр т д डॉ प्रो श्री पं"
+)
+"""A name, number or example follows: the stop never ends a sentence."""
+
+BEFORE_NUMBER = _any_case(
+    "No Nos Nr Fig Figs Eq Eqs Sec Ch Chap Vol Vols Art Pt Pp P Pl Ex Tab Ref Refs Op Ver Ed Pos"
+)
+"""The stop does not end a sentence when a number follows: "No. 5", but "No. He did not."."""
+
+MAY_BE_FINAL = _any_case(
+    "Jr Inc Ltd Bros Corp Ave Blvd Rd Hwy Dept Univ Assn St Ph.D Esq"
+) | _cased(
+    "Co Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri"
+    " dept est misc temp max tel Tel Str usw"
+)
+"""The stop ends a sentence only when a word follows that usually begins one."""
+
+ENDS_BEFORE_CAPITAL = _any_case("etc a.m p.m A.D B.C B.C.E C.E")
+"""The stop ends a sentence when a capital follows, except that of a date or a time zone."""
+
+UNITS = _cased("in ft yd mi lb lbs oz pt qt gal sq cu mm cm km kg hr hrs min mins sec secs mph")
+"""After a number these are units, and ``MAY_BE_FINAL``; elsewhere they are words."""
+
+DATE_WORDS = _cased(
+    "January February March April May June July August September October November December"
+    " Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+    " Januar Februar März Mai Juni Juli Oktober Dezember"
+)
+"""After "5 p.m." or an ordinal such as the German "3. Oktober" these continue the sentence."""
+
+SMALL_WORDS = _cased("a an and at by for from in of on or the to vs with")
+"""Words that stay in lower case in a heading."""
+
+STARTERS = _cased(
+    "The A An This That These Those It Its He She They We You I His Her Their Our My Your There"
+    " Here In On At To From With By For As If When While Where What Who How Why But And Or So Then"
+    " Also However After Before Behind Above Below Beside Next Two Three One Some Many Most All"
+    " Both Each Every Another Other No Not Now Near Over Under Inside Outside Meanwhile Later"
+    " Finally Overall Once Only Because Although Though Yet Did Does Do Is Are Was Were Will Can"
+    " Please Let Such Several"
+)
+"""Words that, capitalised, usually begin a sentence."""
+
 
 _NEWLINE = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
 # Escapes stand for the full-width and half-width forms, which look like the ASCII ones.
@@ -51,7 +99,7 @@ class RuleSplitter(Splitter):
     """Sentence splitting by rules (spec ``rules``).
 
     Full stops, question and exclamation marks end a sentence before white space, unless they belong
-    to an abbreviation, an initial, a number, a list marker or a quotation that goes on in lower
+    to an abbreviation, an initial, a number, a list marker or a quotation that continues in lower
     case; CJK stops, dandas and the stops of other scripts end it anywhere. Closing quotes and
     brackets stay with the sentence they close. A blank line, a heading and a list entry end a
     sentence without a stop; any other line break is white space. A piece without letter or digit
@@ -149,7 +197,7 @@ def _bare_ends(text: str, stop: re.Match[str], after: re.Match[str], following: 
     before = text[stop.start() - 1] if stop.start() else ""
     if stop["bare"] == "\uff0e" and before.isdigit() and following.isdigit() and not after["space"]:
         return False
-    # Japanese quotations go on with a particle: 「行く。」と言った。
+    # Japanese quotations continue with a particle: 「行く。」と言った。
     return not (after["closing"] and not after["space"] and following in "とっ")
 
 

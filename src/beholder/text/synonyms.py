@@ -14,7 +14,7 @@ IDENTITY = "wordnet3.0.v1"
 
 _TABLE = Path(__file__).parent / "wordnet" / "synonyms.txt.xz"
 
-# Regular endings per part of speech and what stands in their place in the base form.
+# Regular endings per part of speech and what is in their place in the base form.
 _ENDINGS = {
     "n": (
         ("s", ""),

@@ -14,8 +14,8 @@ from beholder.judges.builtin import claims, vectors
 from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.lexis import named_further, says
+from beholder.judges.builtin.nearby import Quotes
 from beholder.judges.builtin.predicates import normal
-from beholder.judges.builtin.quotes import Quotes
 from beholder.judges.operations import Decompose, MatchStatements, Presence, Question, Rank, Verify
 
 JUDGE = judge("builtin")

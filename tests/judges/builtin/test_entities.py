@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beholder.judges.builtin.actors import relation_agreement
-from beholder.judges.builtin.entities import Counterparts, counterparts
+from beholder.judges.builtin.entities import Counterparts, counterparts, relation_agreement
 from beholder.judges.builtin.reading import analysed
 
 

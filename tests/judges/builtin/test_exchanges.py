@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beholder import PoSh
-from beholder.judges.builtin.spelling import respelt
+from beholder.judges.builtin.claims import respelt
 
 PAIRS = {
     "actions, told by clothes": (

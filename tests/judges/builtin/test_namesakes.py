@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beholder.judges.builtin import actors, entities
+from beholder.judges.builtin import entities
 from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.entities import Counterparts, counterparts
 from beholder.judges.builtin.predicates import Predicate
@@ -391,9 +391,9 @@ def test_agreement_of_what_two_things_do(
 ) -> None:
     first, second = acting(*source), acting(*target)
     shape = (len(source), len(target))
-    monkeypatch.setattr(actors, "verb_similarity", lambda a, b: np.zeros(shape))
+    monkeypatch.setattr(entities, "verb_similarity", lambda a, b: np.zeros(shape))
     alike = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.2], [0.0, 0.0, 0.0]])
     groups = [(np.array([0]), np.array([0]))]
-    found = actors.relation_agreement(first, second, alike, groups)
+    found = entities.relation_agreement(first, second, alike, groups)
     assert found[0, 0] == pytest.approx(expected)
     assert np.count_nonzero(found) == (expected > 0.0)

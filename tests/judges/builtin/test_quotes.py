@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beholder.judges.builtin.quotes import Quotes
+from beholder.judges.builtin.nearby import Quotes
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from beholder.judges.builtin import relevance
+from beholder.judges.builtin import judge as relevance
 from beholder.judges.builtin.reading import analysed
 
 

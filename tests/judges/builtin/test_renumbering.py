@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from beholder.judges.builtin.claims import matches, supported
+from beholder.judges.builtin.claims import matches, renumbered, supported
 from beholder.judges.builtin.reading import analysed, analysed_claims
-from beholder.judges.builtin.renumbering import renumbered
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from beholder.judges.builtin.lexis import (
     tie,
     word_likeness,
 )
-from beholder.judges.builtin.quotes import Quotes
+from beholder.judges.builtin.nearby import Quotes
 from beholder.language.graph import Entity, Mention
 from beholder.language.numerals import number
 

@@ -13,7 +13,7 @@ from beholder.embed import minilm
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, Tools
 from beholder.metrics.accord import Accord
-from beholder.metrics.accord.scoring import compare_wholes, in_order
+from beholder.metrics.accord.metric import compare_wholes, in_order
 from beholder.metrics.wording import compare_words, read_all
 from beholder.records import Item, ItemFailure
 from toy.words import reading

@@ -11,8 +11,16 @@ import pytest
 from beholder.embed import EMBEDDERS
 from beholder.embed.base import Embedder, FloatArray
 from beholder.metrics import metric
-from beholder.metrics.classical.graphs import Fact, Facts, facts, phrase
-from beholder.metrics.classical.spice import CAPTURE, SPICE, FactEvidence, SoftSPICE
+from beholder.metrics.classical.spice import (
+    CAPTURE,
+    SPICE,
+    Fact,
+    FactEvidence,
+    Facts,
+    SoftSPICE,
+    facts,
+    phrase,
+)
 from beholder.records import Item, ItemScore
 
 VECTORS = {"dog": (1.0, 0.0), "cat": (0.6, 0.8), "car": (0.0, 1.0), "red dog": (1.0, 0.0)}

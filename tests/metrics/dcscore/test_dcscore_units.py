@@ -8,8 +8,7 @@ import pytest
 
 from beholder import Item, Unit
 from beholder.judges.operations import AtomicStatement
-from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
-from beholder.metrics.dcscore.units import fact_units
+from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
 
 ITEM = Item("1", "A dog runs. A cat sits.", ("A dog runs. A cup. A mat.", "A cat sits."))
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from beholder import judges
-from beholder.backends.images import for_model
 from beholder.data import read_reviews
 from beholder.judges.operations import MeasureSurprisal
 from beholder.kinds.ranking.config import RankConfig
@@ -19,6 +18,7 @@ from beholder.kinds.ranking.rankers import ByMetric
 from beholder.kinds.ranking.scored import Scored
 from beholder.metrics import Tools, metric
 from beholder.metrics.judged.perplexity import INSTRUCTIONS, Perplexity
+from beholder.metrics.tools import for_model
 from beholder.records import Item, ItemScore, Reviews
 from beholder.run.session import Quiet
 from toy.reviewer import write_reviews

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beholder.language import parse, scene_graph
-from beholder.metrics.posh.identifiers import Identifiers
+from beholder.metrics.posh.plan import Identifiers
 
 
 def names(text: str, name: str, without: str = "") -> list[str]:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from beholder.metrics.vcs import order, regularizers
+from beholder.metrics.vcs import order, scoring
 from beholder.metrics.vcs.band import ideal_bands
 from beholder.metrics.vcs.combine import comprehension, harmonic, semantic
 from beholder.metrics.vcs.matching import best_match, similarity_band
@@ -136,20 +136,20 @@ def test_mended_line_credits_each_step_by_its_fit() -> None:
 
 def test_regularizers_have_their_closed_forms() -> None:
     # Spec: equal sides 0; one longer 2 / (S - 1); k times as long 2 (k - 1) / (k S - 2).
-    assert regularizers.window_regularizer(30, 30, 0.0) == pytest.approx(0, abs=1e-12)
-    assert regularizers.window_regularizer(30, 31, 0.0) == pytest.approx(2 / 29)
-    assert regularizers.window_regularizer(60, 30, 0.0) == pytest.approx(2 / 58)
+    assert scoring.window_regularizer(30, 30, 0.0) == pytest.approx(0, abs=1e-12)
+    assert scoring.window_regularizer(30, 31, 0.0) == pytest.approx(2 / 29)
+    assert scoring.window_regularizer(60, 30, 0.0) == pytest.approx(2 / 58)
     # Head at 30 x 60: window penalty 2/58, imbalance 1/2, joined M*M + m (1 - M).
-    assert regularizers.length_regularizer(30, 60, 0.0, 0.5) == pytest.approx(0.25 + 1 / 58)
-    assert regularizers.length_regularizer(30, 60, 1.0, 0.5) == pytest.approx(2 / 58)
-    assert regularizers.length_regularizer(30, 60, -1.0, 0.5) == pytest.approx(0.5)
-    assert regularizers.squared_imbalance(30, 60) == pytest.approx(0.25)
+    assert scoring.length_regularizer(30, 60, 0.0, 0.5) == pytest.approx(0.25 + 1 / 58)
+    assert scoring.length_regularizer(30, 60, 1.0, 0.5) == pytest.approx(2 / 58)
+    assert scoring.length_regularizer(30, 60, -1.0, 0.5) == pytest.approx(0.5)
+    assert scoring.squared_imbalance(30, 60) == pytest.approx(0.25)
 
 
 def test_regularize_takes_off_what_comes_for_nothing() -> None:
-    assert regularizers.regularize(0.8, 0.5) == pytest.approx(0.6)
-    assert regularizers.regularize(0.4, 0.5) == 0
-    assert regularizers.regularize(1.0, 0.9) == 1
+    assert scoring.regularize(0.8, 0.5) == pytest.approx(0.6)
+    assert scoring.regularize(0.4, 0.5) == 0
+    assert scoring.regularize(1.0, 0.9) == 1
 
 
 def test_combination_formulas() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beholder import VCS
-from beholder.metrics.vcs.regularizers import squared_imbalance
+from beholder.metrics.vcs.scoring import squared_imbalance
 
 sizes = st.integers(1, 12)
 seeds = st.integers(0, 2**32 - 1)

@@ -12,7 +12,7 @@ from beholder import VCS, VCSShort
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.tools import Tools
-from beholder.metrics.vcs.words import content_words
+from beholder.metrics.vcs.short import content_words
 from beholder.records import ItemScore
 
 AXES = {"dog": (1, 0, 0), "cat": (0.8, 0.6, 0), "runs": (0, 0, 1), "sleeps": (0, 0.6, 0.8)}

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from beholder import VCS, VCSShort
-from beholder.metrics.vcs.clauses import chunks_of
+from beholder.metrics.vcs.metric import chunks_of
 from beholder.text.rules import RuleSplitter
 
 # Written for these tests: three tales of six steps each, a clause of at least five words a step.

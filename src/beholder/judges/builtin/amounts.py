@@ -24,7 +24,7 @@ def amounts_value(
 ) -> tuple[float, bool]:
     """How well the amount of one entity fits that of several of one name.
 
-    Amounts that are written decide, the best of them. Where none fits, totals may: "two boys and
+    Amounts that are written decide, the best of them. If none fits, totals may: "two boys and
     two girls" are four children, "a dog ... another dog" two, and the other way round. Otherwise it
     is left open where it is not settled which of the targets is meant.
 
@@ -86,7 +86,7 @@ def both_counted(source: Entity, target: Entity) -> bool:
 
 
 def told_amount(entity: Entity) -> str:
-    """How many there are, in words for people; of a plain plural its name is all that tells."""
+    """How many there are, in words for people; a plain plural has only its name."""
     if entity.quantity is not None:
         return entity.quantity
     return "one" if amount(entity) == 1 else entity.mentions[0].text

@@ -84,7 +84,7 @@ class AnalysedText:
         return [end for _, end in self._spans]
 
     def is_state(self, unit: GraphUnit) -> bool:
-        """Whether an attribute tells what a thing does ("sleeps"), not what it is like."""
+        """Whether an attribute says what a thing does ("sleeps"), not what it is like."""
         return (unit.subject, unit.value) in self._states
 
     def says_little(self, unit: GraphUnit) -> bool:
@@ -170,7 +170,7 @@ class AnalysedText:
         return found
 
     def _written(self, unit: GraphUnit) -> str:
-        """A unit as written: words anywhere are compared in the form they stand in."""
+        """A unit as written: words anywhere are compared in the form they are in."""
         return (
             self.graph.entities[unit.subject].mentions[0].text
             if unit.kind == "entity"
@@ -184,7 +184,7 @@ class AnalysedText:
 
     @cached_property
     def word_values(self) -> list[tuple[int, Values]]:
-        """The words that stand in a class, by their place."""
+        """The words that are in a class, by their place."""
         return word_values(self.words)
 
     @cached_property
@@ -209,7 +209,7 @@ class AnalysedText:
 
     @cached_property
     def unit_word_values(self) -> list[tuple[int, Values]]:
-        """The words of units that stand in a class, by their place."""
+        """The words of units that are in a class, by their place."""
         return word_values(self.unit_words[0])
 
     @cached_property
@@ -224,7 +224,7 @@ class AnalysedText:
 
     @cached_property
     def head_values(self) -> list[tuple[int, Values]]:
-        """The heads that stand in a class, by entity."""
+        """The heads that are in a class, by entity."""
         return _classed([entity.head.lower() for entity in self.graph.entities])
 
     @cached_property
@@ -271,7 +271,7 @@ class AnalysedText:
 
     @cached_property
     def property_values(self) -> list[tuple[int, Values]]:
-        """The properties that stand in a class, by their place."""
+        """The properties that are in a class, by their place."""
         said = ["" if found.derived else found.value.lower() for found in self.properties]
         # Where something comes from or turns to is no place that excludes where it is.
         said = ["" if value.startswith(("from ", "toward")) else value for value in said]
@@ -286,7 +286,7 @@ class AnalysedText:
 
     @cached_property
     def values_at(self) -> dict[int, Values]:
-        """Where a property stands in the classes, by its place."""
+        """Where a property is in the classes, by its place."""
         return dict(self.property_values)
 
     def sentences_of(self, entity: int) -> frozenset[int]:
@@ -298,7 +298,7 @@ class AnalysedText:
         return [frozenset(m.sentence for m in e.mentions) for e in self.graph.entities]
 
     def values_of(self, entity: int) -> list[Values]:
-        """What is said of an entity that stands in a class."""
+        """What is said of an entity that is in a class."""
         return self._values_of.get(entity, [])
 
     @cached_property
@@ -355,7 +355,7 @@ class AnalysedText:
 
     @cached_property
     def verbs_written(self) -> list[str]:
-        """(relations,), verbs in the form they stand in; empty where a relation has none."""
+        """(relations,), verbs in the form they are in; empty where a relation has none."""
         return [
             unit.text.lower().split()[0] if predicate.verb else ""
             for _, unit, predicate in self.relations
@@ -370,7 +370,7 @@ def lower_excluded(
 ) -> list[tuple[int, int]]:
     """Lower the similarity of values that exclude each other, in place.
 
-    Static vectors put "red" beside "blue": they stand in like sentences.
+    Static vectors put "red" beside "blue": they are in like sentences.
 
     Returns:
         The pairs that exclude each other.

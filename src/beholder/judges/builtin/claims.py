@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
@@ -20,17 +20,18 @@ from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexis import says
 from beholder.judges.builtin.numbers import PRESENT, number, table, whole
 from beholder.judges.builtin.reading import analysed, analysed_claims
-from beholder.judges.builtin.renumbering import renumbered
 from beholder.judges.builtin.rivals import ClaimWording, unrivalled
-from beholder.judges.builtin.spelling import respelt
 from beholder.judges.builtin.vectors import vectors
 from beholder.language import graph_statements
 from beholder.language.lexicon import PICTURES
+from beholder.language.numerals import number as numeral
 from beholder.language.units import GraphUnit
 from beholder.language.words import word_set
 from beholder.text import RuleSplitter, frequency
 from beholder.text import words as word_spans
+from beholder.text.kinds import bases, meanings
 
+_SHORTEST = whole("spelling.shortest")
 _EXCLUDED = number("evidence.excluded")
 _WORDED = number("claims.worded")
 _SAYS = number("claims.says")
@@ -82,7 +83,7 @@ class Source:
 
     @cached_property
     def wordings(self) -> list[npt.NDArray[np.intp]]:
-        """The words of each sentence, with the names of the things that it tells of ("it")."""
+        """The words of each sentence, with the names of the things it mentions ("it")."""
         text = self.text
         named = [(end, first) for end, spans in enumerate(text.mentions) for first, _ in spans]
         for unit in text.units:
@@ -108,7 +109,7 @@ class StatementEvidence:
         grade: See ``grade``, as 0..1.
         attribute: Lowest value of its attributes, 0..1; 1 where it has none.
         attached: 1 if the text gives its relations their own ends.
-        together: How near to each other its words stand in a sentence, 0..1: two of its words count
+        together: How near to each other its words are in a sentence, 0..1: two of its words count
             by how many things are named between them.
         worded: How near its words come to those of one sentence, 0..1.
         consistent: 1 unless the text contradicts a unit.
@@ -226,15 +227,15 @@ def grade(claim: AnalysedText, source: Source) -> float:
     beside its units must be in one sentence with them.
 
     A claim is worded where one sentence has its words, nothing contradicts it, and its colours,
-    sides and relations are not said of other things only: what a wrong parse hides, words still
-    tell.
+    sides and relations are not said of other things only: words still show what a wrong parse
+    hides.
     """
     return _looked(claim, source).grade
 
 
 @dataclass(frozen=True)
 class _Looked:
-    """A claim that was looked for in a text; each part is worked out when it is asked for."""
+    """A claim that was looked for in a text; each part is computed on first use."""
 
     claim: AnalysedText
     source: Source
@@ -328,7 +329,7 @@ def _worded(claim: AnalysedText, source: Source) -> float:
 
 
 def _together(claim: AnalysedText, text: AnalysedText) -> float:
-    """How near to each other a text has each two neighbours among a claim's telling words."""
+    """How near to each other a text has each two neighbours among a claim's content words."""
     words = [word for word in _telling(claim.words) if word not in _UNSAID]
     places = [
         [p for other, at in text.places.items() if says(word, other) for p in at] for word in words
@@ -424,3 +425,77 @@ def _words(text: str) -> list[str]:
 
 def _plain(text: str) -> str:
     return re.sub(r"\W+", " ", text.casefold()).strip()
+
+
+def renumbered(
+    claims: Sequence[AnalysedText], texts: Iterable[AnalysedText]
+) -> Sequence[AnalysedText]:
+    """Claims whose amounts are worded as the texts word the same numbers.
+
+    Statements are compared with texts by their words, too, and a number has many.
+
+    Args:
+        claims: The statements as read.
+        texts: What they are compared with.
+    """
+    written = {
+        entity.quantity.lower(): value
+        for text in texts
+        for entity in text.graph.entities
+        if entity.quantity is not None and (value := numeral(entity.quantity)) is not None
+    }
+    if not written:
+        return claims
+    return [_worded_as(claim, written) for claim in claims]
+
+
+def _worded_as(claim: AnalysedText, written: dict[str, float]) -> AnalysedText:
+    text = claim.graph.text
+    spans = {span for unit in claim.units if unit.quantity for span in unit.spans}
+    for start, end in sorted(spans, reverse=True):
+        said = text[start:end].lower()
+        if said in written:
+            continue
+        value = numeral(said)
+        other = next((words for words, known in written.items() if known == value), None)
+        if other is not None:
+            text = f"{text[:start]}{other}{text[end:]}"
+    return claim if text == claim.graph.text else analysed_claims.of([text])[0]
+
+
+def respelt(statement: str, words: Collection[str]) -> str:
+    """A statement with each unknown word replaced by the word of a text that is one edit away.
+
+    Args:
+        statement: The statement.
+        words: The words of the text, lower case.
+    """
+
+    def mended(found: re.Match[str]) -> str:
+        word = found.group().lower()
+        if len(word) < _SHORTEST or word in words or _is_known(word):
+            return found.group()
+        near = [other for other in words if _one_edit(word, other)]
+        return near[0] if len(near) == 1 else found.group()
+
+    return re.sub(r"[A-Za-z]+", mended, statement)
+
+
+def _is_known(word: str) -> bool:
+    return frequency.weight(word) < 1.0 or any(meanings(base) for base in (word, *bases(word)))
+
+
+def _one_edit(a: str, b: str) -> bool:
+    """Whether one letter more, less or other, or two exchanged, make one word of the other."""
+    if abs(len(a) - len(b)) > 1 or a == b or a[0] != b[0]:
+        return False
+    start = next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
+    rest, other = a[start:], b[start:]
+    return (
+        rest[1:] == other[1:]
+        or rest[1:] == other
+        or rest == other[1:]
+        or (rest[:2] == other[1::-1] and rest[2:] == other[2:])
+    )

@@ -20,9 +20,9 @@ _TIMES = re.compile(rf"(?:{_TIME})s?")
 
 @lru_cache(maxsize=1 << 15)
 def values(text: str) -> Values:
-    """Where the words of a value stand in the classes; empty for most words.
+    """Where the words of a value are in the classes; empty for most words.
 
-    Ages ("ten-year-old", "six months old") exclude other ages, but nobody is old by one.
+    Ages ("ten-year-old", "six months old") exclude other ages, but one alone makes no one old.
 
     Args:
         text: One or more words, base form, lower case.
@@ -57,7 +57,7 @@ def is_teen(value: Values) -> bool:
 
 
 def word_values(words: Sequence[str]) -> list[tuple[int, Values]]:
-    """The words of a text that stand in a class, by place; "old" of "ten years old" in none.
+    """The words of a text that are in a class, by place; "old" of "ten years old" in none.
 
     Args:
         words: In order, lower case.

@@ -54,7 +54,7 @@ def roles_exchanged(found: Evidence, n: Numbers) -> bool:
 def sure(found: Evidence, n: Numbers) -> bool:
     """Whether what the value says, that a unit is there or is not, is beyond doubt.
 
-    Only what is sure is shown to people; values do not hang on it. Where a unit is there: it is
+    Only what is sure is shown to people; values do not depend on it. Where a unit is there: it is
     said itself, and not only likely by what is said of other things. Where it is not: texts say in
     many ways where things are, how many, and how they are to each other, so that these are only
     known to be wrong where the target says otherwise; a quality may be said of a part, or of the
@@ -92,7 +92,7 @@ def _entity(found: Evidence, n: Numbers) -> float:
     made = _mixed(found.coverage, max(found.named, passing), n.entity_anywhere)
     if found.named >= n.same:  # what it is called decides, not the rest of its name
         made = max(made, min(found.named, n.narrower) if found.narrower else found.named)
-    if not found.affirmed:  # where nothing speaks of people, "no people" is not said
+    if not found.affirmed:  # if the text mentions no people, "no people" is not said
         if found.denied and found.named >= n.same:
             return max(made, n.same)
         if found.named >= n.same:
@@ -113,7 +113,7 @@ def _attribute(found: Evidence, n: Numbers) -> float:
         return min(made, n.contradicted)
     on_own = found.named >= n.known and found.on_counterpart >= n.same
     if not on_own and found.order < n.attached:
-        if not found.affirmed:  # "not red" holds where nothing says red
+        if not found.affirmed:  # "not red" holds if nothing says red
             return 1.0 - n.anywhere * found.on_counterpart
         if found.elsewhere and found.named >= n.known:
             made *= n.elsewhere

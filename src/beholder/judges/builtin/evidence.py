@@ -34,8 +34,8 @@ class Evidence:
         ends: Relation: the lower of the similarities of its ends' names to their counterparts'.
         bare: Relation: whether it says no more than where a thing is, or what it belongs to.
         turned: Relation: how well the target says it with its ends exchanged.
-        quoted: Whether it stands in the target word by word.
-        spared: Whether it belongs to a thing that is wrong itself, and is right of what stands in
+        quoted: Whether it is in the target word by word.
+        spared: Whether it belongs to a thing that is wrong itself, and is right of what is in
             its place.
         narrower: Entity: whether its name says more than the counterpart's.
         vague: Entity: whether its name may stand for whatever else is named at its place, or is

@@ -156,7 +156,7 @@ def _doer(text: AnalysedText, unit: GraphUnit) -> int:
 
 
 def _has(source: AnalysedText, pairs: Counterparts, index: int, place: int) -> bool:
-    """Whether the source says a unit of another of its entities, too, as far as the target tells.
+    """Whether the source says a unit of another of its entities, too, as far as the target says.
 
     "In a dress" of two women is the same unit, unless the target has a dress for each.
     """

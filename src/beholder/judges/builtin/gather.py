@@ -44,13 +44,13 @@ def gather(source: AnalysedText, target: AnalysedText, numbers: Numbers) -> tupl
     Args:
         source: The text, or statement, whose units are looked for.
         target: The text in which they are looked for.
-        numbers: Tells which things are wrong, so that what is said of them is no further mistake.
+        numbers: Says which things are wrong, so that what is said of them is no further mistake.
     """
     return _Gathering(source, target, numbers).all()
 
 
 class _Gathering:
-    """One pass over the units: entities first, since what is said of them hangs on them."""
+    """One pass over the units: entities first, since statements about them depend on them."""
 
     def __init__(self, source: AnalysedText, target: AnalysedText, numbers: Numbers) -> None:
         self._source, self._target, self._numbers = source, target, numbers

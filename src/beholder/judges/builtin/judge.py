@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
 from beholder.errors import ConfigError
@@ -11,10 +15,9 @@ from beholder.judges.builtin.analysed import AnalysedText
 from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexical_alignment import align_words
-from beholder.judges.builtin.numbers import identity
+from beholder.judges.builtin.numbers import identity, whole
 from beholder.judges.builtin.phrases import question_graph
 from beholder.judges.builtin.reading import analysed, analysed_claims
-from beholder.judges.builtin.relevance import seen
 from beholder.judges.grades import Grade, rule_grade
 from beholder.judges.operations import (
     AlignWords,
@@ -29,6 +32,9 @@ from beholder.judges.operations import (
     Verify,
 )
 from beholder.language import graph_statements
+from beholder.language.statements import Statement
+from beholder.language.unseen import MOOD, OPINIONS
+from beholder.language.words import parse
 from beholder.text.languages import ENGLISH, language_named
 
 T = TypeVar("T")
@@ -46,7 +52,7 @@ class BuiltinJudge(Judge):
 
     @property
     def identity(self) -> str:
-        """``builtin@DIGEST``: of all code and data that an answer hangs on."""
+        """``builtin@DIGEST``: of all code and data that an answer depends on."""
         return identity()
 
     @property
@@ -153,3 +159,55 @@ def _phrase(question: Question, target: AnalysedText) -> Finding:
     parts = own if question.kind != "entity" and own else found
     nothing = Finding(0.0, 1.0, sure=True)
     return min((finding for _, finding in parts), key=lambda f: f.grade, default=nothing)
+
+
+_REACH = whole("relevance.reach")
+_MARKS = re.compile(r"[.,;:!?()\n]|\b(?:but|while|which|who)\b")
+"""What ends the reach of a hedge."""
+_COMPLEMENTS = frozenset(("to", "like", "as"))
+"""Words after which "seems" and "appears" are a guess."""
+_EMPTY = frozenset(
+    ("the", "a", "an", "and", "is", "are", "very", "quite", "so", "somewhat", "also")
+)
+
+
+def seen(statement: Statement, text: AnalysedText) -> bool:
+    """Whether a statement says what can be seen: no guess, no inference, no mood, no mere opinion.
+
+    A guess is what a hedge ("possibly", "seems to", "suggesting") covers in the text: the next few
+    words, up to a mark. Inference and mood also show in words of the statement. Opinion counts
+    only where the statement says nothing else.
+
+    Args:
+        statement: A statement of the text.
+        text: The text that it comes from.
+    """
+    if any(text.graph.entities[index].kind == "unseen" for index in statement.entities):
+        return False
+    said = re.findall(r"[a-z]+(?:-[a-z]+)*", statement.text.lower())
+    if not (_words("inference") | MOOD).isdisjoint(said):
+        return False
+    if statement.kind == "attribute":
+        own = [w for span in statement.spans for w in text.words[slice(*text.at(span))]]
+        bearing = [word for word in own if word not in _EMPTY]
+        if bearing and OPINIONS.issuperset(bearing):
+            return False
+    return not any(_hedged(text, span[0]) for span in statement.spans)
+
+
+def _hedged(text: AnalysedText, start: int) -> bool:
+    """Whether a hedge covers the words that begin at a character."""
+    place = text.at((start, start + 1))[0]
+    mark = max((m.end() for m in _MARKS.finditer(text.graph.text, 0, start)), default=0)
+    first = max(text.at((mark, mark + 1))[0], place - _REACH)
+    return any(
+        word in _words("hedges") | _words("inference")
+        or (word in _words("seeming") and after in _COMPLEMENTS)
+        for word, after in pairwise(text.words[first : place + 1])
+    )
+
+
+@cache
+def _words(section: str) -> frozenset[str]:
+    text = resources.files(__package__).joinpath("inference.txt").read_text(encoding="utf-8")
+    return frozenset(" ".join(parse(text)[section]).split())

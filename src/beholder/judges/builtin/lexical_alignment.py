@@ -1,8 +1,8 @@
-"""Soft alignment of words: what graphs miss, such as a parse gone wrong, words still tell.
+"""Soft alignment of words, which finds what graphs miss, as after a wrong parse.
 
 Each word of a text counts with its best squared similarity to a word of the other text, whatever
-the order; each two neighbours of its content words with the best two of the other text that stand
-in the same order, near each other: "a dog chases a cat" is not "a cat chases a dog".
+the order; each two neighbours of its content words with the best two of the other text that are in
+the same order, near each other: "a dog chases a cat" is not "a cat chases a dog".
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _FUNCTION_WORDS = (
 _ZONES = frozenset(("area", "corner", "edge", "half", "part", "portion", "section", "side"))
 """Nouns that say no more than the word of direction before them: "the left side"."""
 _LIGHT = word_set("lexicon.txt", "degrees") | _ZONES.union(_FUNCTION_WORDS.split())
-"""Words that an attribute may have or lack: "on the left side", "very dark"."""
+"""Words that an attribute may have or omit: "on the left side", "very dark"."""
 _SHADES = word_set("lexicon.txt", "shades")
 """Words that make another value finer: "light brown"."""
 _WRITTEN = word_set("lexicon.txt", "written")
@@ -102,7 +102,7 @@ def _means(asked: str, said: str) -> bool:
 
 
 def _noun_tie(asked: str, said: str) -> Tie:
-    """As by senses; near ones that stand in like contexts mean the same: boat, ship; lady, woman.
+    """As by senses; near ones that are in like contexts mean the same: boat, ship; lady, woman.
 
     An animal is no dog, however like the contexts: a kind must be right below the other.
     """
@@ -138,7 +138,7 @@ def _by_senses(asked: str, said: str, part: Part) -> Tie:
 
 @lru_cache(maxsize=1 << 14)
 def content(value: str) -> list[str]:
-    """The lower-case words of a value that bear its meaning; all where none seems to."""
+    """The lower-case words of a value that bear its meaning; all if none seems to."""
     words = value.lower().replace("-", " ").split() or [value]
     bearing = [word for word in words if word not in _LIGHT] or words
     return [word for word in bearing if word not in _SHADES | OPINIONS] or bearing

@@ -12,7 +12,6 @@ from beholder.judges.builtin.classes import values
 from beholder.judges.builtin.lexis import content, saying, says
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.predicates import Predicate
-from beholder.judges.builtin.quotes import Quotes
 from beholder.language.units import GraphUnit
 from beholder.records import Span
 
@@ -51,7 +50,7 @@ class Nearby:
         self._like: dict[str, list[int]] = {}
 
     def quoted(self, unit: GraphUnit, contradicted: bool) -> bool:
-        """Whether a unit stands in the target word by word, with its ends or in a long context.
+        """Whether a unit is in the target word by word, with its ends or in a long context.
 
         Args:
             unit: The unit.
@@ -75,7 +74,7 @@ class Nearby:
         return self._quotes.run(first, last) >= last - first + _CONTEXT
 
     def attribute(self, unit: GraphUnit) -> float:
-        """Value of an attribute by where its words stand in the target; 0 if they do not."""
+        """Value of an attribute by where its words are in the target; 0 if they are not there."""
         target = self._target
         wanted = content(unit.value)
         found = [self._places(word) for word in wanted]
@@ -247,3 +246,43 @@ def _in_order(subject: Span, object_: Span, places: Sequence[int], governs: bool
     if subject[1] <= start <= subject[1] + _REACH and any(subject[1] <= p < start for p in places):
         return True
     return governs and any(0 < start - p <= _GOVERNED for p in places)
+
+
+class Quotes:
+    """All runs of words that two texts share.
+
+    Args:
+        source: Words of the text that is looked for.
+        target: Words of the text in which it is looked for.
+    """
+
+    def __init__(self, source: Sequence[str], target: Sequence[str]) -> None:
+        n, m = len(source), len(target)
+        numbers = {word: place for place, word in enumerate(dict.fromkeys((*source, *target)))}
+        a = np.array([numbers[word] for word in source], np.intp)
+        b = np.array([numbers[word] for word in target], np.intp)
+        # Rows that are one longer than they are read shift by one each: what is in one column
+        # continues word by word in both texts (the target is reversed).
+        width = n + m
+        equal = np.zeros((n, width + 1), np.bool_)
+        equal[:, :m] = a[:, None] == b[::-1]
+        lines = equal.ravel()[: n * width].reshape(n, width)
+        places = np.arange(n, dtype=np.int32)[:, None]
+        begins = np.maximum.accumulate(np.where(lines, 0, places + 1), axis=0)
+        ends = np.minimum.accumulate(np.where(lines, n, places)[::-1], axis=0)[::-1]
+        # (n + 1, n + m), words of the shared run that ends before a word, and that begins with it.
+        self._before: npt.NDArray[np.int32] = np.zeros((n + 1, width), np.int32)
+        self._after: npt.NDArray[np.int32] = np.zeros((n + 1, width), np.int32)
+        self._before[1:] = places + 1 - begins
+        self._after[:-1] = ends - places
+
+    def run(self, first: int, last: int) -> int:
+        """Words of the longest shared run over the source's words first..last, 0 if there is none.
+
+        Args:
+            first: The first word that it must have.
+            last: One past the last word that it must have.
+        """
+        before, after = self._before[last], self._after[last]
+        length = (before + after)[before >= last - first]
+        return int(length.max(initial=0))

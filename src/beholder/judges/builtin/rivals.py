@@ -25,7 +25,7 @@ _NONE_OR_ONE = _ARTICLES | {"no"}
 
 @dataclass(frozen=True)
 class ClaimWording:
-    """The telling words of a claim and where a text has them.
+    """The content words of a claim and where a text has them.
 
     Attributes:
         claim: The claim.
@@ -39,7 +39,7 @@ class ClaimWording:
 
     @cached_property
     def valued(self) -> list[int]:
-        """The claim's words that stand in a class, by place; an article is no number."""
+        """The claim's words that are in a class, by place; an article is no number."""
         words = self.claim.words
         return [place for place, _ in self.claim.word_values if words[place] not in _ARTICLES]
 
@@ -55,7 +55,7 @@ class ClaimWording:
 
     @cached_property
     def places(self) -> dict[int, list[int]]:
-        """Where the text has each telling word, by its place in the claim."""
+        """Where the text has each content word, by its place in the claim."""
         words, places = self.claim.words, self.text.places
         return {
             own: [place for word in saying(words[own], places) for place in places[word]]
@@ -63,9 +63,9 @@ class ClaimWording:
         }
 
     def near(self, place: int, to: int) -> float:
-        """How near a word of the text stands to a telling word of the claim, 0..1.
+        """How near a word of the text is to a content word of the claim, 0..1.
 
-        By the things named between the two in one sentence; 0 where the sentence lacks it.
+        By the things named between the two in one sentence; 0 if the sentence does not have it.
         """
         sentences, before = self.text.sentences, self._named_before
         best = 0.0
@@ -87,7 +87,7 @@ def unrivalled(wording: ClaimWording, told: Collection[int] = ()) -> float:
     """How far a text says the values of a claim, 0..1, rather than others that exclude them.
 
     For each word of a class: how near it comes to the claim's other words, less how near a word
-    comes that excludes it; 1 where none comes nearer.
+    comes that excludes it; 1 if none is nearer.
 
     Args:
         wording: The claim's words and the text's.

@@ -19,7 +19,7 @@ class VectorTable:
     """Vectors by phrase, in one matrix: those of many phrases are one look-up. Safe in threads.
 
     Args:
-        most: Phrases kept; when more come, it begins anew.
+        most: Phrases kept; when there are more, all are dropped.
     """
 
     def __init__(self, most: int) -> None:

@@ -26,7 +26,7 @@ class LexicalAlignment:
 
 @dataclass(frozen=True)
 class AlignWords(Operation[LexicalAlignment], name="align_words"):
-    """Align the words of a candidate with those of each reference; no model is asked this.
+    """Align the words of a candidate with those of each reference; models cannot answer this.
 
     Attributes:
         candidate: The text under evaluation.

@@ -1,4 +1,4 @@
-"""What an operation is: a value that says what is asked of a judge, and how a model is asked it."""
+"""What an operation is: a value that says what is asked of a judge, and how a model is asked."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PanelOperation(ModelOperation[T]):
         """
 
     def ratings(self, answers: Sequence[T]) -> Iterable[tuple[object, Sequence[float]]]:
-        """What tells the agreement of the judges: for each question a number per judge.
+        """What the agreement of the judges is computed from: for each question a number per judge.
 
         A question is anything that JSON can hold, with pictures and records in it.
         """
@@ -80,7 +80,7 @@ class Respondent:
         templates: The prompts.
         temperature: Of the answer.
         replicate: Index of the repeat.
-        samples: Answers per grade where a server tells no log-probabilities.
+        samples: Answers per grade if a server returns no log-probabilities.
     """
 
     asker: Questioner
@@ -148,7 +148,7 @@ class Respondent:
     ) -> Grade:
         """Ask for a grade from low to high.
 
-        Where the server tells log-probabilities, one new token is drawn and its distribution read;
+        If the server returns log-probabilities, one new token is drawn and its distribution read;
         elsewhere the grade is the mean of ``samples`` answers at temperature 1.
         """
         able = await self.asker.backend.capabilities(images=any(m.images for m in messages))

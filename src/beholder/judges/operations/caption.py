@@ -21,7 +21,7 @@ class Caption(ModelOperation[str], name="caption"):
         max_words: Words at most.
         context: What the collection is, in the user's own words.
         note: Data of this picture (date, place); untrusted.
-        connections: Whether to tell as well what may connect it to other pictures of a story.
+        connections: Whether to include what may connect it to other pictures of a story.
 
     Raises:
         ItemError: There is no picture.

@@ -14,7 +14,7 @@ from beholder.judges.shapes import nullable, string
 from beholder.records import Span
 
 _WORDS_AT_MOST = 16
-"""A contradiction is told in some words, not by a paragraph."""
+"""A contradiction is some words long, not a paragraph."""
 
 _LONGEST = 8 * _WORDS_AT_MOST
 """Characters that a judge which is held to a schema may copy."""
@@ -27,7 +27,7 @@ _AROUND = " \n\t.,;:\"'"
 class Contradict(PanelOperation[list[Span | None]], name="contradict"):
     """For each unit that a text does not state, where the text says otherwise, or None.
 
-    A model copies the words of the text. Words that do not stand there are not believed, nor is a
+    A model copies the words of the text. Words that are not there are rejected, nor is a
     copy of more than 16 words: the unit is merely unstated.
 
     Attributes:
@@ -39,7 +39,7 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
     target: str
 
     async def put(self, model: Respondent) -> list[Span | None]:
-        """See ``ModelOperation.put``; nobody is asked where there are no units."""
+        """See ``ModelOperation.put``; no request is sent if there are no units."""
         if not self.questions:
             return []
 

@@ -42,7 +42,7 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
 
     Attributes:
         text: The text.
-        language: Its language, told to the judge; None if not known.
+        language: Its language, stated in the prompt; None if unknown.
     """
 
     text: str

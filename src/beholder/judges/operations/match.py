@@ -31,7 +31,7 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
     Attributes:
         claims: The statements that are looked for.
         references: The statements among which they are looked for.
-        language: Language of the texts, told to the judge; None if not known.
+        language: Language of the texts, stated in the prompt; None if unknown.
     """
 
     claims: Sequence[str]
@@ -39,7 +39,7 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
     language: str | None = None
 
     async def put(self, model: Respondent) -> list[int | None]:
-        """See ``ModelOperation.put``; nobody is asked where a side is empty."""
+        """See ``ModelOperation.put``; no request is sent if a side is empty."""
         if not self.claims or not self.references:
             return [None] * len(self.claims)
 

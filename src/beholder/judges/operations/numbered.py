@@ -21,7 +21,7 @@ Row = tuple[int, str]
 
 
 def language_note(language: str | None) -> dict[str, str | None]:
-    """The part of a prompt that tells the language of the texts, if it is known."""
+    """The part of a prompt that states the language of the texts, if it is known."""
     return {"language_note": "language" if language else None}
 
 

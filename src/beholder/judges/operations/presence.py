@@ -27,7 +27,7 @@ class Question:
         subject: Identifier of the entity that has the attribute, or of the relation's first end.
         object: Identifier of the relation's other end.
         place: Where the unit, its subject and its object begin in the source text, for judges that
-            read the source; -1 where nothing is written, empty if not known.
+            read the source; -1 if nothing is written, empty if not known.
     """
 
     kind: QuestionKind

@@ -18,12 +18,12 @@ from beholder.judges.shapes import array, integer, only
 class Rank(PanelOperation[list[int]], name="rank"):
     """Rank of each text about the pictures, 1 = best, every rank once.
 
-    A judge that is shown no picture is asked for the quality of the texts, not for their fit.
+    A judge without a picture rates the quality of the texts, not for their fit.
 
     Attributes:
         texts: The texts.
         images: The pictures.
-        language: Language of the texts, told to the judge; None if not known.
+        language: Language of the texts, stated in the prompt; None if unknown.
 
     Raises:
         ItemError: There are fewer than two texts.

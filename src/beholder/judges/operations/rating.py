@@ -44,7 +44,7 @@ class Rating:
     Attributes:
         value: The rating.
         reason: The judge's own words.
-        breaks: What breaks in the step that was rated; None where it was not asked, or not told.
+        breaks: What breaks in the step that was rated; None if it was not asked, or not answered.
     """
 
     value: int
@@ -77,7 +77,7 @@ _STEP_RATING = obj(
     lambda reason, score, breaks: Rating(score, reason, breaks),
     reason=remark(),
     score=integer(1, 10),
-    # a judge that rates and lists nothing has rated: the tally counts who told
+    # a judge that rates and lists nothing has rated: the tally counts the answers
     breaks=replace(array(one_of(BREAK_KINDS), _kinds, "break"), absent=None),
 )
 
@@ -92,7 +92,7 @@ class _Rate(PanelOperation[Rating]):
 
     @property
     def question(self) -> object:
-        """What tells the question from others, for the agreement of judges."""
+        """What identifies the question, for the agreement of judges."""
         return self.shown
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class _Rate(PanelOperation[Rating]):
 
 
 def _lines(frames: Sequence[JudgedFrame]) -> list[str]:
-    """What is told of each picture beside itself."""
+    """What is shown of each picture besides itself."""
     told = (" ".join(filter(None, (frame.note, frame.caption))) for frame in frames)
     return [line or "(no words)" for line in told]
 
@@ -144,7 +144,7 @@ class RateSequence(_Rate, name="rate_sequence"):
         examples: Sequences of the collection with their ratings; as pictures if ``frames`` are.
 
     Raises:
-        ItemError: Some pictures are missing, or some captions where there is no picture.
+        ItemError: Some pictures are missing, or some captions if there is no picture.
     """
 
     frames: Sequence[JudgedFrame]
@@ -211,7 +211,7 @@ class RateTransition(_Rate, name="rate_transition"):
         context: What the collection is, in the user's own words.
 
     Raises:
-        ItemError: A picture is missing, or a caption where there is no picture.
+        ItemError: A picture is missing, or a caption if there is no picture.
     """
 
     first: JudgedFrame

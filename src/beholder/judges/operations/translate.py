@@ -14,7 +14,7 @@ from beholder.judges.shapes import array, obj, only, string
 
 _WORD = re.compile(r"[^\W_]+")
 _MAY_BE_LEFT_OUT = 0.2
-"""Share of words that clauses may lack: judges repeat noise marks and slips loosely."""
+"""Share of words that clauses may leave out: judges repeat noise marks and slips loosely."""
 
 
 @dataclass(frozen=True, slots=True)

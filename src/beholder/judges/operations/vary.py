@@ -15,7 +15,7 @@ MANNERS: tuple[Manner, ...] = get_args(Manner)
 
 @dataclass(frozen=True)
 class Vary(ModelOperation[str], name="vary"):
-    """A text written anew so that it stays true to what it said.
+    """A text rewritten so that it stays true to what it said.
 
     Attributes:
         text: The text.

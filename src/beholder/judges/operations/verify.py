@@ -27,7 +27,7 @@ class Verify(PanelOperation[list[bool]], name="verify"):
         claims: The statements.
         images: The pictures.
         reference: The text, or None.
-        language: Language of the texts, told to the judge; None if not known.
+        language: Language of the texts, stated in the prompt; None if unknown.
 
     Raises:
         ItemError: There is no evidence.

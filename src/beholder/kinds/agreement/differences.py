@@ -11,8 +11,7 @@ import numpy as np
 from beholder.kinds.agreement.measure import AgreementFound
 from beholder.records import Interval
 from beholder.stats.bootstrap import percentile_interval
-from beholder.stats.clusters import significance_clusters
-from beholder.stats.significance import holm
+from beholder.stats.significance import holm, significance_clusters
 
 
 @dataclass(frozen=True)

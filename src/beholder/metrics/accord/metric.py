@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
 from typing import ClassVar
 
-from beholder.metrics.accord.scoring import compare_wholes, in_order
+import numpy as np
+import numpy.typing as npt
+
+from beholder.embed.exact import products
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
@@ -14,7 +23,7 @@ from beholder.metrics.posh.published import f1
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
 from beholder.records import Item, ItemScore
-from beholder.text.order import order
+from beholder.text.tokenize import words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +34,7 @@ class AccordEvidence:
         units: What PoSh found.
         candidate: The candidate, read.
         references: Each reference, read.
-        order: ``beholder.text.order`` of the candidate.
+        order: ``beholder.metrics.accord.metric`` of the candidate.
         identities: Identity of each tool by the field that names it.
     """
 
@@ -72,7 +81,7 @@ class Accord(Metric[AccordEvidence]):
         ValueInfo("recall", "of PoSh: mean grade of the reference's units; low for omissions"),
         ValueInfo("words", "how near the words come in their contexts"),
         ValueInfo("sentence", "cosine of the whole texts"),
-        ValueInfo("in_order", "1, down to 0.2 where a reference's words stand in no order", 0.2),
+        ValueInfo("in_order", "1, down to 0.2 for a reference's words out of order", 0.2),
         *RATES,
     )
 
@@ -121,3 +130,121 @@ class Accord(Metric[AccordEvidence]):
             **{info.name: found.values[info.name] for info in RATES},
         }
         return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)
+
+
+ENDINGS = ("ing", "ed", "ly", "s", "")
+"""Classes of words that are not frequent, the first that fits."""
+STEP = 16
+"""Steps of the table in a unit of the logarithm."""
+_TABLE = Path(__file__).with_name("word_order.npz")
+_BREAK = re.compile(r"[.!?;:,\n]")
+STOP = "."
+"""Stands for punctuation and the ends of a text."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    classes: dict[str, int]
+    ratios: npt.NDArray[np.int8]  # (classes, classes), of a class after another
+
+
+def order(text: str) -> float:
+    """How well words follow one another: 0 if they stood in any order, more in English.
+
+    The mean, over all pairs of neighbours, of the logarithm of how much more often words of these
+    two classes stand side by side than they would by chance. Classes are the frequent words, the
+    endings of others, and punctuation. It knows nothing of meaning; the function words decide.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        About 0.4 to 1 for English sentences, about -0.6 for their words shuffled; 0 for a text
+        without words.
+    """
+    found = marked_words(text)
+    if not found:
+        return 0.0
+    table = _load()
+    places = [table.classes.get(word, table.classes[ending(word)]) for word in found]
+    return float(table.ratios[places[:-1], places[1:]].mean()) / STEP
+
+
+def marked_words(text: str) -> list[str]:
+    """The words of a text in lower case with ``STOP`` for punctuation, also before and behind.
+
+    Empty for a text without words.
+    """
+    found, last = [STOP], 0
+    for start, end in words(text):
+        if _BREAK.search(text, last, start) and found[-1] != STOP:
+            found.append(STOP)
+        found.append(text[start:end].lower())
+        last = end
+    return [*found, STOP] if len(found) > 1 else []
+
+
+def ending(word: str) -> str:
+    """The class of a word that the table does not list, such as ``-ing``."""
+    return "-" + next(ending for ending in ENDINGS if word.endswith(ending))
+
+
+@cache
+def _load() -> _Table:
+    with np.load(_TABLE, allow_pickle=False) as stored:
+        names = bytes(stored["classes"]).decode("utf-8").split("\n")
+        return _Table({name: place for place, name in enumerate(names)}, stored["ratios"])
+
+
+_FEW_WORDS = 4
+"""Texts of fewer words have no order to speak of."""
+_ENGLISH, _NO_ENGLISH = 0.25, -0.05
+"""``order`` of fluent English, and of texts in random order."""
+_OURS, _BORROWED = 0.45, 0.65
+"""Share of words without their neighbours that passes, and that is taken for a reference's words
+out of order."""
+_LEFT = 0.2
+"""What a text that is surely words out of order keeps of its value."""
+
+
+def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
+    """Cosine of whole texts: half the best reference's, half that of the references' mean vector.
+
+    Below 0 counts as 0.
+    """
+    others = np.stack([reference.whole for reference in references]).astype(np.float64)
+    centre = others.mean(axis=0)
+    near = products(others, candidate.whole[None])
+    # The mean of the cosines is the product with the mean vector.
+    central = float(near.mean() / np.sqrt((centre * centre).sum()))
+    return float(np.clip((near.max() + central) / 2, 0.0, 1.0))
+
+
+def in_order(order: float, candidate: Reading, references: Sequence[Reading]) -> float:
+    """What a text keeps of its value: all, unless it is a reference's words out of order.
+
+    Two signs must meet. The words do not follow one another as English words do; and the text has
+    the words of a reference without the neighbours that they have there.
+
+    Args:
+        order: ``beholder.metrics.accord.metric`` of the candidate.
+        candidate: The text under evaluation.
+        references: Trusted texts.
+
+    Returns:
+        0.2..1.
+    """
+    if len(candidate.words) < _FEW_WORDS:
+        return 1.0
+    unlike_english = (_ENGLISH - order) / (_ENGLISH - _NO_ENGLISH)
+    loose = max(_loose(candidate.words, reference.words) for reference in references)
+    out_of_place = (loose - _OURS) / (_BORROWED - _OURS)
+    jumbled = np.clip(unlike_english, 0.0, 1.0) * np.clip(out_of_place, 0.0, 1.0)
+    return float(1 - (1 - _LEFT) * jumbled)
+
+
+def _loose(ours: Sequence[str], theirs: Sequence[str]) -> float:
+    """Share of our words that they have, less the share of our neighbours that they have."""
+    words = (Counter(ours) & Counter(theirs)).total() / len(ours)
+    neighbours = (Counter(pairwise(ours)) & Counter(pairwise(theirs))).total() / (len(ours) - 1)
+    return words - neighbours

@@ -117,7 +117,7 @@ def _steps(
 def _tried(
     choices: Sequence[tuple[int, float]], position: int, following: int
 ) -> Sequence[tuple[int, float]]:
-    """All places, or of many those near the same position and near the one that goes on."""
+    """All places, or of many those near the same position and near the one that continues."""
     if len(choices) <= 4 * NEAR:
         return choices
     tried: set[tuple[int, float]] = set()

@@ -160,7 +160,7 @@ class BERTScore(Metric[EncodedTexts]):
         return own or (self.model, self.compared)
 
     def tool_specs(self) -> list[tuple[str, str]]:
-        """The encoders that rows need; all of them where no row was looked at."""
+        """The encoders that rows need; all of them if no row was read."""
         further = [("encoder", spec) for spec, _ in (self.languages or {}).values()]
         every = dict.fromkeys([*super().tool_specs(), *further])
         return [(kind, spec) for kind, spec in every if self.is_used(spec)]
@@ -189,7 +189,7 @@ class BERTScore(Metric[EncodedTexts]):
             )
         return BEST_LAYERS[self.model]
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """All fields, with the layer that the encoder sets."""
         return super().config() | {"layer": self.compared}
 
@@ -314,7 +314,7 @@ class BERTScore(Metric[EncodedTexts]):
         if self.rarity is not None:
             weights *= self.rarity.weights(side.ids)
             if weights.sum() <= 0:
-                raise ItemError("every token of a text stands in all references: idf weighs it 0")
+                raise ItemError("every token of a text is in all references: idf weighs it 0")
         return weights
 
     @staticmethod

@@ -22,9 +22,9 @@ SIGMA = 6.0
 
 _CACHED = 1 << 14
 _NOTHING = 1e-6
-"""Below it a value tells nothing, on a scale from 0 to 10."""
+"""A value below says nothing, on a scale from 0 to 10."""
 _MANY = 0.1
-"""Share of such values from which they are told."""
+"""Share of such values from which they are reported."""
 _APART = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
 """Words by which the Gaussian brings any score below that."""
 
@@ -37,8 +37,8 @@ class CIDEr(FrequencyMetric):
     it)``. Times 10, as usual: range 0..10, higher is better; 10 only when all references equal the
     candidate. Plain words: the published first version stems them.
 
-    A word is worth something only where other images lack it, so scores depend on the images of the
-    run (their hash stands in the signature) unless ``df`` names a saved table; one image alone
+    A word is worth something only if other images do not have it, so scores depend on the images of
+    the run (their hash is in the signature) unless ``df`` names a saved table; one image alone
     scores 0, with a warning.
 
     Source: Vedantam et al. 2015. ``cider_d`` is what captioning leaderboards call CIDEr.
@@ -69,7 +69,7 @@ class CIDEr(FrequencyMetric):
         )
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
-        """Tells, too, where many values are next to nothing, and why."""
+        """Report, too, that many values are almost 0, and why."""
         found = columns.get(self.registered_name, np.zeros(0))
         tiny = int((found < _NOTHING).sum())
         told = super().cautions(columns)
@@ -111,8 +111,8 @@ class _Runs(NamedTuple):
     """The runs of a candidate of one length.
 
     Attributes:
-        squares: The square of what each weighs when it stands there once.
-        counts: How often each stands there; None when each stands there once.
+        squares: The square of what each weighs when it occurs once.
+        counts: How often each occurs; None if each occurs once.
         norm: Length of the tf-idf vector.
     """
 
@@ -122,7 +122,7 @@ class _Runs(NamedTuple):
 
 
 class _Squares(dict[str, float]):
-    """The square of what a run weighs when it stands there once; of one in no document ``new``."""
+    """The square of what a run weighs when it occurs once; of one in no document ``new``."""
 
     new: float = 0.0
 
@@ -183,7 +183,7 @@ class _Weigher:
         return total
 
     def _norm(self, grams: Sequence[str], *, known_plain: bool) -> tuple[float, bool]:
-        """Length of a reference's vector, and whether each run stands there once.
+        """Length of a reference's vector, and whether each run occurs once.
 
         Where that is so of runs of one length, it is so of longer ones.
         """
@@ -196,7 +196,7 @@ class _Weigher:
 
 
 def _repeated(ours: _Runs, shared: Iterable[str], clips: bool) -> float:
-    """Dot product over runs in common, of which some stand there several times."""
+    """Dot product over runs in common, some of which occur several times."""
     dot = 0.0
     for gram, count in Counter(shared).items():
         own = 1 if ours.counts is None else ours.counts[gram]

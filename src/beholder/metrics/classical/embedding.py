@@ -34,7 +34,7 @@ class Vectors:
     Attributes:
         candidate: (n, D), of the candidate or its parts.
         references: (m, D) of each reference or its parts.
-        words: The parts, candidate's first; empty where there is one.
+        words: The parts, candidate's first; empty if there is one.
         identities: Identity of each tool by the field that names it.
     """
 

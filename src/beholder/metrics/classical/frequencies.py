@@ -149,7 +149,8 @@ class FrequencyMetric(WordMetric):
             if table.n_documents == 1:
                 warnings.warn(
                     f"{self.registered_name} over one image is 0: a word is worth something only"
-                    " where other images lack it; score more images, or name a saved table (df)",
+                    " if other images do not have it; score more images, or name a saved table"
+                    " (df)",
                     stacklevel=3,
                 )
         else:

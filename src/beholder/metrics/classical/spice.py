@@ -5,19 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
+from beholder.language import SceneGraph, parse, scene_graph
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.classical.embedding import unit_range
 from beholder.metrics.classical.granular import Part, PartsMetric
-from beholder.metrics.classical.graphs import Fact, Facts, facts, graph, phrase
 from beholder.metrics.classical.rouge import f_beta
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
@@ -264,3 +265,84 @@ class SGEmbed(PartsMetric):
             if relation.subject in names and relation.object in names
         )
         return list(chain(objects, attributes, relations))
+
+
+Fact: TypeAlias = tuple[str, ...]
+"""(object), (object, attribute) or (subject, predicate, object), in base form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The facts of a text.
+
+    Attributes:
+        objects: Things, one word group each.
+        attributes: Things with what they are like.
+        relations: Things and how they stand to each other.
+        parser: What parsed the text.
+    """
+
+    objects: frozenset[Fact]
+    attributes: frozenset[Fact]
+    relations: frozenset[Fact]
+    parser: str
+
+    @property
+    def all(self) -> frozenset[Fact]:
+        """All of them."""
+        return self.objects | self.attributes | self.relations
+
+
+@lru_cache(maxsize=1 << 12)  # a reference is met once per candidate, from every metric
+def graph(text: str, parser: str) -> SceneGraph:
+    """The scene graph of an English text.
+
+    Raises:
+        ItemError: The text is not in Latin script, or a sentence is nested too deeply to walk.
+        ConfigError: No such parser.
+    """
+    try:
+        return scene_graph(parse(text, parser))
+    except RecursionError as error:
+        raise ItemError(
+            "a sentence is nested too deeply for a scene graph; is the text one long list?"
+        ) from error
+
+
+def facts(texts: tuple[str, ...], parser: str) -> Facts:
+    """The facts of some texts together.
+
+    What a text denies, and what it says of the picture itself, is left out; a pronoun that stands
+    for nothing named is no object.
+
+    Args:
+        texts: Texts about one source.
+        parser: See ``beholder.language.parse``.
+    """
+    objects: set[Fact] = set()
+    attributes: set[Fact] = set()
+    relations: set[Fact] = set()
+    for text in texts:
+        found = graph(text, parser)
+        names = {
+            entity.index: entity.name.casefold()
+            for entity in found.entities
+            if entity.kind == "thing" and entity.polarity
+        }
+        objects |= {(name,) for name in names.values()}
+        attributes |= {
+            (names[attribute.entity], attribute.value.casefold())
+            for attribute in found.attributes
+            if attribute.polarity and attribute.entity in names
+        }
+        relations |= {
+            (names[relation.subject], relation.predicate.casefold(), names[relation.object])
+            for relation in found.relations
+            if relation.polarity and relation.subject in names and relation.object in names
+        }
+    return Facts(frozenset(objects), frozenset(attributes), frozenset(relations), parser)
+
+
+def phrase(fact: Fact) -> str:
+    """A fact as words: ``red car``, ``man hold cup``."""
+    return " ".join(reversed(fact)) if len(fact) == 2 else " ".join(fact)

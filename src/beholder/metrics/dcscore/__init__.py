@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from beholder.metrics.dcscore.evidence import DCScoreEvidence, Pairing
 from beholder.metrics.dcscore.metric import DCScore
-from beholder.metrics.dcscore.probabilities import fact_probabilities
-from beholder.metrics.dcscore.scoring import score_trials, score_units
+from beholder.metrics.dcscore.scoring import fact_probabilities, score_trials, score_units
+from beholder.metrics.dcscore.units import DCScoreEvidence, Pairing
 
 __all__ = [
     "DCScore",

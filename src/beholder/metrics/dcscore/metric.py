@@ -21,9 +21,14 @@ from beholder.judges.operations import (
 )
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
-from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
-from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
-from beholder.metrics.dcscore.units import fact_units
+from beholder.metrics.dcscore.scoring import (
+    VALUES,
+    FactScores,
+    reference_id,
+    score_trials,
+    score_units,
+)
+from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
@@ -49,7 +54,7 @@ _VALUES = (
 class DCScore(Metric[DCScoreEvidence]):
     """DCScore: which facts of a description are wrong, and which of the reference are missing?
 
-    Each text is taken apart into the smallest facts, once. The predicted facts P are matched to the
+    Each text is decomposed into the smallest facts, once. The predicted facts P are matched to the
     target facts T and verified against the picture or the other text. Precision is the share of P
     that is verified (1 - precision: hallucination rate), recall what they cover of T together with
     verified extras, f1 their harmonic mean; ``dcscore`` averages f1 over all and over relevant
@@ -59,21 +64,21 @@ class DCScore(Metric[DCScoreEvidence]):
     same facts. ``"both"`` gives each value twice, as ``har_f1`` and ``mar_f1``.
 
     A value that is not defined for an item (no relevant fact: no relevant half) is left out and
-    told in ``detail["flags"]``; ``on_empty="zero"`` makes it 0.
+    reported in ``detail["flags"]``; ``on_empty="zero"`` makes it 0.
 
     Several references: a candidate's fact is right if any of them (or the picture) supports it;
     matches and recall are per reference, and the best f1 or the mean counts. In both directions
     the mean is the default: each reference is a person's text, and each is scored.
 
     Source: Painting with Words (DeCapBench, ICLR 2025); HAR and MAR after the study of human and
-    model captions in both directions. ``docs/dcscore.md`` has the rules and what is mended.
+    model captions in both directions. ``docs/dcscore.md`` has the rules and the corrections.
 
     Raises:
         ConfigError: A parameter is out of its range, or a judge that cannot see is given pictures.
     """
 
-    judge: str = param("builtin", "who takes apart, matches and verifies", tool="judge")
-    direction: Literal["har", "mar", "both"] = param("har", "which text is held against which")
+    judge: str = param("builtin", "the judge that decomposes, matches and verifies", tool="judge")
+    direction: Literal["har", "mar", "both"] = param("har", "which text is checked against which")
     rules: Literal["code", "code_fixed", "eq2_distinct", "eq2_pairs"] = param(
         "code", "how recall is counted"
     )
@@ -91,7 +96,7 @@ class DCScore(Metric[DCScoreEvidence]):
         "contained", "a target matches that says the fact; or the nearest, exact or not"
     )
     language: str | None = param(
-        "row", "told to the judge; row: the language that the row names; None: not told"
+        "row", "stated in the prompt; row: the language that the row names; None: not stated"
     )
     clean: Literal["speech", "none"] = param(
         "speech", "speech: blank marks such as <noise> and </noise>"
@@ -148,7 +153,7 @@ class DCScore(Metric[DCScoreEvidence]):
         """What counts of several references: as it was given, or that of the direction."""
         return self.references or ("mean" if self.direction == "both" else "best")
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """All fields, with what counts of several references."""
         return super().config() | {"references": self.over_references}
 
@@ -307,7 +312,7 @@ class DCScore(Metric[DCScoreEvidence]):
             {"verified_by": evidence.verified_by, "directions": told},
         )
 
-    def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> dict[str, Any]:
+    def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> FactScores:
         predicted, targets = evidence.sides(pairing)
         return score_trials(
             pairing.verified,

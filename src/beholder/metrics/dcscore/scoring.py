@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
 from statistics import fmean, pvariance
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast, get_args
 
 from beholder.errors import ConfigError
+from beholder.judges.builtin.claims import probabilities
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import boolean
 
 Rules: TypeAlias = Literal["code", "code_fixed", "eq2_distinct", "eq2_pairs"]
 OnEmpty: TypeAlias = Literal["nan", "zero", "error"]
 
-VALUES = (
+Rate: TypeAlias = Literal[
     "f1",
     "precision",
     "recall",
@@ -28,8 +29,30 @@ VALUES = (
     "relevant_f1",
     "relevant_precision",
     "relevant_recall",
-)
-"""The values of ``score_units``, the headline first."""
+    "omission_rate_verified",
+]
+_RATES: tuple[Rate, ...] = get_args(Rate)
+VALUES = _RATES[:-1]
+"""The values of the metric, the headline first."""
+
+
+class FactScores(TypedDict):
+    """What ``score_units`` and ``score_trials`` return; see there."""
+
+    f1: float
+    precision: float
+    recall: float
+    hallucination_rate: float
+    omission_rate: float
+    dcscore: float
+    relevant_f1: float
+    relevant_precision: float
+    relevant_recall: float
+    omission_rate_verified: float
+    counts: dict[str, float]
+    flags: list[str]
+    variance: NotRequired[dict[str, float]]
+
 
 _NO_ID = ("", "none", "null")
 _EPSILON = 1e-8
@@ -43,7 +66,7 @@ def score_units(
     rules: Rules = "code",
     *,
     on_empty: OnEmpty = "nan",
-) -> dict[str, Any]:
+) -> FactScores:
     """DCScore of one text from verdicts on its facts.
 
     P are the predicted facts, T the reference facts, X the number of verified facts without a match
@@ -73,7 +96,7 @@ def score_units(
         on_empty: What stands for a value that is not defined: ``nan``, ``zero``, or ``error``.
 
     Returns:
-        The values of ``VALUES`` (0..1; hallucination and omission: low is good),
+        ``VALUES`` (0..1; hallucination and omission: low is good),
         ``omission_rate_verified`` (a match counts only if verified), ``counts`` (integers, for
         pooled rates) and ``flags`` (what was unusual, in words).
 
@@ -117,7 +140,7 @@ def score_units(
         raise ConfigError(f"{', '.join(undefined)}: not defined ({'; '.join(flags)})")
     if on_empty == "zero":
         found |= dict.fromkeys(undefined, 0.0)
-    return {**found, "counts": _counts(facts, targets), "flags": flags}
+    return cast(FactScores, {**found, "counts": _counts(facts, targets), "flags": flags})
 
 
 def score_trials(
@@ -128,7 +151,7 @@ def score_trials(
     rules: Rules = "code",
     *,
     on_empty: OnEmpty = "nan",
-) -> dict[str, Any]:
+) -> FactScores:
     """Mean over all pairs of a match sample and a verification sample: nine trials for 3 x 3.
 
     F1 is the mean of the trials' F1.
@@ -151,9 +174,8 @@ def score_trials(
         score_units(v, m, relevant, reference_relevant, rules, on_empty=on_empty)
         for m, v in product(match, verified)
     ]
-    names = [name for name, value in trials[0].items() if isinstance(value, float)]
-    columns = {name: [trial[name] for trial in trials] for name in names}
-    return {
+    columns = {name: [trial[name] for trial in trials] for name in _RATES}
+    found: dict[str, object] = {
         **{name: fmean(column) for name, column in columns.items()},
         "counts": {
             name: fmean(trial["counts"][name] for trial in trials) for name in trials[0]["counts"]
@@ -161,6 +183,7 @@ def score_trials(
         "flags": list(dict.fromkeys(flag for trial in trials for flag in trial["flags"])),
         "variance": {name: pvariance(column) for name, column in columns.items()},
     }
+    return cast(FactScores, found)
 
 
 def reference_id(raw: Any, n_references: int) -> int | None:
@@ -314,3 +337,22 @@ def _check(
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise ConfigError(f"expected one entry per predicted fact in each, got {told}")
+
+
+def fact_probabilities(facts: Sequence[str], reference: str) -> list[float]:
+    """The built-in judge's probability that each fact is true of what the reference describes.
+
+    Fitted for as many false facts as true ones; low values are too low, ``docs/dcscore.md`` says by
+    how much. A fact that the reference does not speak of is as unlikely as one that it contradicts.
+
+    Args:
+        facts: Short English statements, such as "The cup is red."
+        reference: An English text.
+
+    Returns:
+        One probability for each fact, 0..1.
+
+    Raises:
+        ItemError: The reference is not English.
+    """
+    return probabilities(facts, reference)

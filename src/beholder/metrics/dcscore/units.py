@@ -2,13 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from beholder.metrics.dcscore.evidence import DCScoreEvidence, Direction, Pairing
-from beholder.metrics.dcscore.places import Places
-from beholder.records import Item, Side, Unit
+from beholder.judges.operations import AtomicStatement
+from beholder.records import Item, Side, Span, Unit
+from beholder.text import RuleSplitter, weight, words
+
+Direction: TypeAlias = Literal["har", "mar"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The verdicts on one text's facts against another's.
+
+    Attributes:
+        direction: ``har``: the candidate's facts are predicted; ``mar``: the reference's.
+        reference: Index of the reference.
+        matches: Match samples: per predicted fact the index of a target fact, or None.
+        verified: Verification samples: per predicted fact whether it is right.
+        flags: What was unusual about the judge's answers, in words.
+    """
+
+    direction: Direction
+    reference: int
+    matches: tuple[tuple[int | None, ...], ...]
+    verified: tuple[tuple[bool, ...], ...]
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DCScoreEvidence:
+    """All that scoring needs: the facts, the verdicts, what they were checked against, by whom."""
+
+    candidate: tuple[AtomicStatement, ...]
+    references: tuple[tuple[AtomicStatement, ...], ...]
+    pairings: tuple[Pairing, ...]
+    verified_by: str
+    identities: dict[str, str]
+
+    def sides(
+        self, pairing: Pairing
+    ) -> tuple[tuple[AtomicStatement, ...], tuple[AtomicStatement, ...]]:
+        """The predicted and the target facts of a pairing."""
+        both = (self.candidate, self.references[pairing.reference])
+        return both if pairing.direction == "har" else both[::-1]
 
 
 def fact_units(
@@ -104,3 +145,66 @@ def _elsewhere(
 
 def _other(direction: Direction) -> Direction:
     return "mar" if direction == "har" else "har"
+
+
+_ENOUGH = 0.5
+"""Share of a fact's words, by what they say, that one sentence must have more than."""
+_STEM = 4
+_ENDING = 2
+_SPLITTER = RuleSplitter()
+
+
+class Places:
+    """Finds facts in one text.
+
+    Args:
+        text: The text that was decomposed.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._folded = text.casefold()
+        self._words = [(span, _key(text[slice(*span)])) for span in words(text)]
+        self._sentences = [(part.start, part.end) for part in _SPLITTER.split(text)]
+
+    def of(self, fact: AtomicStatement) -> tuple[Span, ...]:
+        """The characters that say a fact; none where fewer than half of its words are there.
+
+        The judge's own places go first, then the fact as it is written, then its words in the
+        sentence that shares most with it, neighbours joined.
+        """
+        if fact.spans:
+            return fact.spans
+        bare = fact.text.strip().rstrip(".!?。．！？।").casefold()
+        found = self._folded.find(bare) if len(self._folded) == len(self._text) else -1
+        if bare and found >= 0:
+            return ((found, found + len(bare)),)
+        return self._by_words(fact.text)
+
+    def _by_words(self, fact: str) -> tuple[Span, ...]:
+        wanted = {_key(fact[a:b]): weight(fact[a:b].lower()) for a, b in words(fact)}
+        best: list[Span] = []
+        most = _ENOUGH * sum(wanted.values())
+        for start, end in self._sentences:
+            there = [(s, key) for s, key in self._words if start <= s[0] < end and key in wanted]
+            shared = sum(wanted[key] for key in {key for _, key in there})
+            if there and shared > most:
+                most, best = shared, [span for span, _ in there]
+        return _joined(self._text, best)
+
+
+def _key(word: str) -> str:
+    """A word without case and possessive; of a long one its beginning, so that inflections meet."""
+    folded = re.sub(r"['’]s?$", "", word.casefold())
+    short = len(folded) <= _STEM or not folded.isalpha()
+    return folded if short else folded[: max(_STEM, len(folded) - _ENDING)]
+
+
+def _joined(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+    merged: list[Span] = []
+    for start, end in spans:
+        if merged and not text[merged[-1][1] : start].strip():
+            merged[-1] = (merged[-1][0], end)
+        else:
+            merged.append((start, end))
+    return tuple(merged)

@@ -119,7 +119,7 @@ class DirectAssessment(Metric[Assessed]):
 
 
 def check_fields(metric: Metric[Any], item: Item, required: frozenset[str]) -> None:
-    """Refuse an item that lacks what a setting shows to the judge.
+    """Refuse an item without what a setting shows to the judge.
 
     Raises:
         ItemError: Names the field, or says that the candidate or a reference is empty.

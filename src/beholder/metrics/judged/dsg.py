@@ -107,7 +107,7 @@ def supported(statements: Sequence[Statement], answers: Sequence[bool]) -> list[
     """Which statements hold: those with a yes whose things are there.
 
     Args:
-        statements: Of one text. A thing is there where no statement says that it exists, or where
+        statements: Of one text. A thing is present if no statement says that it exists, or where
             that statement has a yes; that there is none of it rests on nothing.
         answers: One for each.
     """

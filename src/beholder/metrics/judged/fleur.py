@@ -37,8 +37,8 @@ class FLEUR(Metric[Graded]):
     The digits 0 to 9 are weighted by the probability the judge gives each as its answer, and the
     expectation is divided by 9. Range 0..1, higher is better. Needs no reference;
     ``references=True`` shows them beside the picture. ``mass`` is the share of the probability
-    that lay on digits: far below 1 the judge wanted to say something else. A judge that tells no
-    probabilities is asked several times and averaged.
+    that lay on digits: far below 1 the judge wanted to say something else. Several answers of a
+    judge without probabilities are averaged.
 
     Source: Lee et al. 2024, who smooth the digits of a score from 0.0 to 1.0 one after another;
     one digit and a prompt of our own here, so figures are not those of the published one.

@@ -22,7 +22,7 @@ INSTRUCTIONS = {
 """What is asked before the text, by language of the texts; other languages get the English one."""
 
 TOKENS = "tokens"
-"""The value that tells how many tokens of the model a text has."""
+"""The value with the number of the model's tokens in a text."""
 
 _MOST = 1e300  # a model that rules a text out entirely would give infinity, which no score may be
 
@@ -42,20 +42,20 @@ class Measured:
 
 @dataclass(frozen=True)
 class Perplexity(Metric[Measured]):
-    """Perplexity of the text under a model that sees the image and an instruction.
+    """Perplexity of the text under a vision model the image and an instruction.
 
     ``exp(NLL / T)`` with NLL the negative log-likelihood of the text's T tokens in nats, given
     image, instruction and the tokens before; those carry no loss themselves. Range 1 to infinity,
     lower is better. Tokens are not alike in two languages or models: ``bits_per_character``
     (``NLL / ln 2 / characters``) and the total ``nll`` do not depend on the tokenizer. The model
-    must tell probabilities of a given text: ``hf:NAME`` in this process, or ``openai:NAME`` on a
-    vLLM server. Without the image (``image=False``) the same model, or one that cannot see, tells
-    how much of the ranking comes from the words alone.
+    must return probabilities of a given text: ``hf:NAME`` in this process, or ``openai:NAME`` on a
+    vLLM server. Without the image (``image=False``) the same model, or a text-only model, shows how
+    much of the ranking comes from the words alone.
 
     Source: Hayashi et al., image review ranking; the instruction is ours.
 
     Raises:
-        ConfigError: A parameter is out of its range, or the judge tells no probabilities.
+        ConfigError: A parameter is out of its range, or the judge returns no probabilities.
     """
 
     registered_name: ClassVar[str] = "perplexity"
@@ -68,7 +68,7 @@ class Perplexity(Metric[Measured]):
     required_fields: ClassVar[frozenset[str]] = frozenset()
     operations: ClassVar[tuple[str, ...]] = ("perplexity",)
 
-    judge: str = param(help="model that tells the probabilities", tool="judge")
+    judge: str = param(help="model that returns the probabilities", tool="judge")
     image: bool = param(True, "show the image; False ranks by the words alone")
     instruction: str = param("", "asked before the text; empty: ours, in the text's language")
     max_side: int = param(1024, "pixels of the image's longer side at most; 0 leaves it")

@@ -22,7 +22,7 @@ class SingleNumber(Metric[Assessed]):
         aspect: In what respect the description is assessed.
         low: Worst number of the scale.
         high: Best number of the scale.
-        rubric: Whether the judge is told what the ends and the middle of the scale mean.
+        rubric: Whether the prompt says what the ends and the middle of the scale mean.
     """
 
     judge: str = param(help="who assesses: a model; the built-in judge cannot", tool="judge")
@@ -107,7 +107,7 @@ class CLAIR(SingleNumber):
 class Prometheus(SingleNumber):
     """After Prometheus: a judge grades from 1 to 5 by a rubric and the references, and says why.
 
-    The rubric tells what the ends and the middle of the scale mean; the reason comes before the
+    The rubric says what the ends and the middle of the scale mean; the reason comes before the
     grade. The grade is brought to 0..1; higher is better. The judge does not see the picture. Needs
     a judge that is a model; with one that was trained for it (``hf:prometheus-eval/...``) this is
     the published model under a prompt of our own.
@@ -134,7 +134,7 @@ class Prometheus(SingleNumber):
 
 @dataclass(frozen=True)
 class LLaVACritic(SingleNumber):
-    """After LLaVA-Critic: a judge that sees the picture gives 0 to 100, and says why.
+    """After LLaVA-Critic: a vision model the picture gives 0 to 100, and says why.
 
     The reason comes before the number, which is divided by 100. Range 0..1, higher is better. No
     reference is needed; ``references=True`` shows them beside the picture. Needs a judge that is a

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.judges import Grade, Judge
 from beholder.judges.operations import AlignWords, Contradict, Presence, Rewrite
+from beholder.language.graph import SceneGraph
 from beholder.language.links import coreference_identity
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
-from beholder.metrics.posh.contradictions import contradicted_grades
-from beholder.metrics.posh.drawing import graphs_detail
 from beholder.metrics.posh.plan import Ask, Grades, Plan, fixed_asks
 from beholder.metrics.posh.published import Wording, as_made, f1
 from beholder.metrics.posh.scoring import (
@@ -32,7 +31,7 @@ from beholder.metrics.posh.scoring import (
 )
 from beholder.metrics.tools import Tools
 from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
-from beholder.records import Item, ItemScore
+from beholder.records import Item, ItemScore, Span, Unit
 
 RATES = (
     ValueInfo(
@@ -59,9 +58,9 @@ class PoShEvidence:
     """All that scoring needs: the plan, the answers, and who gave them.
 
     Attributes:
-        plan: The graphs and what is known before anybody is asked.
+        plan: The graphs and what is known before any request.
         grades: A grade for every question.
-        wordings: What a judge called candidate identifiers; empty where nobody was asked.
+        wordings: What a judge called candidate identifiers; empty if nothing was asked.
         identities: Identity of each tool by the field that names it.
     """
 
@@ -92,7 +91,7 @@ class PoSh(Metric[PoShEvidence]):
     whether the other text has it. Precision (low: mistakes) is the mean over the candidate's units,
     recall (low: omissions) over the reference's, f1 their harmonic mean. These are the values of
     the units alone, whoever judges, so judges can be compared: the mean of the units' ``score``,
-    each weighted by its ``detail["weight"]`` where there is one. ``lexical_weight`` gives a share
+    each weighted by its ``detail["weight"]`` if there is one. ``lexical_weight`` gives a share
     to a soft alignment of all words, where the judge can align them (the built-in one can).
 
     Range 0..1, higher is better. ``rules="fixed"`` rescales grades to 0..1 and asks for every unit;
@@ -247,7 +246,7 @@ class PoSh(Metric[PoShEvidence]):
         return recalled_by_peers(await read_all(item.references, tools.encoder(self.encoder)))
 
     def asks_instead(self, judge: Judge) -> bool:
-        """Whether contradictions are a question of their own; the built-in judge tells them."""
+        """Whether contradictions are a question of their own; the built-in judge reports them."""
         return self.rules == "fixed" and self.contradictions and judge.can(Contradict)
 
     def open_wave(
@@ -342,3 +341,91 @@ class PoSh(Metric[PoShEvidence]):
         recall = float(np.mean(recalls)) if self.references == "mean" else max(recalls)
         units = tuple(unit for side in back for unit in side.units)
         return max(forward, key=lambda side: side.value), Judged(recall, units)
+
+
+async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[Ask, Grade]:
+    """Grades of the candidate's unstated units with the words that contradict them.
+
+    One question per reference, about all units that no reference states.
+
+    Args:
+        judge: A judge that answers ``Contradict``.
+        plan: The graphs of the texts.
+        grades: A grade for every unit against every reference.
+
+    Returns:
+        The grades that change: those of units that a reference contradicts.
+    """
+    places = range(len(plan.references))
+    questions = [
+        question
+        for _, question in plan.questions[0]
+        if all(grades[Ask("candidate", i, question)].value < plan.threshold for i in places)
+    ]
+    targets = [plan.target("candidate", i).text for i in places]
+    answers = await asyncio.gather(
+        *(judge.ask(Contradict(questions, target)) for target in targets)
+    )
+    told = {}
+    for reference, (target, places_told) in enumerate(zip(targets, answers, strict=True)):
+        for question, place in zip(questions, places_told, strict=True):
+            if place is not None:
+                ask = Ask("candidate", reference, question)
+                words = " ".join(target[slice(*place)].split())
+                told[ask] = replace(grades[ask], contradiction=words, where=(place,))
+    return told
+
+
+def graphs_detail(plan: Plan, units: Sequence[Unit]) -> dict[str, object]:
+    """``ItemScore.detail`` of PoSh.
+
+    Returns:
+        A dict with the keys
+
+        - ``view``: ``"scene_graph"``.
+        - ``presence_threshold``: grade from which a unit is present.
+        - ``peers``: what the references recall of one another, 1 where that does not count.
+        - ``graphs``: the candidate's graph, then one per reference. Each has ``nodes``, with
+          ``name``, ``unit`` (place in the item's units, or None) and ``attributes`` (places), and
+          ``edges``: rows of subject, object, words, and place in the units or None.
+    """
+    graphs = [_graph(plan.candidate, [u if u.side == "candidate" else None for u in units])]
+    for index, graph in enumerate(plan.references):
+        own = [u if u.side == "reference" and u.reference_index == index else None for u in units]
+        graphs.append(_graph(graph, own))
+    return {
+        "view": "scene_graph",
+        "presence_threshold": plan.threshold,
+        "peers": plan.peers,
+        "graphs": graphs,
+    }
+
+
+def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, object]:
+    # A denied unit has a span more than its part of the graph, its last: the first ones identify
+    # it.
+    places: dict[tuple[str, str, tuple[Span, ...]], int] = {}
+    for place, unit in enumerate(units):
+        if unit is not None:
+            places.setdefault((unit.kind, unit.text, unit.spans[:1]), place)
+
+    def place_of(kind: str, text: str, spans: tuple[Span, ...]) -> int | None:
+        return places.get((kind, text, spans[:1]))
+
+    nodes: list[dict[str, Any]] = [
+        {
+            "name": entity.name,
+            "unit": place_of("entity", entity.name, tuple(m.span for m in entity.mentions)),
+            "attributes": [],
+        }
+        for entity in graph.entities
+    ]
+    for attribute in graph.attributes:
+        found = place_of("attribute", attribute.text, attribute.spans)
+        if found is not None:
+            nodes[attribute.entity]["attributes"].append(found)
+    edges = [
+        [r.subject, r.object, r.text, place_of("relation", r.text, r.spans)]
+        for r in graph.relations
+    ]
+    return {"nodes": nodes, "edges": edges}

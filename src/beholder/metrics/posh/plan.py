@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +10,8 @@ from typing import TypeAlias
 
 from beholder.judges import Grade
 from beholder.judges.operations import LexicalAlignment, Question
-from beholder.language.graph import SceneGraph
+from beholder.language.graph import Attribute, Relation, SceneGraph
 from beholder.language.units import GraphUnit, graph_units
-from beholder.metrics.posh.identifiers import Identifiers
 from beholder.metrics.posh.published import Advance, Wording, advance, as_made
 from beholder.metrics.posh.published_graph import PublishedGraph
 from beholder.records import Side
@@ -37,7 +37,7 @@ Grades: TypeAlias = Mapping[Ask, Grade]
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is known before a judge is asked.
+    """Everything known before a judge is asked.
 
     Attributes:
         candidate: Graph of the text under evaluation.
@@ -120,3 +120,66 @@ def fixed_asks(plan: Plan) -> list[Ask]:
         for side, reference in plan.pairs()
         for _, question in plan.questions[0 if side == "candidate" else 1 + reference]
     ]
+
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_Owners: TypeAlias = defaultdict[tuple[str, ...], set[int]]
+
+
+class Identifiers:
+    """Phrases that name one entity of a graph and no other.
+
+    What is said of namesakes is collected once, so that a long text costs no more than its length.
+
+    Args:
+        graph: The graph.
+    """
+
+    def __init__(self, graph: SceneGraph) -> None:
+        self._graph = graph
+        self._namesakes: defaultdict[str, list[int]] = defaultdict(list)
+        for entity in graph.entities:
+            self._namesakes[entity.name].append(entity.index)
+        self._attributes: defaultdict[int, list[Attribute]] = defaultdict(list)
+        self._relations: defaultdict[int, list[Relation]] = defaultdict(list)
+        self._owners: _Owners = defaultdict(set)
+        for attribute in graph.attributes:
+            name = graph.entities[attribute.entity].name
+            self._attributes[attribute.entity].append(attribute)
+            self._owners[name, attribute.value].add(attribute.entity)
+        for relation in graph.relations:
+            name = graph.entities[relation.subject].name
+            self._relations[relation.subject].append(relation)
+            self._owners[name, *self._end(relation)].add(relation.subject)
+
+    def of(self, entity: int, without: str = "") -> str:
+        """The name alone where it is unique, else with what no namesake has, else with a number.
+
+        Args:
+            entity: Index of the entity.
+            without: Value of an attribute that must not be used, since it is what will be asked.
+        """
+        name = self._graph.entities[entity].name
+        namesakes = self._namesakes[name]
+        if len(namesakes) == 1:
+            return name
+        for attribute in self._attributes[entity]:
+            told = attribute.value != without and self._owners[name, attribute.value] == {entity}
+            if told and attribute.kind == "quality" and attribute.polarity:
+                return f"{attribute.value} {name}"
+        for relation in self._relations[entity]:
+            if self._owners[name, *self._end(relation)] == {entity}:
+                return f"{name} {_clause(relation)} {self._end(relation)[1]}"
+        place = namesakes.index(entity)
+        return f"{_ORDINALS[place] if place < len(_ORDINALS) else f'{place + 1}th'} {name}"
+
+    def _end(self, relation: Relation) -> tuple[str, str]:
+        return relation.predicate, self._graph.entities[relation.object].name
+
+
+def _clause(relation: Relation) -> str:
+    """The relation after its subject: "that is on", "that holds", "that is held by"."""
+    first = relation.text.split()[0].lower()
+    acts = relation.kind != "preposition" and not relation.passive
+    finite = acts and not first.endswith(("ing", "ed", "en"))
+    return f"that {relation.text}" if finite else f"that is {relation.text}"

@@ -25,7 +25,7 @@ from beholder.records import Side, Span
 
 Known: TypeAlias = Callable[[Question], Grade | None]
 Wording: TypeAlias = Callable[[str], str | None]
-"""What a phrase is called; None if nobody has been asked yet."""
+"""What a phrase is called; None until it is asked."""
 Answer: TypeAlias = Callable[[QuestionKind, str, str, str, Side], Sequence[float]]
 
 THRESHOLD = 2.0
@@ -90,7 +90,7 @@ class Advance:
 
 
 def as_made(phrase: str) -> str:
-    """The wording of who has nobody to put identifiers into better words."""
+    """The wording without a judge that rewords identifiers."""
     return phrase
 
 
@@ -242,7 +242,7 @@ class _Frame:
 
 
 class _Passes:
-    """The passes over one graph."""
+    """The passes through one graph."""
 
     def __init__(
         self, graph: PublishedGraph, known: Known, threshold: float, wording: Wording
@@ -340,7 +340,7 @@ class _Passes:
         return [(naming, text) for text, naming in in_order] or [(_Naming.HEAD, frames[0].text)]
 
     def _of_frame(self, index: int, frame: _Frame) -> Iterator[tuple[str, _Naming]]:
-        """Names by the head, by an attribute and by another mention, where no rival has those."""
+        """Names by the head, by an attribute and by another mention, if no rival has those."""
         entity = self._entities[index]
         rivals = [self._entities[i] for i in frame.rivals]
         if not rivals:

@@ -210,7 +210,7 @@ def _public_relation(relation: Mapping[str, Any]) -> PublishedRelation:
 
 def _earliest(sentences: Sequence[int], what: str) -> int:
     if not sentences:
-        raise ItemError(f"{what!r} stands in no sentence; give the place of one, counted from 0")
+        raise ItemError(f"{what!r} is in no sentence; give the place of one, counted from 0")
     return min(sentences)
 
 

@@ -64,7 +64,7 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
         grade = asked[best]
         if (
             grade.value < plan.threshold
-        ):  # a reference that says otherwise tells more than a silent one
+        ):  # a reference that says otherwise has more information than a silent one
             told = [g for g in asked if g.contradiction and g.sure]
             if told:
                 grade = replace(grade, contradiction=told[0].contradiction, sure=True)
@@ -112,7 +112,7 @@ def published_side(
 
 
 def _mean(units: Sequence[Unit]) -> float:
-    """The weighted mean of the units' scores; 0 for none, or where none counts."""
+    """The weighted mean of the units' scores; 0 if there are none, or none counts."""
     weights = [float(unit.detail["weight"]) for unit in units]
     total = sum(weights)
     if not total:

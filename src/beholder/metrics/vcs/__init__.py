@@ -1,4 +1,4 @@
-"""VCS and VCS-short: does a text tell what the reference tells, in the same order?"""
+"""VCS and VCS-short: does a text cover the content of the reference, in the same order?"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from beholder.records import Side, Span, Unit
 Verdict: TypeAlias = Literal["match", "out_of_order", "unmatched"]
 
 
-def alignment_detail(alignment: ChunkAlignment, reference_index: int = 0) -> dict[str, Any]:
+def alignment_detail(alignment: ChunkAlignment, reference_index: int = 0) -> dict[str, object]:
     """``ItemScore.detail`` of VCS: all that a drawing of the alignment needs.
 
     Returns:
@@ -46,7 +46,7 @@ def chunk_verdicts(detail: Mapping[str, Any], setting: Setting) -> dict[Side, li
     """One word per chunk of each side.
 
     - ``unmatched``: the best similarity of the chunk is below the context cutoff, and it is the
-      match of no chunk of the other side: nothing there tells of it.
+      match of no chunk of the other side: nothing there covers it.
     - ``out_of_order``: its match lies outside its mapping window by more than the tolerance.
     - ``match``: neither.
 

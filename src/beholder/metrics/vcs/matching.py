@@ -1,4 +1,4 @@
-"""Best match: for each chunk of one side, the chunk of the other side that it tells of.
+"""Best match: for each chunk of one side, the chunk of the other side with the same content.
 
 The most similar chunk wins, unless others come close: then the one nearest to the mapping window.
 Several chunks may match the same one, and each has a match, however weak.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +19,6 @@ from beholder.metrics.base import Metric, ValueInfo
 from beholder.metrics.bounds import Bounds
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
-from beholder.metrics.vcs import clauses
 from beholder.metrics.vcs.combine import best_reference, mean_values
 from beholder.metrics.vcs.drawing import score_figure, score_steps
 from beholder.metrics.vcs.evidence import Parts, VCSEvidence, embed_parts, named_texts
@@ -24,13 +26,14 @@ from beholder.metrics.vcs.findings import alignment_detail, chunk_units, chunk_v
 from beholder.metrics.vcs.scoring import ChunkAlignment, align, cosine, vcs_values
 from beholder.metrics.vcs.setting import Setting
 from beholder.records import Item, ItemScore
-from beholder.text import words
+from beholder.text import Segment, words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+
 TOLERANCE = 1
-"""Local chronology tolerance of the mended rules where none is named; ``docs/vcs.md`` says why."""
+"""Local chronology tolerance of the fixed rules by default; ``docs/vcs.md`` says why."""
 
 VALUES = (
     ValueInfo("vcs", "Video Comprehension Score: (SAS + NAS - 1) / max(SAS, NAS), or 0"),
@@ -53,7 +56,7 @@ VALUES = (
 
 @dataclass(frozen=True)
 class VCS(Metric[VCSEvidence]):
-    """Video Comprehension Score: does a long description tell the same things in the same order?
+    """Video Comprehension Score: does a long description cover the same content in the same order?
 
     Sentences (grouped to chunks) of candidate and reference are embedded; each chunk is matched to
     its best counterpart near the place where it is expected. Under the default rules a text of one
@@ -108,7 +111,7 @@ class VCS(Metric[VCSEvidence]):
             return self.lct
         return TOLERANCE if self.rules == "fixed" else 0
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """All fields, with the tolerance that the rules set."""
         return super().config() | {"lct": self.tolerance}
 
@@ -127,7 +130,7 @@ class VCS(Metric[VCSEvidence]):
     def identities(self, tools: Tools) -> dict[str, str]:
         """Those of the tools, and of the rules that cut short texts."""
         found = super().identities(tools)
-        return found | {"rules": f"fixed@{clauses.IDENTITY}"} if self.rules == "fixed" else found
+        return found | {"rules": f"fixed@{CLAUSES}"} if self.rules == "fixed" else found
 
     async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
         """Split, group and embed all texts of an item.
@@ -140,7 +143,7 @@ class VCS(Metric[VCSEvidence]):
         for name, text in named_texts(item):
             segments = splitter.split(text)
             if self.rules == "fixed":
-                segments = clauses.chunks_of(text, segments)
+                segments = chunks_of(text, segments)
             if not (segments and words(text)):
                 raise ItemError(f"the {name} has no word: VCS needs at least one sentence of words")
             groups = [
@@ -283,3 +286,48 @@ def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
         expected = "(chunks, dimensions)" if ndim == 2 else "(dimensions,)"
         raise ItemError(f"{name}: expected an array of shape {expected}, got {array.shape}")
     return array
+
+
+CLAUSES = "clauses.v1"
+"""For signatures; a change that moves a chunk gets a new number."""
+
+FEW_SENTENCES = 3
+"""A text of fewer sentences is cut at its clauses."""
+
+CLAUSE_WORDS = 5
+"""Least number of words of a clause, so that lists and apposed words stay in one piece."""
+
+# A mark inside a number (1,000 or 10:30) has no space after it. Closing quotes and brackets stay
+# with what they close. The marks of Arabic, Chinese and Japanese need no space.
+_MARK = re.compile(
+    r"[,;:][\"'”’»)\]]*(?=\s)|[،؛、\uff0c\uff1b\uff1a][”’»」』）]*|\s[–—-]{1,2}(?=\s)|—"
+)
+_VISIBLE = re.compile(r"\S")
+
+
+def chunks_of(text: str, sentences: Sequence[Segment]) -> list[Segment]:
+    """The chunks of a text under ``rules="fixed"``: its sentences, or the clauses of one or two.
+
+    Args:
+        text: The text.
+        sentences: Its sentences, in order.
+
+    Returns:
+        The sentences, if there are three or more. Else each sentence is cut after commas,
+        semicolons, colons and dashes that leave at least five words on both sides.
+    """
+    if len(sentences) >= FEW_SENTENCES:
+        return list(sentences)
+    starts = [start for start, _ in words(text)]
+    return [clause for sentence in sentences for clause in _clauses(text, sentence, starts)]
+
+
+def _clauses(text: str, sentence: Segment, starts: Sequence[int]) -> list[Segment]:
+    found: list[Segment] = []
+    start, end = sentence.start, bisect_left(starts, sentence.end)
+    for mark in _MARK.finditer(text, sentence.start, sentence.end):
+        before = bisect_left(starts, mark.end())
+        if min(before - bisect_left(starts, start), end - before) >= CLAUSE_WORDS:
+            found.append(Segment(start, mark.end()))
+            start = next(_VISIBLE.finditer(text, mark.end())).start()  # a word follows
+    return [*found, Segment(start, sentence.end)]

@@ -2,7 +2,7 @@
 
 Both look at the matches of the source chunks in their order. NAS-D asks whether each match lies in
 its mapping window; NAS-L asks whether the line from match to match moves as in a text of the same
-order. Two readings exist: the published one, and the one with its defects mended.
+order. Two readings exist: the published one, and the one with its defects corrected.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def distance_score(penalties: npt.NDArray[np.number], windows: Windows, if_none:
     Args:
         penalties: Penalised distance of each match.
         windows: Mapping windows of the direction.
-        if_none: The score where no penalty is possible because every window spans the whole
+        if_none: The score if no penalty is possible because every window spans the whole
             target side, as it does when a text has one chunk.
     """
     if windows.max_penalty == 0:
@@ -87,9 +87,9 @@ def _step_limits(windows: Windows) -> tuple[int, int]:
 def pull_to_windows(matches: IntArray, windows: Windows, lct: float) -> Positions:
     """Matches moved towards their windows by at most the tolerance (``lct`` window units).
 
-    This is how tolerance acts in the mended rules, for both scores: a chunk that strayed a little
-    counts as standing in its window, one that strayed far is let off by as much and no more, and
-    the direction in which the line moves is kept.
+    This is how tolerance acts in the corrected rules, for both scores: a chunk that strayed a
+    little counts as standing in its window, one that strayed far is let off by as much and no more,
+    and the direction in which the line moves is kept.
     """
     if lct == 0:
         return matches
@@ -105,7 +105,7 @@ def mended_penalties(pulled: Positions, windows: Windows) -> npt.NDArray[np.numb
 
 
 def mended_line(pulled: Positions, windows: Windows, lct: float) -> float:
-    """NAS-L as mended: the mean over steps of how well each fits the windows at its two ends.
+    """NAS-L as corrected: the mean over steps of how well each fits the windows at its two ends.
 
     A step that some path within the windows makes counts 1; a shorter or a longer one counts the
     ratio of the two lengths ``sqrt(1 + dy**2)``; one backward counts 0, unless both its ends can

@@ -1,6 +1,6 @@
 """Mapping windows: where in the other text a chunk's match is expected.
 
-If two texts tell the same story in the same order, chunk i of the one stands near position
+If two texts describe the same events in the same order, chunk i of the one stands near position
 ``i * length ratio`` of the other. A window is the half-open range of such positions.
 """
 

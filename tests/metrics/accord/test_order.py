@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beholder.text.order import ENDINGS, STEP, STOP, _load, ending, marked_words, order
+from beholder.metrics.accord.metric import ENDINGS, STEP, STOP, _load, ending, marked_words, order
 
 
 def test_english_is_above_its_words_shuffled_or_sorted() -> None:
