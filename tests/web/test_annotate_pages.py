@@ -137,7 +137,7 @@ def test_an_act_is_kept_once_and_told_back(tmp_path: Path, enter: Enter) -> None
     assert (gap.status_code, gap.json()["last"]) == (409, 1)
     wrong = anna.post(url, json=act(2, "rating", 70), headers=mark)
     assert wrong.status_code == 422
-    assert "from 1 to 10" in wrong.json()["error"]
+    assert "rating: Expected `int` <= 10" in wrong.json()["error"]
     assert wrong.json()["state"] == {"rating": 7}
     undone = anna.post(url, json=act(2), headers=mark)
     assert undone.json() == {"last": 2, "state": {}}

@@ -10,16 +10,15 @@ from beholder.backends import Answer
 from beholder.backends.claims import LASTS
 from beholder.judges.answers import FACTS_LAST, Record, read_record
 from beholder.optional import require
-from beholder.postgres import Address, Database
+from beholder.postgres import TABLES_LOCK, Address, Database
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
 
 # Times are the server's: clocks of machines differ, and a claim must mean the same to all.
-# Sent as one, it is one transaction, and those who begin at once make the tables one after the
-# other: PostgreSQL may fail where two make the same table.
-_SCHEMA = """
-SELECT pg_advisory_xact_lock(7240917);
+# Sent as one, it is one transaction.
+_SCHEMA = f"""
+{TABLES_LOCK};
 CREATE TABLE IF NOT EXISTS beholder_answers (
     key TEXT PRIMARY KEY, request TEXT NOT NULL, operation TEXT NOT NULL, template TEXT NOT NULL,
     backend TEXT NOT NULL, model TEXT NOT NULL, replicate BIGINT NOT NULL,

@@ -302,7 +302,7 @@ def test_other_tasks_take_no_proposals(cli: Cli, flagger: None, tmp_path: Path) 
     assert "marks and facts can" in made.err
 
 
-DOCS = Path(__file__).parents[2] / "docs" / "annotate.md"
+DOCS = Path(__file__).parents[3] / "docs" / "annotate.md"
 COMMANDS = [line for line in DOCS.read_text().splitlines() if line.startswith("beholder annotate")]
 
 
@@ -314,6 +314,7 @@ def test_commands_of_the_page_are_understood(line: str) -> None:
 
 
 def test_the_page_shows_every_task_and_command() -> None:
-    assert {task for task in TASKS if f"annotate-{task}.png" in DOCS.read_text()} == set(TASKS)
+    own = set(TASKS.builtin())
+    assert {task for task in own if f"annotate-{task}.png" in DOCS.read_text()} == own
     shown = {line.split()[2] for line in COMMANDS}
     assert {"serve", "agreement", "export", "import"} <= shown

@@ -15,10 +15,10 @@ from sqlalchemy.exc import DBAPIError
 from annotating import finish, study_of
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, order_of
+from beholder.kinds.annotation.database import SharedCommits
 from beholder.kinds.annotation.records import Act, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
-from beholder.kinds.annotation.tasks import TASKS
-from beholder.kinds.annotation.turns import SharedCommits
+from beholder.kinds.annotation.tasks import task_named
 from beholder.postgres import Address
 from servers.postgres import Server
 
@@ -240,7 +240,7 @@ def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(tmp_path: Path) -> No
     from beholder.data.row import from_row
     from beholder.kinds.annotation.assignment import assign_units
 
-    task = TASKS["pairs"]
+    task = task_named("pairs")
     units = task.units([from_row(row) for row in rows])
     assert len(units) == 9
     assert assign_units(task, units, AnnotationDesign(("a",))).n_seen_twice == 9
