@@ -59,7 +59,7 @@ def act(number: int, part: str | None = None, value: Any = None) -> dict[str, An
 def test_nobody_comes_in_without_a_link(tmp_path: Path, client: Client) -> None:
     study = study_of(tmp_path, "ratings")
     one = client(app_of(study))
-    for path in ("/", "/instructions", "/units/1", "/units/1/pictures/0", "/export/results"):
+    for path in ("/", "/units/1", "/units/1/pictures/0", "/export/results"):
         assert one.get(path).status_code == 401
     assert one.get("/", params={"token": "x" * 32}).status_code == 403
     assert one.post("/units/1/acts", json=act(1, "rating", 3)).status_code == 401

@@ -10,7 +10,13 @@ import pytest
 from annotating import finish, study_of
 from beholder.data.row import from_row
 from beholder.errors import ConfigError, ItemError
-from beholder.kinds.annotation.agreement import agreement_of, of_kinds, of_numbers, of_rankings
+from beholder.kinds.annotation.agreement import (
+    Cells,
+    agreement_of,
+    of_kinds,
+    of_numbers,
+    of_rankings,
+)
 from beholder.kinds.annotation.records import Judgments
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
@@ -174,13 +180,13 @@ def test_agreement_on_ratings(tmp_path: Path) -> None:
 def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     nan = float("nan")
     found = of_numbers(
-        "x", [[8, 7, nan], [5, nan, 5], [nan, 2, 3]], ("a", "b", "c"), [(n,) for n in "xyz"]
+        Cells("x", [[8, 7, nan], [5, nan, 5], [nan, 2, 3]], ("a", "b", "c"), [(n,) for n in "xyz"])
     )
     by_name = {one.name: one.value for one in found.coefficients}
     # One-way: between 12.5, within (0.5 + 0 + 0.5) / 3 = 1/3.
     assert by_name["ICC(1,1)"] == pytest.approx((12.5 - 1 / 3) / (12.5 + 1 / 3))
     uneven = of_numbers(
-        "x", [[8, 7, 9], [5, nan, 5], [nan, 2, nan]], ("a", "b", "c"), [(n,) for n in "xyz"]
+        Cells("x", [[8, 7, 9], [5, nan, 5], [nan, 2, nan]], ("a", "b", "c"), [(n,) for n in "xyz"])
     )
     assert (uneven.n_items, uneven.n_left_out) == (2, 1)
     reasons = {one.name: one.reason or "" for one in uneven.coefficients}
@@ -203,7 +209,9 @@ def test_agreement_on_pairs(tmp_path: Path) -> None:
 def test_agreement_on_facts() -> None:
     # Counts (true, false, unsure): (3,0,0), (0,3,0), (2,1,0), (1,1,1).
     rows = [[0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]]
-    found = of_kinds("facts", rows, ("a", "b", "c"), 3, [(str(n),) for n in range(len(rows))])
+    found = of_kinds(
+        Cells("facts", rows, ("a", "b", "c"), [(str(n),) for n in range(len(rows))]), 3
+    )
     by_name = {one.name: one.value for one in found.coefficients}
     observed, expected = (1 + 1 + 1 / 3 + 0) / 4, (36 + 25 + 1) / 144
     assert by_name["Fleiss kappa"] == pytest.approx((observed - expected) / (1 - expected))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, get_args
 
-from beholder.data.row import to_row
 from beholder.kinds.annotation.agreement import cells, of_kinds
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
 from beholder.kinds.annotation.tasks import Task
-from beholder.kinds.annotation.tasks.base import Part, pictures_of
+from beholder.kinds.annotation.tasks.base import Part, unit_of
 from beholder.records import Item
 from beholder.run.reliability import Reliability
 
@@ -30,10 +29,7 @@ class ToneTask(Task):
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """One per item."""
-        return [
-            AnnotationUnit(one.id, one.source, (one.candidate,), pictures_of(one), to_row(one))
-            for one in rows
-        ]
+        return [unit_of(one, one.candidate) for one in rows]
 
     def parts(self, unit: AnnotationUnit) -> list[Part]:
         """The tone."""
@@ -46,8 +42,7 @@ class ToneTask(Task):
 
     def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
         """Nominal alpha and kappa."""
-        rows, sources = cells(self, judged, annotators, TONES.index)
-        return [of_kinds("tone", rows, annotators, len(TONES), sources)]
+        return [of_kinds(cells(self, "tone", judged, annotators, TONES.index), len(TONES))]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """Rows whose judgment ``warm`` is the share of annotators who find the text warm."""

@@ -6,6 +6,7 @@ A task builds its table with ``cells`` and passes it to one of the ``of_...`` fu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -60,64 +61,80 @@ def _kept_share(judged: Judged) -> Coefficient:
     return Coefficient("proposals kept", mean.mean, mean.interval)
 
 
+@dataclass(frozen=True)
+class Cells:
+    """A table of judgments.
+
+    Attributes:
+        what: What was judged.
+        rows: Rows of one number per annotator, NaN where an annotator has no judgment.
+        raters: The annotators.
+        sources: The source of each row.
+    """
+
+    what: str
+    rows: Sequence[Sequence[float]]
+    raters: Sequence[str]
+    sources: Sequence[Source]
+
+    def shared(self) -> tuple[Floats, list[Source]]:
+        """The rows with two or more judgments, and their sources."""
+        table = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), len(self.raters))
+        enough = (~np.isnan(table)).sum(axis=1) >= 2
+        return table[enough], [one for one, n in zip(self.sources, enough, strict=True) if n]
+
+    def reliability(self, *coefficients: Coefficient) -> Reliability:
+        """The coefficients with the numbers of rows that have two judgments, and one."""
+        counts = [sum(number == number for number in row) for row in self.rows]
+        n_shared, n_single = sum(n >= 2 for n in counts), counts.count(1)
+        return Reliability(self.what, tuple(self.raters), n_shared, n_single, coefficients)
+
+
 def cells(
     task: Task,
+    what: str,
     judged: Judged,
     annotators: Sequence[str],
     number: Callable[[Any], float] = float,
     part: str = "",
-) -> tuple[list[list[float]], list[Source]]:
-    """A table of judgments, and the source of each row.
+) -> Cells:
+    """The table of a task's judgments; each part of each unit is a row.
 
     Args:
-        task: The task, whose ``parts`` are the rows.
+        task: The task.
+        what: What was judged.
         judged: Units with finished judgments.
         annotators: The columns.
         number: The number of a part's value.
         part: Name of the only part that is compared; empty for all.
-
-    Returns:
-        Rows of one number per annotator, NaN where an annotator has no judgment.
     """
     rows, sources = [], []
     for one in judged:
         for name in (own.name for own in task.parts(one.unit) if part in ("", own.name)):
             given = [one.by[who][name] if who in one.by else None for who in annotators]
-            rows.append(
-                [float("nan") if value is None else float(number(value)) for value in given]
-            )
+            rows.append([np.nan if value is None else float(number(value)) for value in given])
             sources.append(one.unit.source)
-    return rows, sources
+    return Cells(what, rows, annotators, sources)
 
 
-def of_numbers(
-    what: str,
-    rows: Sequence[Sequence[float]],
-    raters: Sequence[str],
-    sources: Sequence[Source],
-) -> Reliability:
+def of_numbers(given: Cells) -> Reliability:
     """Agreement on a numeric scale: alpha, ICC, mean correlation.
 
     Intervals resample sources; those of the ICC use the F distribution, which assumes independent
     rows. If all annotators rated the same rows, ICC(2,1) counts their offsets as disagreement. If
     rows have different annotators, equally many each, only ICC(1,1) is defined.
     """
-    table, n_left_out, clusters = _shared(rows, len(raters), sources)
+    table, clusters = given.shared()
     alpha = krippendorff_alpha(table, "interval", clusters=clusters)
     found = [_coefficient("Krippendorff alpha (interval)", alpha)]
     whole = table[~np.isnan(table).any(axis=1)]
     if len(whole) == len(table):
-        for kind in ("2,1", "2,k"):
-            by_kind = icc(whole, kind)
-            found.append(
-                Coefficient(f"ICC({kind})", by_kind.value, by_kind.interval, by_kind.reason)
-            )
+        found += [_icc(whole, "2,1"), _icc(whole, "2,k")]
         correlation = mean_pairwise_correlation(whole, "spearman", clusters=clusters)
         found.append(_coefficient("mean pairwise Spearman", correlation))
     else:
-        for kind in ("1,1", "1,k"):
-            found.append(_one_way(table, kind))
-    return Reliability(what, tuple(raters), len(table), n_left_out, tuple(found))
+        found += [_one_way(table, "1,1"), _one_way(table, "1,k")]
+    return given.reliability(*found)
 
 
 def _one_way(table: Floats, kind: Any) -> Coefficient:
@@ -125,49 +142,37 @@ def _one_way(table: Floats, kind: Any) -> Coefficient:
     if len(set(counts.tolist())) > 1:
         reason = f"needs equally many ratings of each; there are {counts.min()} to {counts.max()}"
         return Coefficient(f"ICC({kind})", None, None, reason)
-    compact = np.array([row[~np.isnan(row)] for row in table])
-    found = icc(compact, kind)
+    return _icc(np.array([row[~np.isnan(row)] for row in table]), kind)
+
+
+def _icc(table: Floats, kind: Any) -> Coefficient:
+    found = icc(table, kind)
     return Coefficient(f"ICC({kind})", found.value, found.interval, found.reason)
 
 
-def of_order(
-    what: str,
-    rows: Sequence[Sequence[float]],
-    raters: Sequence[str],
-    levels: Sequence[int],
-    sources: Sequence[Source],
-) -> Reliability:
+def of_order(given: Cells, levels: Sequence[int]) -> Reliability:
     """Agreement on ordered levels: ordinal alpha, and weighted kappa for two annotators."""
-    table, n_left_out, clusters = _shared(rows, len(raters), sources)
+    table, clusters = given.shared()
     alpha = krippendorff_alpha(table, "ordinal", clusters=clusters)
     found = [_coefficient("Krippendorff alpha (ordinal)", alpha)]
-    if len(raters) == 2:
+    if len(given.raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
         kappa = cohen_kappa(a, b, weights="linear", categories=list(levels), clusters=clusters)
         found.append(_coefficient("Cohen kappa (linear weights)", kappa))
-    return Reliability(what, tuple(raters), len(table), n_left_out, tuple(found))
+    return given.reliability(*found)
 
 
-def of_kinds(
-    what: str,
-    rows: Sequence[Sequence[float]],
-    raters: Sequence[str],
-    n_kinds: int,
-    sources: Sequence[Source],
-) -> Reliability:
+def of_kinds(given: Cells, n_kinds: int) -> Reliability:
     """Agreement on unordered kinds: nominal alpha, and kappa (Cohen's for two, else Fleiss').
 
     Args:
-        what: What was judged.
-        rows: Numbers of kinds from 0; NaN where an annotator has no judgment.
-        raters: The annotators.
+        given: Numbers of kinds from 0.
         n_kinds: Number of kinds.
-        sources: The source of each row.
     """
-    table, n_left_out, clusters = _shared(rows, len(raters), sources)
+    table, clusters = given.shared()
     alpha = krippendorff_alpha(table, "nominal", clusters=clusters)
     found = [_coefficient("Krippendorff alpha (nominal)", alpha)]
-    if len(raters) == 2:
+    if len(given.raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
         found.append(_coefficient("Cohen kappa", cohen_kappa(a, b, clusters=clusters)))
     elif len(set((~np.isnan(table)).sum(axis=1).tolist())) > 1:
@@ -177,7 +182,7 @@ def of_kinds(
         counts = np.array([[(row == kind).sum() for kind in range(n_kinds)] for row in table])
         kappa = fleiss_kappa(counts.reshape(len(table), n_kinds), clusters=clusters)
         found.append(_coefficient("Fleiss kappa", kappa))
-    return Reliability(what, tuple(raters), len(table), n_left_out, tuple(found))
+    return given.reliability(*found)
 
 
 def of_spans(
@@ -243,16 +248,6 @@ def _concordance(table: Floats) -> float | None:
 
 def _correlation(table: Floats) -> float | None:
     return mean_pairwise_correlation(table, "spearman", n_resamples=1).value
-
-
-def _shared(
-    rows: Sequence[Sequence[float]], n_raters: int, sources: Sequence[Source]
-) -> tuple[Floats, int, list[Source]]:
-    """Rows with two or more judgments, the number of rows with one, and sources of the former."""
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), n_raters)
-    counts = (~np.isnan(table)).sum(axis=1)
-    kept = [source for source, n in zip(sources, counts, strict=True) if n >= 2]
-    return table[counts >= 2], int((counts == 1).sum()), kept
 
 
 def _coefficient(name: str, found: Agreement) -> Coefficient:

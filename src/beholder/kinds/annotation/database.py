@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from beholder.errors import ItemError, RunError
 from beholder.optional import require
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine, MetaData
 
 T = TypeVar("T")
+_Job: TypeAlias = tuple[Callable[[Any], T], "Future[T]"]
 
 FILE_NAME = "study.sqlite"
+TASK_LENGTH = 32
+"""Characters of the name of a task."""
+
 _WAIT_MS = 30_000
 
 
@@ -31,54 +36,58 @@ def tables() -> MetaData:
     """The tables of studies, units, annotators, assignments and acts; acts are only added."""
     sa = sql()
     meta: MetaData = sa.MetaData()
-    study = ("study", sa.String(64))
-    who = ("annotator", sa.String(200))
-    sa.Table(
-        "beholder_studies",
-        meta,
-        sa.Column("id", sa.String(64), primary_key=True),
-        sa.Column("task", sa.String(32), nullable=False),
-        sa.Column("digest", sa.String(64), nullable=False),
-        sa.Column("settings", sa.Text, nullable=False),
-        sa.Column("secret", sa.String(64), nullable=False),
-        sa.Column("token", sa.String(64), nullable=False, unique=True),
+    key, needed = {"primary_key": True}, {"nullable": False}
+
+    def table(name: str, *columns: Any) -> None:
+        sa.Table(f"beholder_{name}", meta, *columns)
+
+    def text(name: str, length: int | None = None, **options: Any) -> Any:
+        return sa.Column(name, sa.Text if length is None else sa.String(length), **options)
+
+    def number(name: str, *, autoincrement: bool = False, **options: Any) -> Any:
+        return sa.Column(name, sa.Integer, autoincrement=autoincrement, **options)
+
+    table(
+        "studies",
+        text("id", 64, **key),
+        text("task", TASK_LENGTH, **needed),
+        text("digest", 64, **needed),
+        text("settings", **needed),
+        text("secret", 64, **needed),
+        text("token", 64, **needed, unique=True),
     )
-    sa.Table(
-        "beholder_units",
-        meta,
-        sa.Column(*study, primary_key=True),
-        sa.Column("position", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("id", sa.Text, nullable=False),
-        sa.Column("body", sa.Text, nullable=False),
+    table(
+        "units",
+        text("study", 64, **key),
+        number("position", **key),
+        text("id", **needed),
+        text("body", **needed),
     )
-    sa.Table(
-        "beholder_annotators",
-        meta,
-        sa.Column(*study, primary_key=True),
-        sa.Column(*who, primary_key=True),
-        sa.Column("place", sa.Integer, nullable=False),
-        sa.Column("token", sa.String(64), nullable=False, unique=True),
+    table(
+        "annotators",
+        text("study", 64, **key),
+        text("annotator", 200, **key),
+        number("place", **needed),
+        text("token", 64, **needed, unique=True),
     )
-    sa.Table(
-        "beholder_assignments",
-        meta,
-        sa.Column(*study, primary_key=True),
-        sa.Column(*who, primary_key=True),
-        sa.Column("place", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("unit", sa.Integer, nullable=False),
+    table(
+        "assignments",
+        text("study", 64, **key),
+        text("annotator", 200, **key),
+        number("place", **key),
+        number("unit", **needed),
     )
-    sa.Table(
-        "beholder_acts",
-        meta,
-        sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
-        sa.Column(*study, nullable=False),
-        sa.Column(*who, nullable=False),
-        sa.Column("unit", sa.Integer, nullable=False),
-        sa.Column("client", sa.String(64), nullable=False),
-        sa.Column("number", sa.Integer, nullable=False),
-        sa.Column("part", sa.String(64)),
-        sa.Column("value", sa.Text),
-        sa.Column("saved_at", sa.DateTime, nullable=False, server_default=sa.func.now()),
+    table(
+        "acts",
+        number("id", **key, autoincrement=True),
+        text("study", 64, **needed),
+        text("annotator", 200, **needed),
+        number("unit", **needed),
+        text("client", 64, **needed),
+        number("number", **needed),
+        text("part", 64),
+        text("value"),
+        sa.Column("saved_at", sa.DateTime, **needed, server_default=sa.func.now()),
         sa.UniqueConstraint("study", "annotator", "client", "number"),
         sa.Index("beholder_acts_of_unit", "study", "annotator", "unit", "id"),
     )
@@ -134,16 +143,6 @@ def _settle_sqlite(connection: Any, _: Any) -> None:
     cursor.close()
 
 
-@dataclass(eq=False)
-class _Ticket(Generic[T]):
-    """Work that waits for its turn, and its result."""
-
-    work: Callable[[Any], T]
-    found: T | None = None
-    error: Exception | None = None
-    done: bool = False
-
-
 class SharedCommits(Generic[T]):
     """Writes of many threads to SQLite, which allows one writer: one transaction for all waiting.
 
@@ -157,7 +156,7 @@ class SharedCommits(Generic[T]):
     def __init__(self, begin: Callable[[], Any], of_all: type[Exception]) -> None:
         self._begin = begin
         self._of_all = of_all
-        self._waiting: list[_Ticket[T]] = []
+        self._waiting: list[_Job[T]] = []
         self._list, self._turn = Lock(), Lock()
 
     def do(self, work: Callable[[Any], T]) -> T:
@@ -170,34 +169,32 @@ class SharedCommits(Generic[T]):
             ItemError: The work refused.
             Exception: The transaction was not written.
         """
-        ticket = _Ticket(work)
+        result: Future[T] = Future()
         with self._list:
-            self._waiting.append(ticket)
+            self._waiting.append((work, result))
         with self._turn:
-            if not ticket.done:  # else an earlier thread wrote it
+            if not result.done():  # else an earlier thread wrote it
                 with self._list:
                     batch, self._waiting = self._waiting, []
                 self._write(batch)
-        if ticket.error is not None:
-            raise ticket.error
-        return ticket.found  # type: ignore[return-value]
+        return result.result()
 
-    def _write(self, batch: list[_Ticket[T]]) -> None:
+    def _write(self, batch: list[_Job[T]]) -> None:
+        found: list[Callable[[], None]] = []
         try:
             with self._begin() as db:
-                for ticket in batch:
+                for work, result in batch:
                     try:
-                        ticket.found = ticket.work(db)
+                        found.append(partial(result.set_result, work(db)))
                     except ItemError as error:
-                        ticket.error = error
-        except Exception as error:
-            if len(batch) > 1 and not isinstance(error, self._of_all):
-                for ticket in batch:  # nothing was written: find the work that fails
-                    ticket.error = None
-                    self._write([ticket])
-            else:
-                for ticket in batch:  # raised to each thread whose work was lost
-                    ticket.error = error
-        finally:
-            for ticket in batch:
-                ticket.done = True
+                        found.append(partial(result.set_exception, error))
+        except BaseException as error:
+            whole = isinstance(error, self._of_all) or not isinstance(error, Exception)
+            for job in batch:
+                if whole or len(batch) == 1:
+                    job[1].set_exception(error)
+                else:  # nothing was written: find the work that fails
+                    self._write([job])
+        else:
+            for settle in found:
+                settle()

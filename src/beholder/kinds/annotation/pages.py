@@ -42,12 +42,10 @@ def study_settings(
     known: dict[str, str] = {}
 
     def who(token: str) -> str | None:
-        if token not in known:
-            name = study.annotator_of(token)
-            if name is None:
-                return None
+        name = known.get(token) or study.annotator_of(token)
+        if name is not None:
             known[token] = name
-        return known[token]
+        return name
 
     return Settings(
         host=host,
@@ -64,7 +62,6 @@ def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
     own = _Pages(study)
     routes: list[Route | Mount] = [
         Route("/", own.start),
-        Route("/instructions", own.instructions),
         Route("/units/{place:int}", own.unit),
         Route("/units/{place:int}/acts", own.act, methods=["POST"]),
         Route("/units/{place:int}/pictures/{number:int}", own.picture),
@@ -120,10 +117,6 @@ class _Pages:
         next_place = next((n for n, at in enumerate(assigned, start=1) if at not in done), None)
         facts = {"n": len(assigned), "n_done": len(done), "next_place": next_place, "who": who}
         return self._page(request, "start", facts)
-
-    def instructions(self, request: Request) -> Response:
-        """The instructions of the task."""
-        return self._page(request, "instructions", {})
 
     def unit(self, request: Request) -> Response:
         """A unit to judge."""

@@ -17,7 +17,7 @@ import msgspec
 from beholder import files
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, assign_units
-from beholder.kinds.annotation.database import SharedCommits, engine_of, sql, tables
+from beholder.kinds.annotation.database import TASK_LENGTH, SharedCommits, engine_of, sql, tables
 from beholder.kinds.annotation.records import (
     DONE,
     Act,
@@ -33,7 +33,6 @@ from beholder.postgres import Address
 ABOUT = "study.json"
 _FORMAT = 1
 _CLIENT = re.compile(r"[\w:.-]{1,64}", re.ASCII)
-_MAX_TASK = 32
 _KEPT_UNITS = 5_000
 
 
@@ -171,37 +170,22 @@ class AnnotationStudy:
         held = tables().tables
         study_id = secrets.token_hex(16)
         settings = {**asdict(design), "n_seen_twice": assignment.n_seen_twice}
+        row = {"id": study_id, "task": task.full_name, "digest": digest}
+        row |= {"settings": json.dumps(settings), "secret": secrets.token_hex(32)}
+        bodies = (json.dumps(asdict(unit), ensure_ascii=False) for unit in units)
+        ids = (json.dumps(unit.id) for unit in units)  # PostgreSQL rejects texts with a NUL
+        named = zip(ids, bodies, strict=True)
         with engine.begin() as db:
-            db.execute(
-                held["beholder_studies"].insert(),
-                {
-                    "id": study_id,
-                    "task": task.full_name,
-                    "digest": digest,
-                    "settings": json.dumps(settings),
-                    "secret": secrets.token_hex(32),
-                    "token": _token(),
-                },
-            )
-            _insert(
-                db,
-                held["beholder_units"],
-                (
-                    {
-                        "study": study_id,
-                        "position": position,
-                        "id": json.dumps(unit.id),  # PostgreSQL rejects texts with a NUL
-                        "body": json.dumps(asdict(unit), ensure_ascii=False),
-                    }
-                    for position, unit in enumerate(units)
-                ),
-            )
-            _insert(
-                db,
-                held["beholder_annotators"],
-                (_annotator(study_id, name, place) for place, name in enumerate(design.annotators)),
-            )
-            for name, share in zip(design.annotators, assignment.shares, strict=True):
+            db.execute(held["beholder_studies"].insert(), {**row, "token": _token()})
+            rows = [
+                {"study": study_id, "position": at, "id": unit_id, "body": body}
+                for at, (unit_id, body) in enumerate(named)
+            ]
+            _insert(db, held["beholder_units"], rows)
+            for place, (name, share) in enumerate(
+                zip(design.annotators, assignment.shares, strict=True)
+            ):
+                _insert(db, held["beholder_annotators"], [_annotator(study_id, name, place)])
                 _insert(db, held["beholder_assignments"], _assigned(study_id, name, share))
         engine.dispose()
         about = _About(
@@ -282,18 +266,9 @@ class AnnotationStudy:
             missing = self.task.missing(unit, state) if act.part == DONE and act.value else None
             if missing is not None:
                 raise ItemError(missing)
-            db.execute(
-                self._tables["beholder_acts"].insert(),
-                {
-                    "study": self.id,
-                    "annotator": annotator,
-                    "unit": position,
-                    "client": act.client,
-                    "number": act.number,
-                    "part": act.part,
-                    "value": _text_of(act.value),
-                },
-            )
+            row = {**msgspec.structs.asdict(act), "annotator": annotator, "unit": position}
+            row |= {"study": self.id, "value": _text_of(act.value)}
+            db.execute(self._tables["beholder_acts"].insert(), row)
             return SavedAct(True, act.number, self._state(db, annotator, position))
 
         try:
@@ -434,9 +409,9 @@ def _insert(db: Any, table: Any, rows: Iterable[Mapping[str, object]]) -> None:
 
 
 def _check(task: Task, units: Sequence[AnnotationUnit]) -> None:
-    if len(task.full_name) > _MAX_TASK:
+    if len(task.full_name) > TASK_LENGTH:
         raise ConfigError(
-            f"the name {task.full_name!r} of the task has more than {_MAX_TASK} characters;"
+            f"the name {task.full_name!r} of the task has more than {TASK_LENGTH} characters;"
             " give its package or its entry point a shorter one"
         )
     seen: set[str] = set()

@@ -230,9 +230,20 @@ def _check_remark(value: Any) -> None:
         ) from None
 
 
-def pictures_of(item: Item) -> tuple[ShownPicture, ...]:
-    """The pictures of an item."""
-    return tuple(ShownPicture(image) for image in item.images)
+def unit_of(item: Item, *texts: str, name: str = "", row: Row | None = None) -> AnnotationUnit:
+    """The unit of an item.
+
+    Args:
+        item: The item, whose pictures are shown.
+        texts: The judged texts and any reference.
+        name: Its id if it is not the item's.
+        row: Its row if it is not the item's.
+    """
+    from beholder.data.row import to_row
+
+    pictures = tuple(ShownPicture(image) for image in item.images)
+    made = to_row(item) if row is None else row
+    return AnnotationUnit(name or item.id, item.source, texts, pictures, made)
 
 
 def statements_of(found: ItemScore) -> list[Unit]:

@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
-from beholder.data.row import to_row
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_kinds
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.load import outcomes
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State
-from beholder.kinds.annotation.tasks.base import MAX_PARTS, Part, Task, pictures_of, statements_of
+from beholder.kinds.annotation.tasks.base import MAX_PARTS, Part, Task, statements_of, unit_of
 from beholder.records import Item, ItemScore
 from beholder.run.reliability import Reliability
 
@@ -46,10 +45,7 @@ class FactTask(Task):
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """One per item: its ``facts``."""
-        return [
-            AnnotationUnit(item.id, item.source, _facts(item), pictures_of(item), to_row(item))
-            for item in rows
-        ]
+        return [unit_of(item, *_facts(item)) for item in rows]
 
     def parts(self, unit: AnnotationUnit) -> list[Part]:
         """A verdict per fact; Label Studio counts from 1."""
@@ -61,8 +57,7 @@ class FactTask(Task):
 
     def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
         """Nominal alpha and kappa over all facts."""
-        rows, sources = cells(self, judged, annotators, VERDICTS.index)
-        return [of_kinds("facts", rows, annotators, len(VERDICTS), sources)]
+        return [of_kinds(cells(self, "facts", judged, annotators, VERDICTS.index), len(VERDICTS))]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """Rows whose judgment ``true`` lists, per annotator, the share of facts that are true.

@@ -9,12 +9,12 @@ from typing import ClassVar, Literal, get_args
 import msgspec
 
 from beholder.data.marks import SIDES, Label
-from beholder.data.row import shorten, to_row
+from beholder.data.row import shorten
 from beholder.errors import ItemError
 from beholder.kinds.annotation.agreement import of_spans
 from beholder.kinds.annotation.label_studio import Region, one_value, region
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State, read_as
-from beholder.kinds.annotation.tasks.base import MAX_PARTS, Part, Task, pictures_of
+from beholder.kinds.annotation.tasks.base import MAX_PARTS, Part, Task, unit_of
 from beholder.records import Item, ItemScore, Span
 from beholder.run.reliability import Reliability
 from beholder.stats.spans import TokenSpan
@@ -71,16 +71,7 @@ class MarkTask(Task):
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """One per item: its candidate, and its first reference if it has one."""
-        return [
-            AnnotationUnit(
-                item.id,
-                item.source,
-                (item.candidate, *item.references[:1]),
-                pictures_of(item),
-                to_row(item),
-            )
-            for item in rows
-        ]
+        return [unit_of(item, item.candidate, *item.references[:1]) for item in rows]
 
     def parts(self, unit: AnnotationUnit) -> list[Part]:
         """None: a text without mistakes has no marks."""

@@ -14,7 +14,7 @@ from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_order
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
-from beholder.kinds.annotation.tasks.base import Part, Task, pictures_of
+from beholder.kinds.annotation.tasks.base import Part, Task, unit_of
 from beholder.records import Item
 from beholder.run.reliability import Reliability
 
@@ -78,11 +78,8 @@ class PairTask(Task):
 
     def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
         """Ordinal alpha and weighted kappa for each question."""
-        found = []
-        for name in QUESTIONS:
-            rows, sources = cells(self, judged, annotators, part=name)
-            found.append(of_order(name, rows, annotators, range(len(LEVELS)), sources))
-        return found
+        given = [cells(self, name, judged, annotators, part=name) for name in QUESTIONS]
+        return [of_order(one, range(len(LEVELS))) for one in given]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """A row per judgment in the coarse protocol of ``agree``: 2 means #1 is much better."""
@@ -107,10 +104,10 @@ class PairTask(Task):
 
 def _of_row(item: Item) -> AnnotationUnit:
     texts = (item.candidate, str(item.meta["candidate_b"]), *item.references[:1])
-    return AnnotationUnit(item.id, item.source, texts, pictures_of(item), {"a": to_row(item)})
+    return unit_of(item, *texts, row={"a": to_row(item)})
 
 
 def _of_two(a: Item, b: Item) -> AnnotationUnit:
-    texts = (a.candidate, b.candidate, *a.references[:1])
     rows = {"a": to_row(a), "b": to_row(b)}
-    return AnnotationUnit(f"{a.id} | {b.id}", a.source, texts, pictures_of(a), rows)
+    texts = (a.candidate, b.candidate, *a.references[:1])
+    return unit_of(a, *texts, name=f"{a.id} | {b.id}", row=rows)

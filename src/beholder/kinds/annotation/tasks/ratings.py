@@ -7,11 +7,10 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from beholder.data.row import to_row
 from beholder.kinds.annotation.agreement import cells, of_numbers
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
-from beholder.kinds.annotation.tasks.base import Part, Task, pictures_of
+from beholder.kinds.annotation.tasks.base import Part, Task, unit_of
 from beholder.records import Item
 from beholder.run.reliability import Reliability
 
@@ -40,8 +39,7 @@ class RatingTask(Task):
 
     def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
         """Alpha, ICC and correlation."""
-        rows, sources = cells(self, judged, annotators)
-        return [of_numbers(RATING, rows, annotators, sources)]
+        return [of_numbers(cells(self, RATING, judged, annotators))]
 
 
 class TextRatingTask(RatingTask):
@@ -55,17 +53,11 @@ class TextRatingTask(RatingTask):
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """Each candidate, and each first reference once per picture."""
-        found = []
+        found = [unit_of(item, item.candidate, name=f"{item.id}/candidate") for item in rows]
         references: dict[tuple[tuple[str, ...], str], AnnotationUnit] = {}
         for item in rows:
-            pictures = pictures_of(item)
-            found.append(
-                AnnotationUnit(
-                    f"{item.id}/candidate", item.source, (item.candidate,), pictures, to_row(item)
-                )
-            )
             for text in item.references[:1]:
-                unit = AnnotationUnit(f"{item.id}/reference", item.source, (text,), pictures)
+                unit = unit_of(item, text, name=f"{item.id}/reference", row={})
                 references.setdefault((item.source, text), unit)
         return [*found, *references.values()]
 

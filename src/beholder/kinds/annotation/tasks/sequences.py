@@ -131,12 +131,12 @@ class StepTask(_SequenceTask):
 
     def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
         """Agreement on the ratings of all steps, and on each kind of break."""
-        rows, sources = cells(self, judged, annotators, itemgetter(RATING))
-        found = [of_numbers("rating of a step", rows, annotators, sources)]
-        for kind in BREAK_KINDS:
-            rows, _ = cells(self, judged, annotators, partial(_breaks, kind))
-            found.append(of_kinds(f"break of {kind}", rows, annotators, 2, sources))
-        return found
+        ratings = cells(self, "rating of a step", judged, annotators, itemgetter(RATING))
+        breaks = [
+            cells(self, f"break of {kind}", judged, annotators, partial(_breaks, kind))
+            for kind in BREAK_KINDS
+        ]
+        return [of_numbers(ratings), *(of_kinds(one, 2) for one in breaks)]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """The steps of each sequence by annotator: a judge ``people:FILE`` of ``narrate``."""
