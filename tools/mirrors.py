@@ -15,7 +15,6 @@ PACKAGES = (
     "stats",
     "kinds/narratives",
     "kinds/ranking",
-    "kinds/annotation",
     "judges",
     "judges/builtin",
     "backends",
