@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from annotating import finish, study_of
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, order_of
 from beholder.kinds.annotation.database import SharedCommits
+from beholder.kinds.annotation.exchange import exported
 from beholder.kinds.annotation.records import Act, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
@@ -383,3 +386,57 @@ def test_a_write_that_fails_is_told_and_the_next_goes_on() -> None:
     with pytest.raises(OSError, match="disk is full"):
         commits.do(keep("broken"))
     assert commits.do(keep("after")) == "after"
+
+
+def test_a_study_of_an_earlier_version_is_read_and_resumed(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "study.sqlite")) as db:
+        db.executescript(Path(__file__).with_name("old_study.sql").read_text(encoding="utf-8"))
+    about = {"format": 1, "study": "0" * 32, "media": None, "database": None}
+    (folder / "study.json").write_text(json.dumps(about))
+    study = study_of(tmp_path, "steps")  # refused if the hash of the same data has changed
+    assert (study.id, study.token, study.annotators()) == (
+        "0" * 32,
+        "owner",
+        {"anna": "anna", "ben": "ben"},
+    )
+    assert [unit.id for unit in map(study.unit, range(3))] == ["walk", "trip", "mix"]
+    assert exported(study, "judgments").splitlines()[0] == (
+        '{"task": "steps", "unit": "walk", "annotator": "anna", "judgment":'
+        ' {"1": {"rating": 2, "breaks": ["place", "people"]},'
+        ' "0": {"breaks": [], "rating": 7}, "done": true}}'
+    )
+    study.close()
+
+
+def test_what_a_new_study_stores_is_what_earlier_versions_read(tmp_path: Path) -> None:
+    study_of(tmp_path, "steps").close()
+    with closing(sqlite3.connect(":memory:")) as old:
+        old.executescript(Path(__file__).with_name("old_study.sql").read_text(encoding="utf-8"))
+        with closing(sqlite3.connect(tmp_path / "study" / "study.sqlite")) as new:
+            for query in (
+                "SELECT position, id, body FROM beholder_units ORDER BY position",
+                "SELECT task, digest, settings FROM beholder_studies",
+                "SELECT annotator, place, unit FROM beholder_assignments ORDER BY 1, 2",
+            ):
+                assert new.execute(query).fetchall() == old.execute(query).fetchall()
+
+
+def test_a_damaged_unit_is_named_with_the_path(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings")
+    with closing(sqlite3.connect(tmp_path / "study" / "study.sqlite")) as db:
+        body = '{"id": "a", "source": ["a"], "texts": [5]}'
+        db.execute("UPDATE beholder_units SET body = ? WHERE position = 0", (body,))
+        db.commit()
+    with pytest.raises(ItemError, match=r"unit 0: Expected `str`, got `int` - at `\$.texts\[0\]`"):
+        study.unit(0)
+    study.close()
+
+
+def test_a_damaged_study_file_is_named_with_the_path(tmp_path: Path) -> None:
+    study_of(tmp_path, "ratings").close()
+    about = tmp_path / "study" / "study.json"
+    about.write_text(json.dumps({**json.loads(about.read_text()), "media": 5}))
+    with pytest.raises(RunError, match=r"study.json: Expected `str \| null`.*`\$.media`"):
+        AnnotationStudy.open(tmp_path / "study")
