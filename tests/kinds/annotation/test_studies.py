@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from annotating import finish, study_of
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, order_of
-from beholder.kinds.annotation.database import SharedCommits
+from beholder.kinds.annotation.database import SharedCommits, engine_of
 from beholder.kinds.annotation.exchange import exported
 from beholder.kinds.annotation.records import Act, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
@@ -408,6 +408,27 @@ def test_a_study_of_an_earlier_version_is_read_and_resumed(tmp_path: Path) -> No
         ' "0": {"breaks": [], "rating": 7}, "done": true}}'
     )
     study.close()
+
+
+def test_tables_are_created_once_for_many_who_begin_together(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    together = threading.Barrier(6)
+    problems: list[Exception] = []
+
+    def work() -> None:
+        together.wait()
+        try:
+            engine_of(tmp_path, postgres_url).dispose()
+        except RunError as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
 
 
 def test_what_a_new_study_stores_is_what_earlier_versions_read(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ A task builds its table with ``cells`` and passes it to one of the ``of_...`` fu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -80,14 +81,17 @@ class Cells:
     def shared(self) -> tuple[Floats, list[Source]]:
         """The rows with two or more judgments, and their sources."""
         table = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), len(self.raters))
-        enough = (~np.isnan(table)).sum(axis=1) >= 2
-        return table[enough], [one for one, n in zip(self.sources, enough, strict=True) if n]
+        enough = [n >= 2 for n in self._counts()]
+        return table[enough], [one for one, keep in zip(self.sources, enough, strict=True) if keep]
 
     def reliability(self, *coefficients: Coefficient) -> Reliability:
-        """The coefficients with the numbers of rows that have two judgments, and one."""
-        counts = [sum(number == number for number in row) for row in self.rows]
+        """The coefficients, with how many rows have two or more judgments, and how many one."""
+        counts = self._counts()
         n_shared, n_single = sum(n >= 2 for n in counts), counts.count(1)
         return Reliability(self.what, tuple(self.raters), n_shared, n_single, coefficients)
+
+    def _counts(self) -> list[int]:
+        return [sum(not math.isnan(number) for number in row) for row in self.rows]
 
 
 def cells(

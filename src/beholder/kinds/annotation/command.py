@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TaskName: TypeAlias = Annotated[
     str,
-    Parameter(help=f"One of {', '.join(TASKS.names())}. `beholder annotate tasks` describes each."),
+    Parameter(help=f"One of {', '.join(TASKS.names())}. `beholder annotate tasks` describes them."),
 ]
 Form: TypeAlias = Literal["results", "judgments", "label-studio"]
 Database: TypeAlias = Annotated[
@@ -83,10 +83,9 @@ def annotate(
 
     Args:
         task: What annotators do.
-        data: A data file: rows for marks, pairs, ratings and facts; sequences for sequences and
-            steps; sets of texts for ranking.
+        data: A data file with what the task needs: rows, sequences or sets of texts.
         out: Folder of the study.
-        prefill: A run whose findings are proposed to annotators of marks or facts.
+        prefill: A run whose findings are proposed to annotators, if the task takes proposals.
         pictures: Folder of pictures, or file with a row per picture, that sequences name.
         prepare: Create the study and print the links without serving it.
     """
