@@ -19,7 +19,7 @@ from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, order_of
 from beholder.kinds.annotation.database import SharedCommits, engine_of
 from beholder.kinds.annotation.exchange import exported
-from beholder.kinds.annotation.records import Act, state_of
+from beholder.kinds.annotation.records import Act, State, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
 from beholder.postgres import Address
@@ -35,7 +35,7 @@ def database(request: pytest.FixtureRequest) -> str | None:
 
 
 def test_undo_takes_back_what_still_stands() -> None:
-    def acts(*told: Any) -> dict[str, Any]:
+    def acts(*told: Any) -> State:
         return state_of({"a": 0}, [Act("c", n, *one) for n, one in enumerate(told, start=1)])
 
     assert acts() == {"a": 0}

@@ -9,7 +9,7 @@ from beholder.kinds.annotation.agreement import cells, of_kinds
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
 from beholder.kinds.annotation.tasks import Task
-from beholder.kinds.annotation.tasks.base import Part, unit_of
+from beholder.kinds.annotation.tasks.base import JudgmentPart, unit_of
 from beholder.records import Item
 from beholder.run.reliability import Reliability
 
@@ -31,10 +31,10 @@ class ToneTask(Task):
         """One per item."""
         return [unit_of(one, one.candidate) for one in rows]
 
-    def parts(self, unit: AnnotationUnit) -> list[Part]:
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The tone."""
         words = {tone: tone for tone in TONES}
-        return [Part("tone", Tone, "the tone", (Field("tone", "text", "choice", words),))]
+        return [JudgmentPart("tone", Tone, "the tone", (Field("tone", "text", "choice", words),))]
 
     def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
         """The tones."""

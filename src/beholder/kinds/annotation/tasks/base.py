@@ -39,7 +39,7 @@ MAX_PARTS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JudgmentPart:
     """A part of a judgment.
 
     Attributes:
@@ -129,10 +129,10 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def parts(self, unit: AnnotationUnit) -> Sequence[Part]:
+    def parts(self, unit: AnnotationUnit) -> Sequence[JudgmentPart]:
         """The parts that a whole judgment of a unit has."""
 
-    def part(self, unit: AnnotationUnit, name: str) -> Part:
+    def part(self, unit: AnnotationUnit, name: str) -> JudgmentPart:
         """The part of a name.
 
         Raises:

@@ -12,7 +12,13 @@ from beholder.kinds.annotation.agreement import cells, of_kinds
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.load import outcomes
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State
-from beholder.kinds.annotation.tasks.base import MAX_PARTS, Part, Task, statements_of, unit_of
+from beholder.kinds.annotation.tasks.base import (
+    MAX_PARTS,
+    JudgmentPart,
+    Task,
+    statements_of,
+    unit_of,
+)
 from beholder.records import Item, ItemScore
 from beholder.run.reliability import Reliability
 
@@ -47,11 +53,13 @@ class FactTask(Task):
         """One per item: its ``facts``."""
         return [unit_of(item, *_facts(item)) for item in rows]
 
-    def parts(self, unit: AnnotationUnit) -> list[Part]:
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """A verdict per fact; Label Studio counts from 1."""
         words = {verdict: verdict for verdict in VERDICTS}
         return [
-            Part(str(n - 1), Verdict, str(n), (Field(f"fact-{n}", "facts", "choice", words),))
+            JudgmentPart(
+                str(n - 1), Verdict, str(n), (Field(f"fact-{n}", "facts", "choice", words),)
+            )
             for n in range(1, len(unit.texts) + 1)
         ]
 

@@ -14,7 +14,7 @@ from beholder.errors import ItemError
 from beholder.kinds.annotation.agreement import of_spans
 from beholder.kinds.annotation.label_studio import Region, one_value, region
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State, read_as
-from beholder.kinds.annotation.tasks.base import MAX_PARTS, Part, Task, unit_of
+from beholder.kinds.annotation.tasks.base import MAX_PARTS, JudgmentPart, Task, unit_of
 from beholder.records import Item, ItemScore, Span
 from beholder.run.reliability import Reliability
 from beholder.stats.spans import TokenSpan
@@ -73,11 +73,11 @@ class MarkTask(Task):
         """One per item: its candidate, and its first reference if it has one."""
         return [unit_of(item, item.candidate, *item.references[:1]) for item in rows]
 
-    def parts(self, unit: AnnotationUnit) -> list[Part]:
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """None: a text without mistakes has no marks."""
         return []
 
-    def part(self, unit: AnnotationUnit, name: str) -> Part:
+    def part(self, unit: AnnotationUnit, name: str) -> JudgmentPart:
         """A mark on a range that contains a word of its text."""
         label, (start, end) = _read(name)
         at = _TEXTS[label][0]
@@ -87,7 +87,7 @@ class MarkTask(Task):
             unit.texts[at], [(start, end)]
         ):
             raise ItemError(f"{name}: the text has no word there")
-        return Part(name, Mark, name)
+        return JudgmentPart(name, Mark, name)
 
     def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
         """The kinds with their keys, and the severities."""

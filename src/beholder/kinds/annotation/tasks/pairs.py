@@ -14,7 +14,7 @@ from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_order
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
-from beholder.kinds.annotation.tasks.base import Part, Task, unit_of
+from beholder.kinds.annotation.tasks.base import JudgmentPart, Task, unit_of
 from beholder.records import Item
 from beholder.run.reliability import Reliability
 
@@ -57,11 +57,11 @@ class PairTask(Task):
             )
         return found
 
-    def parts(self, unit: AnnotationUnit) -> list[Part]:
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """An answer per question."""
         levels = dict(enumerate(LEVELS))
         return [
-            Part(name, Level, f'"{words}"', (Field(name, "pair", "choice", levels),))
+            JudgmentPart(name, Level, f'"{words}"', (Field(name, "pair", "choice", levels),))
             for name, words in QUESTIONS.items()
         ]
 

@@ -12,7 +12,7 @@ from beholder.errors import DataError, ItemError
 from beholder.kinds.annotation.agreement import of_rankings
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, ShownPicture, State
-from beholder.kinds.annotation.tasks.base import Part, Task
+from beholder.kinds.annotation.tasks.base import JudgmentPart, Task
 from beholder.records import Reviews
 from beholder.run.reliability import Reliability
 
@@ -52,10 +52,10 @@ class RankTask(Task):
             for one in rows
         ]
 
-    def parts(self, unit: AnnotationUnit) -> list[Part]:
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The order."""
         words = "move a text, or confirm that the order is right"
-        return [Part(ORDER, list[int], words, (Field(ORDER, "texts", "ranker"),))]
+        return [JudgmentPart(ORDER, list[int], words, (Field(ORDER, "texts", "ranker"),))]
 
     def n_shuffled(self, unit: AnnotationUnit) -> int:
         """All texts."""

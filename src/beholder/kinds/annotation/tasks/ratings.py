@@ -10,7 +10,7 @@ import msgspec
 from beholder.kinds.annotation.agreement import cells, of_numbers
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
-from beholder.kinds.annotation.tasks.base import Part, Task, unit_of
+from beholder.kinds.annotation.tasks.base import JudgmentPart, Task, unit_of
 from beholder.records import Item
 from beholder.run.reliability import Reliability
 
@@ -29,9 +29,13 @@ class RatingTask(Task):
     rated: ClassVar[str]
     unanswered: ClassVar[str] = "not rated"
 
-    def parts(self, unit: AnnotationUnit) -> list[Part]:
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The rating."""
-        return [Part(RATING, Rating, f"the {self.rated}", (Field(RATING, self.rated, "rating"),))]
+        return [
+            JudgmentPart(
+                RATING, Rating, f"the {self.rated}", (Field(RATING, self.rated, "rating"),)
+            )
+        ]
 
     def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
         """The scale."""

@@ -16,14 +16,14 @@ from beholder.judges.operations.rating import BREAK_KINDS, BreakKind
 from beholder.kinds.annotation.agreement import cells, of_kinds, of_numbers
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, ShownPicture
-from beholder.kinds.annotation.tasks.base import MAX_PARTS, Part, Task
+from beholder.kinds.annotation.tasks.base import MAX_PARTS, JudgmentPart, Task
 from beholder.kinds.annotation.tasks.ratings import HIGHEST, LOWEST, RATING, Rating, RatingTask
 from beholder.options import DataOptions
 from beholder.records import Frame, Storyline
 from beholder.run.reliability import Reliability
 
 
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StepJudgment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The judgment of a step.
 
     Attributes:
@@ -87,7 +87,7 @@ class SequenceRatingTask(_SequenceTask, RatingTask):
 
 
 class StepTask(_SequenceTask):
-    """A part is the number of a step from 0, its value a ``Step``."""
+    """A part is the number of a step from 0, its value a ``StepJudgment``."""
 
     name: ClassVar[str] = "steps"
     title: ClassVar[str] = "Rate the steps of a sequence"
@@ -105,12 +105,12 @@ class StepTask(_SequenceTask):
                 )
         return super().units(rows)
 
-    def parts(self, unit: AnnotationUnit) -> list[Part]:
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """A rating and breaks per step; Label Studio counts from 1."""
         return [
-            Part(
+            JudgmentPart(
                 str(n - 1),
-                Step,
+                StepJudgment,
                 str(n),
                 (
                     Field(f"step-{n}", "sequence", "rating", key=RATING),
