@@ -25,7 +25,7 @@ import numpy as np
 from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.pages import PAGE_KEY
 from beholder.kinds.annotation.study import AnnotationStudy
-from beholder.kinds.annotation.tasks import TASKS
+from beholder.kinds.annotation.tasks import task_named
 from beholder.records import Item
 from beholder.web.guard import HEADER
 from servers.postgres import programs, running
@@ -130,7 +130,7 @@ def main() -> None:
             server_of_data = stack.enter_context(running(found))
             database = server_of_data.new_url()
             os.environ["PGPASSWORD"] = server_of_data.password
-        task = TASKS["ratings"]
+        task = task_named("ratings")
         texts = [Item(str(n), f"A text about picture {n}.") for n in range(N_TEXTS)]
         names = tuple(f"person {n}" for n in range(asked.annotators))
         study = AnnotationStudy.make(

@@ -8,10 +8,10 @@ from typing import Any
 
 from annotated_data import DATA_OF
 from beholder.kinds.annotation.assignment import AnnotationDesign
-from beholder.kinds.annotation.load import rows_of
+from beholder.kinds.annotation.load import units_of
 from beholder.kinds.annotation.records import DONE, Act
 from beholder.kinds.annotation.study import AnnotationStudy
-from beholder.kinds.annotation.tasks import TASKS
+from beholder.kinds.annotation.tasks import task_named
 from beholder.options import DataOptions
 
 
@@ -26,11 +26,12 @@ def study_of(
 ) -> AnnotationStudy:
     """A study of made-up data, or of their first ``limit`` rows, in ``folder / "study"``."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows, _ = rows_of(TASKS[task], str(DATA_OF[task](folder)), DataOptions(limit=limit))
+    named = task_named(task)
+    units, _ = units_of(named, str(DATA_OF[task](folder)), DataOptions(limit=limit))
     return AnnotationStudy.make(
         folder / "study",
-        TASKS[task],
-        TASKS[task].units(rows),
+        named,
+        units,
         AnnotationDesign(tuple(annotators), **design),
         media=folder,
         database=database,

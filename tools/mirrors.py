@@ -62,6 +62,10 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "metrics/irr/test_scorers.py cli/test_rank.py",
         "run/test_store.py report/test_rank_page.py",
     ),
+    "kinds/annotation": (
+        "kinds/annotation",
+        "outside/test_outside_task.py web/test_annotate_pages.py",
+    ),
     "kinds/generation": ("run/test_rows_runs.py cli/test_rows.py", "report/test_made_page.py"),
     "stats/annotator_pairs.py": ("metrics/irr/test_protocol.py", "cli/test_rank.py"),
     "judges": (

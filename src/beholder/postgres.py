@@ -23,6 +23,10 @@ T = TypeVar("T")
 PAUSES = (0.1, 0.5, 2.0, 5.0, 10.0)
 """Seconds before each retry after a lost connection."""
 
+TABLES_LOCK = "SELECT pg_advisory_xact_lock(7240917)"
+"""Statement before those that create tables: PostgreSQL may fail if two transactions create the
+same table at once, so each waits for the one before."""
+
 # SQLAlchemy logs connections that it cannot close, which are lost anyhow; without a handler Python
 # would print each with its traceback to the terminal.
 logging.getLogger("sqlalchemy.pool").addHandler(logging.NullHandler())

@@ -23,12 +23,12 @@ from starlette.types import ASGIApp
 
 from annotated_data import DATA_OF, picture, write_rows
 from annotating import study_of
+from beholder.kinds.annotation.agreement import agreement_of
 from beholder.kinds.annotation.assignment import AnnotationDesign
-from beholder.kinds.annotation.load import rows_of
+from beholder.kinds.annotation.load import units_of
 from beholder.kinds.annotation.pages import study_routes, study_settings
-from beholder.kinds.annotation.standing import agreement_of
 from beholder.kinds.annotation.study import AnnotationStudy
-from beholder.kinds.annotation.tasks import TASKS
+from beholder.kinds.annotation.tasks import TASKS, task_named
 from beholder.options import DataOptions
 from beholder.web import make_app
 
@@ -135,7 +135,7 @@ def test_a_study_from_zero_to_the_table_by_clicks(
                 if who == "anna" and place == 1:
                     faults += watched.axe()
                 page.get_by_role("button", name="Done").click()
-            page.get_by_text("All is done").wait_for()
+            page.get_by_text("Everything is done").wait_for()
             problems += watched.problems
         watched = watch()
         page = enter(watched, address, study.token)
@@ -337,14 +337,14 @@ def test_shortcuts_can_be_turned_off(
         page = enter(watch(), address, study.annotators()["anna"])
         page.goto(f"{address}/units/1")
         page.locator("[data-ready]").wait_for()
-        page.get_by_label("Single keys work as shortcuts").uncheck()
+        page.get_by_label("Use single keys as shortcuts").uncheck()
         page.locator("h1").click()
         page.keyboard.press("7")
         assert page.locator("[data-part]:checked").count() == 0
         page.reload()
         page.locator("[data-ready]").wait_for()
-        assert not page.get_by_label("Single keys work as shortcuts").is_checked()
-        page.get_by_label("Single keys work as shortcuts").check()
+        assert not page.get_by_label("Use single keys as shortcuts").is_checked()
+        page.get_by_label("Use single keys as shortcuts").check()
         page.locator("h1").click()
         page.keyboard.press("7")
         saved(page)
@@ -402,7 +402,7 @@ def test_an_act_is_never_kept_under_another_name(
         anna.keyboard.press("2")
         problem = anna.get_by_role("alert")
         problem.get_by_text("This page belongs to anna; you are signed in as ben").wait_for()
-        assert problem.get_by_role("link", name="Go on as ben").get_attribute("href") == "/"
+        assert problem.get_by_role("link", name="Continue as ben").get_attribute("href") == "/"
         assert watched.axe() == []
         ben.goto(f"{address}/units/3")
         ben.locator("[data-ready]").wait_for()
@@ -677,12 +677,16 @@ def test_hostile_texts_ids_and_names_do_nothing(
     names = tuple(p for p in payloads if p.isprintable() and len(p) <= 100)
     watched = watch()
     page = watched.page
-    for name, task in TASKS.items():
-        # Every two texts of one picture are a pair: two of each picture are enough.
-        found, _ = rows_of(
-            task, str(files["pairs" if name == "pairs" else task.data]), DataOptions()
-        )
-        units = task.units(found)
+    # Every two texts of one picture are a pair: two of each picture are enough.
+    data = {
+        "pairs": "pairs",
+        "ranking": "reviews",
+        "sequences": "storylines",
+        "steps": "storylines",
+    }
+    for name in TASKS.builtin():
+        task = task_named(name)
+        units, _ = units_of(task, str(files[data.get(name, "items")]), DataOptions())
         design = AnnotationDesign(names, 1 if name == "ratings" else None)
         study = AnnotationStudy.make(tmp_path / name, task, units, design, media=tmp_path)
         with server(app_of(study)) as address:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from beholder.judges.answer_tables import AnswerTables, answer_values
 from beholder.judges.answers import FACTS_LAST, AnswerCount, Record
 from beholder.optional import require
-from beholder.postgres import Address, Database
+from beholder.postgres import TABLES_LOCK, Address, Database
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
 
 # Times are the server's, because clocks of machines differ and a claim must mean the same to all.
-# Sent as one statement, it is one transaction. The lock makes processes that start together create
-# the tables in turn: PostgreSQL may fail if two create the same table.
-_SCHEMA = """
-SELECT pg_advisory_xact_lock(7240917);
+# Sent as one statement, it is one transaction.
+_SCHEMA = f"""
+{TABLES_LOCK};
 CREATE TABLE IF NOT EXISTS beholder_answers (
     key TEXT PRIMARY KEY, request TEXT NOT NULL, operation TEXT NOT NULL, template TEXT NOT NULL,
     backend TEXT NOT NULL, model TEXT NOT NULL, replicate BIGINT NOT NULL,

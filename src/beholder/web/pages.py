@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -34,11 +35,16 @@ TEMPLATE.globals.update(
 
 
 def page(
-    request: Request, template: str, context: Mapping[str, Any], *, status: int = 200
+    request: Request,
+    template: str,
+    context: Mapping[str, Any],
+    *,
+    status: int = 200,
+    templates: Environment = TEMPLATE,
 ) -> HTMLResponse:
-    """A page of a template, which is told ``request`` and ``csrf`` besides its context."""
+    """A page of a template, which gets ``request`` and ``csrf`` besides its context."""
     shared = {"request": request, "csrf": request.state.csrf, "path": request.url.path}
-    return HTMLResponse(TEMPLATE.get_template(template).render(shared | dict(context)), status)
+    return HTMLResponse(templates.get_template(template).render(shared | dict(context)), status)
 
 
 def error_page(request: Request, error: Exception) -> Response:

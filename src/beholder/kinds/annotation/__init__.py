@@ -1,4 +1,4 @@
-"""Human judgments: tasks, studies of several annotators, agreement, and results for commands.
+"""Annotation: people judge in the browser; tasks, studies, agreement, and results for commands.
 
-The pages on which people judge are ``beholder.kinds.annotation.pages``.
+The pages are in ``beholder.kinds.annotation.pages``.
 """

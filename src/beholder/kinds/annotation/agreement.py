@@ -1,14 +1,20 @@
-"""How far annotators agree: tables of their judgments, handed to the coefficients of ``stats``."""
+"""Agreement of annotators: tables of their judgments, passed to the coefficients of ``stats``.
+
+A task builds its table with ``cells`` and passes it to one of the ``of_...`` functions.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from beholder.kinds.annotation.records import Judgments, State
+from beholder.kinds.annotation.records import Judged
+from beholder.kinds.annotation.tasks.base import Task
 from beholder.run.reliability import Coefficient, Reliability
 from beholder.stats.agreement import Agreement
 from beholder.stats.bootstrap import mean_interval
@@ -20,54 +26,119 @@ from beholder.stats.reliability import kendall_w, mean_pairwise_correlation
 from beholder.stats.spans import TokenSpan, relaxed_f1
 
 Source = tuple[str, ...]
-"""What judgments belong together by, as a unit's ``source``; whole sources are resampled."""
-
-Cell = Callable[[State], "float | None"]
-"""What an annotator said of a thing, as a number; None where nothing was said."""
+"""The ``source`` of a unit: what its judgments belong together by; whole sources are resampled."""
 
 
-def rows_of(
-    judged: Sequence[Judgments], annotators: Sequence[str], cell: Cell
-) -> list[list[float]]:
-    """One row a unit, one column an annotator; NaN where there is no judgment."""
-    return [[_number(one.by.get(name), cell) for name in annotators] for one in judged]
+def agreement_of(task: Task, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    """Agreement of annotators, and the share of a judge's proposals they kept, if there were any.
 
-
-def _number(state: State | None, cell: Cell) -> float:
-    value = None if state is None else cell(state)
-    return float("nan") if value is None else float(value)
-
-
-def of_numbers(
-    what: str,
-    rows: Sequence[Sequence[float]],
-    raters: Sequence[str],
-    sources: Sequence[Source],
-) -> Reliability:
-    """Agreement on a scale of numbers: alpha, ICC, mean correlation.
-
-    Intervals resample sources; those of the ICC are by the F distribution, and take rows as
-    independent.
-
-    Where all annotators rated the same things, ICC(2,1) counts their offsets as disagreement. Where
-    each thing has annotators of its own, equally many, only ICC(1,1) can be had.
+    Args:
+        task: The task.
+        judged: Units with finished judgments.
+        annotators: All annotators; those who finished nothing are left out.
     """
-    table, n_left_out, of = _shared(rows, len(raters), sources)
-    alpha = krippendorff_alpha(table, "interval", clusters=of)
-    found = [_told("Krippendorff alpha (interval)", alpha)]
+    names = [name for name in annotators if any(name in one.by for one in judged)]
+    found = task.agreement(judged, names) if len(names) > 1 else []
+    if any(one.unit.prefill for one in judged):
+        kept = _kept_share(judged)
+        found.append(Reliability("proposals of the judge", tuple(names), len(judged), 0, (kept,)))
+    return found
+
+
+def _kept_share(judged: Judged) -> Coefficient:
+    """Share of the parts that a judge proposed and annotators left unchanged.
+
+    A share near 1 means that the judge is right, or that annotators followed it.
+    """
+    values, clusters = [], []
+    for one in judged:
+        for state in one.by.values():
+            for part, value in one.unit.prefill.items():
+                values.append(float(state.get(part) == value))
+                clusters.append(one.unit.source)
+    if not values:
+        return Coefficient("proposals kept", None, None, "no finished unit had proposals")
+    mean = mean_interval(values, clusters=clusters)
+    return Coefficient("proposals kept", mean.mean, mean.interval)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table of judgments.
+
+    Attributes:
+        what: What was judged.
+        rows: Rows of one number per annotator, NaN where an annotator has no judgment.
+        raters: The annotators.
+        sources: The source of each row.
+    """
+
+    what: str
+    rows: Sequence[Sequence[float]]
+    raters: Sequence[str]
+    sources: Sequence[Source]
+
+    def shared(self) -> tuple[Floats, list[Source]]:
+        """The rows with two or more judgments, and their sources."""
+        table = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), len(self.raters))
+        enough = [n >= 2 for n in self._counts()]
+        return table[enough], [one for one, keep in zip(self.sources, enough, strict=True) if keep]
+
+    def reliability(self, *coefficients: Coefficient) -> Reliability:
+        """The coefficients, with how many rows have two or more judgments, and how many one."""
+        counts = self._counts()
+        n_shared, n_single = sum(n >= 2 for n in counts), counts.count(1)
+        return Reliability(self.what, tuple(self.raters), n_shared, n_single, coefficients)
+
+    def _counts(self) -> list[int]:
+        return [sum(not math.isnan(number) for number in row) for row in self.rows]
+
+
+def cells(
+    task: Task,
+    what: str,
+    judged: Judged,
+    annotators: Sequence[str],
+    number: Callable[[Any], float] = float,
+    part: str = "",
+) -> Cells:
+    """The table of a task's judgments; each part of each unit is a row.
+
+    Args:
+        task: The task.
+        what: What was judged.
+        judged: Units with finished judgments.
+        annotators: The columns.
+        number: The number of a part's value.
+        part: Name of the only part that is compared; empty for all.
+    """
+    rows, sources = [], []
+    for one in judged:
+        for name in (own.name for own in task.parts(one.unit) if part in ("", own.name)):
+            given = [one.by[who][name] if who in one.by else None for who in annotators]
+            rows.append([np.nan if value is None else float(number(value)) for value in given])
+            sources.append(one.unit.source)
+    return Cells(what, rows, annotators, sources)
+
+
+def of_numbers(given: Cells) -> Reliability:
+    """Agreement on a numeric scale: alpha, ICC, mean correlation.
+
+    Intervals resample sources; those of the ICC use the F distribution, which assumes independent
+    rows. If all annotators rated the same rows, ICC(2,1) counts their offsets as disagreement. If
+    rows have different annotators, equally many each, only ICC(1,1) is defined.
+    """
+    table, clusters = given.shared()
+    alpha = krippendorff_alpha(table, "interval", clusters=clusters)
+    found = [_coefficient("Krippendorff alpha (interval)", alpha)]
     whole = table[~np.isnan(table).any(axis=1)]
     if len(whole) == len(table):
-        for kind in ("2,1", "2,k"):
-            by_kind = icc(whole, kind)
-            found.append(
-                Coefficient(f"ICC({kind})", by_kind.value, by_kind.interval, by_kind.reason)
-            )
-        correlation = mean_pairwise_correlation(whole, "spearman", clusters=of)
-        found.append(_told("mean pairwise Spearman", correlation))
+        found += [_icc(whole, "2,1"), _icc(whole, "2,k")]
+        correlation = mean_pairwise_correlation(whole, "spearman", clusters=clusters)
+        found.append(_coefficient("mean pairwise Spearman", correlation))
     else:
-        for kind in ("1,1", "1,k"):
-            found.append(_one_way(table, kind))
-    return Reliability(what, tuple(raters), len(table), n_left_out, tuple(found))
+        found += [_one_way(table, "1,1"), _one_way(table, "1,k")]
+    return given.reliability(*found)
 
 
 def _one_way(table: Floats, kind: Any) -> Coefficient:
@@ -75,59 +146,47 @@ def _one_way(table: Floats, kind: Any) -> Coefficient:
     if len(set(counts.tolist())) > 1:
         reason = f"needs equally many ratings of each; there are {counts.min()} to {counts.max()}"
         return Coefficient(f"ICC({kind})", None, None, reason)
-    compact = np.array([row[~np.isnan(row)] for row in table])
-    found = icc(compact, kind)
+    return _icc(np.array([row[~np.isnan(row)] for row in table]), kind)
+
+
+def _icc(table: Floats, kind: Any) -> Coefficient:
+    found = icc(table, kind)
     return Coefficient(f"ICC({kind})", found.value, found.interval, found.reason)
 
 
-def of_order(
-    what: str,
-    rows: Sequence[Sequence[float]],
-    raters: Sequence[str],
-    levels: Sequence[int],
-    sources: Sequence[Source],
-) -> Reliability:
-    """Agreement on ordered levels: ordinal alpha, and of two annotators kappa with weights."""
-    table, n_left_out, of = _shared(rows, len(raters), sources)
-    alpha = krippendorff_alpha(table, "ordinal", clusters=of)
-    found = [_told("Krippendorff alpha (ordinal)", alpha)]
-    if len(raters) == 2:
+def of_order(given: Cells, levels: Sequence[int]) -> Reliability:
+    """Agreement on ordered levels: ordinal alpha, and weighted kappa for two annotators."""
+    table, clusters = given.shared()
+    alpha = krippendorff_alpha(table, "ordinal", clusters=clusters)
+    found = [_coefficient("Krippendorff alpha (ordinal)", alpha)]
+    if len(given.raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
-        kappa = cohen_kappa(a, b, weights="linear", categories=list(levels), clusters=of)
-        found.append(_told("Cohen kappa (linear weights)", kappa))
-    return Reliability(what, tuple(raters), len(table), n_left_out, tuple(found))
+        kappa = cohen_kappa(a, b, weights="linear", categories=list(levels), clusters=clusters)
+        found.append(_coefficient("Cohen kappa (linear weights)", kappa))
+    return given.reliability(*found)
 
 
-def of_kinds(
-    what: str,
-    rows: Sequence[Sequence[float]],
-    raters: Sequence[str],
-    n_kinds: int,
-    sources: Sequence[Source],
-) -> Reliability:
-    """Agreement on kinds without order: nominal alpha, and kappa (Cohen's of two, else Fleiss').
+def of_kinds(given: Cells, n_kinds: int) -> Reliability:
+    """Agreement on unordered kinds: nominal alpha, and kappa (Cohen's for two, else Fleiss').
 
     Args:
-        what: What was judged.
-        rows: Numbers of kinds from 0; NaN where there is no judgment.
-        raters: The annotators.
-        n_kinds: How many kinds there are.
-        sources: What each row belongs to.
+        given: Numbers of kinds from 0.
+        n_kinds: Number of kinds.
     """
-    table, n_left_out, of = _shared(rows, len(raters), sources)
-    alpha = krippendorff_alpha(table, "nominal", clusters=of)
-    found = [_told("Krippendorff alpha (nominal)", alpha)]
-    if len(raters) == 2:
+    table, clusters = given.shared()
+    alpha = krippendorff_alpha(table, "nominal", clusters=clusters)
+    found = [_coefficient("Krippendorff alpha (nominal)", alpha)]
+    if len(given.raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
-        found.append(_told("Cohen kappa", cohen_kappa(a, b, clusters=of)))
+        found.append(_coefficient("Cohen kappa", cohen_kappa(a, b, clusters=clusters)))
     elif len(set((~np.isnan(table)).sum(axis=1).tolist())) > 1:
         reason = "needs equally many judgments of each; alpha does not"
         found.append(Coefficient("Fleiss kappa", None, None, reason))
     else:
         counts = np.array([[(row == kind).sum() for kind in range(n_kinds)] for row in table])
-        kappa = fleiss_kappa(counts.reshape(len(table), n_kinds), clusters=of)
-        found.append(_told("Fleiss kappa", kappa))
-    return Reliability(what, tuple(raters), len(table), n_left_out, tuple(found))
+        kappa = fleiss_kappa(counts.reshape(len(table), n_kinds), clusters=clusters)
+        found.append(_coefficient("Fleiss kappa", kappa))
+    return given.reliability(*found)
 
 
 def of_spans(
@@ -135,10 +194,10 @@ def of_spans(
     marked: Sequence[tuple[tuple[str, ...], Sequence[Sequence[TokenSpan]]]],
     raters: Sequence[str],
 ) -> Reliability:
-    """Agreement on marked spans: F1 of each two annotators, spans matched from half of their words.
+    """Agreement on marked spans: F1 of each pair of annotators; a match shares half of the words.
 
-    There is no alpha: what is not marked has no ends, so that nobody knows how often two would not
-    mark the same by chance (Hripcsak and Rothschild 2005).
+    Alpha is not defined: unmarked text is not divided into units, so the agreement expected by
+    chance is unknown (Hripcsak and Rothschild 2005).
 
     Args:
         what: What was marked.
@@ -150,8 +209,8 @@ def of_spans(
     found = relaxed_f1(
         [a for _, a, _ in pairs], [b for _, _, b in pairs], clusters=[s for s, _, _ in pairs]
     )
-    told = Coefficient("span F1 (half of the words)", found.f1, found.interval, found.reason)
-    return Reliability(what, tuple(raters), n_items, len(marked) - n_items, (told,))
+    span_f1 = Coefficient("span F1 (half of the words)", found.f1, found.interval, found.reason)
+    return Reliability(what, tuple(raters), n_items, len(marked) - n_items, (span_f1,))
 
 
 def of_rankings(
@@ -159,9 +218,9 @@ def of_rankings(
     rankings: Sequence[tuple[Source, Sequence[Sequence[float]]]],
     raters: Sequence[str],
 ) -> Reliability:
-    """Agreement on orders: within each set Kendall's W and the mean Spearman; means over sets.
+    """Agreement on orders: Kendall's W and the mean Spearman within each set; means over sets.
 
-    Intervals resample sources: sets about one picture stay together.
+    Intervals resample sources, so sets about one picture stay together.
 
     Args:
         what: What was ranked.
@@ -195,15 +254,5 @@ def _correlation(table: Floats) -> float | None:
     return mean_pairwise_correlation(table, "spearman", n_resamples=1).value
 
 
-def _shared(
-    rows: Sequence[Sequence[float]], n_raters: int, sources: Sequence[Source]
-) -> tuple[Floats, int, list[Source]]:
-    """Rows with two judgments or more, how many have but one, and the sources of the former."""
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), n_raters)
-    counts = (~np.isnan(table)).sum(axis=1)
-    kept = [source for source, n in zip(sources, counts, strict=True) if n >= 2]
-    return table[counts >= 2], int((counts == 1).sum()), kept
-
-
-def _told(name: str, found: Agreement) -> Coefficient:
+def _coefficient(name: str, found: Agreement) -> Coefficient:
     return Coefficient(name, found.value, found.interval, found.reason)

@@ -1,4 +1,4 @@
-"""Who judges which units, and in which order they and their texts are shown."""
+"""Which annotator judges which units, and the order of units and of their texts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MAX_NAME = 100
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be an annotator's name.
+    """Refuse an impossible name of an annotator.
 
     Raises:
-        ConfigError: Names it.
+        ConfigError: The name is empty, too long or not printable.
     """
     if not name.strip() or not name.isprintable() or len(name) > MAX_NAME:
         raise ConfigError(
@@ -36,11 +36,11 @@ class AnnotationDesign:
 
     Attributes:
         annotators: Their names.
-        overlap: How many judge each unit; None for all of them.
-        seed: Of who judges what, and of all orders.
+        overlap: How many annotators judge each unit; None for all.
+        seed: Seed of the assignment and of all orders.
 
     Raises:
-        ConfigError: There is nobody, a name is taken or cannot be, or the overlap cannot be.
+        ConfigError: There is no annotator, or a name or the overlap is wrong.
     """
 
     annotators: tuple[str, ...]
@@ -49,9 +49,11 @@ class AnnotationDesign:
 
     def __post_init__(self) -> None:
         check_distinct("annotator", self.annotators)
-        check_count("overlap", self.overlap, "leave it out to have all judge everything")
+        check_count(
+            "overlap", self.overlap, "leave it out to have every annotator judge every unit"
+        )
         if not self.annotators:
-            raise ConfigError("a study needs an annotator")
+            raise ConfigError("a study needs an annotator; name one with --annotators")
         for name in self.annotators:
             check_name(name)
 
@@ -62,7 +64,7 @@ class Assignment:
 
     Attributes:
         shares: Per annotator the positions of the units, in the order of showing.
-        n_seen_twice: Units of which somebody sees a text in another unit, too, where none should.
+        n_seen_twice: Units of which an annotator sees a text in another unit, though none should.
     """
 
     shares: tuple[tuple[int, ...], ...]
@@ -71,7 +73,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A unit as ``assign`` deals it: what has one source goes to the same people."""
+    """A unit for ``assign``, which gives all items of a source to the same annotators."""
 
     id: str
     source: tuple[str, ...]
@@ -81,43 +83,45 @@ class _Item:
 def assign_units(
     task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign
 ) -> Assignment:
-    """Deal units to annotators, each in an order of their own.
+    """Assign units to annotators, each in a different order.
 
-    Loads differ by one picture at most; where nobody should see a text twice, that comes first.
+    Loads differ by at most one picture. For tasks whose units are not ``together``, first as few
+    annotators as possible see a text twice.
 
     Raises:
         ConfigError: The overlap is larger than the number of annotators.
     """
-    hands = [
+    items = [
         _Item(unit.id, unit.source if task.together else (unit.id,), position)
         for position, unit in enumerate(units)
     ]
     texts: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
     if not task.together:
-        texts = {(unit.id,): _texts(unit) for unit in units}
+        texts = {(unit.id,): _texts(task, unit) for unit in units}
     n = len(design.annotators)
-    shares = assign(hands, n, design.overlap or n, design.seed, apart=texts)
+    shares = assign(items, n, design.overlap or n, design.seed, apart=texts)
     twice = set()
     for share in shares:
         seen: dict[tuple[str, ...], str] = {}
-        for hand in share:
-            for text in texts.get((hand.id,), ()):
+        for item in share:
+            for text in texts.get((item.id,), ()):
                 if text in seen:
-                    twice |= {hand.id, seen[text]}
-                seen[text] = hand.id
-    return Assignment(tuple(tuple(hand.position for hand in share) for share in shares), len(twice))
+                    twice |= {item.id, seen[text]}
+                seen[text] = item.id
+    return Assignment(tuple(tuple(item.position for item in share) for share in shares), len(twice))
 
 
-def _texts(unit: AnnotationUnit) -> tuple[tuple[str, ...], ...]:
-    """What is judged in a pair; a text about another picture is another text."""
-    return tuple((*unit.source, text) for text in unit.texts[:2])
+def _texts(task: Task, unit: AnnotationUnit) -> tuple[tuple[str, ...], ...]:
+    """The judged texts, without a reference; a text about another picture is another text."""
+    judged = unit.texts[: task.n_shuffled(unit) or None]
+    return tuple((*unit.source, text) for text in judged)
 
 
 def order_of(n: int, seed: int, annotator: str, unit: str) -> list[int]:
     """The order in which n texts of a unit are shown to an annotator."""
 
     def chance(place: int) -> bytes:
-        told = json.dumps([seed, "texts", annotator, unit, place])
-        return hashlib.sha256(told.encode("utf-8")).digest()
+        key = json.dumps([seed, "texts", annotator, unit, place])
+        return hashlib.sha256(key.encode("utf-8")).digest()
 
     return sorted(range(n), key=chance)

@@ -1,4 +1,4 @@
-"""``beholder annotate``: people judge in the browser; what they said goes to other commands."""
+"""``beholder annotate``: people judge in the browser; other commands read the results."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from cyclopts import App, Parameter
 
 from beholder.errors import ConfigError
+from beholder.kinds.annotation.tasks import TASKS, task_named
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, ServerGroup
 from beholder.terminal.printing import say, say_left_out, tell, tell_result
 
 if TYPE_CHECKING:
     from beholder.kinds.annotation.study import AnnotationStudy
 
-TaskName: TypeAlias = Literal["marks", "pairs", "ratings", "sequences", "steps", "ranking", "facts"]
+TaskName: TypeAlias = Annotated[
+    str,
+    Parameter(help=f"One of {', '.join(TASKS.names())}. `beholder annotate tasks` describes them."),
+]
 Form: TypeAlias = Literal["results", "judgments", "label-studio"]
 Database: TypeAlias = Annotated[
     str | None,
     Parameter(
-        help="postgresql://USER@HOST/NAME to keep the study there; the password may stand in"
-        " PGPASSWORD. A SQLite file in the study's folder if none is named."
+        help="postgresql://USER@HOST/NAME to keep the study there; the password can be in"
+        " PGPASSWORD. The default is a SQLite file in the study's folder."
     ),
 ]
 
@@ -38,9 +42,9 @@ class PeopleGroup:
     """Who judges.
 
     Attributes:
-        annotators: Their names, separated by commas, or how many there are.
-        overlap: How many judge each unit; all if it is not said.
-        seed: Of who judges what, and of all orders.
+        annotators: Their names, separated by commas, or their number.
+        overlap: How many annotators judge each unit; all by default.
+        seed: Seed of the assignment and of all orders.
     """
 
     annotators: str = "1"
@@ -49,7 +53,7 @@ class PeopleGroup:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names; numbered where only their number was said."""
+        """The names; generated if only their number was given."""
         if self.annotators.strip().isdecimal():
             n = int(self.annotators)
             if not 1 <= n <= 10_000:
@@ -73,35 +77,25 @@ def annotate(
     server: ServerGroup = ServerGroup(),
     prepare: bool = False,
 ) -> None:
-    """Have people judge in the browser; every act is saved. Run it again to go on.
+    """Let people judge in the browser; every act is saved. Run the command again to resume.
 
     Example: `beholder annotate marks data.jsonl -o studies/marks --annotators anna,ben`
 
     Args:
-        task: marks (mistakes and omissions in texts), pairs (which of two texts is better), ratings
-            (texts, 1 to 10), sequences (of pictures, 1 to 10), steps (of sequences), ranking (of
-            texts) or facts (are they true?).
-        data: A data file: rows for marks, pairs, ratings and facts; sequences for sequences and
-            steps; sets of texts for ranking.
+        task: What annotators do.
+        data: A data file with what the task needs: rows, sequences or sets of texts.
         out: Folder of the study.
-        prefill: A run whose findings are proposed to annotators of marks or facts.
-        pictures: Folder, or file with a row per picture, that sequences name.
-        prepare: Make the study and print the links; serve nothing.
+        prefill: A run whose findings are proposed to annotators, if the task takes proposals.
+        pictures: Folder of pictures, or file with a row per picture, that sequences name.
+        prepare: Create the study and print the links without serving it.
     """
     from beholder.kinds.annotation.assignment import AnnotationDesign
-    from beholder.kinds.annotation.load import media_folder, rows_of
-    from beholder.kinds.annotation.prefill import prefilled, with_statements
+    from beholder.kinds.annotation.load import media_folder, units_of
     from beholder.kinds.annotation.study import AnnotationStudy
-    from beholder.kinds.annotation.tasks import TASKS
 
-    asked = TASKS[task]
-    taken, bad = rows_of(asked, data, rows, pictures=pictures)
+    asked = task_named(task)
+    units, bad = units_of(asked, data, rows, pictures=pictures, run=prefill)
     say_left_out(bad)
-    if prefill is not None and task == "facts":
-        taken = with_statements(taken, prefill)
-    units = asked.units(taken)
-    if prefill is not None:
-        units = prefilled(asked, units, prefill)
     study = AnnotationStudy.make(
         out,
         asked,
@@ -114,6 +108,16 @@ def annotate(
 
 
 @app.command
+def tasks() -> None:
+    """List the tasks, with those of installed packages.
+
+    Example: `beholder annotate tasks`
+    """
+    for name in TASKS.names():
+        tell(f"{name}: {task_named(name).summary}")
+
+
+@app.command
 def serve(
     study: Path,
     /,
@@ -121,7 +125,7 @@ def serve(
     database: Database = None,
     server: ServerGroup = ServerGroup(),
 ) -> None:
-    """Serve a study that was made before.
+    """Serve an existing study.
 
     Example: `beholder annotate serve studies/marks`
 
@@ -142,7 +146,7 @@ def export(
     form: Form = "results",
     database: Database = None,
 ) -> None:
-    """Write what annotators said.
+    """Write the judgments to a file.
 
     Example: `beholder annotate export studies/marks -o marked.jsonl`
 
@@ -164,9 +168,10 @@ def export(
     if form == "results":
         n_rows = text.count("\n")
         say(f"{n:,} finished judgments of {len(judged):,} units, in {n_rows:,} rows: {out}")
-        if n_left_out := opened.task.n_left_out(judged):
-            say(f"{n_left_out:,} of them are not in it: ratings of references without a rated text")
-        say(f"next: {opened.task.next_command(judged).format(file=out)}")
+        if left_out := opened.task.left_out(judged):
+            say(left_out)
+        if next_command := opened.task.next_command(judged):
+            say(f"next: {next_command.format(file=out)}")
     else:
         say(f"{n:,} finished judgments: {out}")
     opened.close()
@@ -174,7 +179,7 @@ def export(
 
 @app.command(name="import")
 def import_judgments(study: Path, source: Path, /, *, database: Database = None) -> None:
-    """Take judgments from a file of judgments (JSONL) or of Label Studio (JSON).
+    """Import judgments from a file of judgments (JSONL) or of Label Studio (JSON).
 
     Example: `beholder annotate import studies/marks others.jsonl`
 
@@ -193,14 +198,14 @@ def import_judgments(study: Path, source: Path, /, *, database: Database = None)
 
 @app.command
 def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = False) -> None:
-    """Tell how far annotators are, and how far they agree, with intervals.
+    """Print the progress of annotators, and their agreement with intervals.
 
     Example: `beholder annotate agreement studies/marks`
 
     Args:
         study: Folder of the study.
     """
-    from beholder.kinds.annotation.standing import agreement_of
+    from beholder.kinds.annotation.agreement import agreement_of
     from beholder.kinds.annotation.study import AnnotationStudy
     from beholder.report.reliability import reliability_table
 
@@ -225,8 +230,8 @@ def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
 
     if study.n_seen_twice:
         say(
-            f"beholder: {study.n_seen_twice} pairs went to somebody who sees one of their texts in"
-            " another pair, too; more annotators, or a smaller --overlap, avoid that"
+            f"beholder: {study.n_seen_twice} units went to an annotator who sees one of their texts"
+            " in another unit; use more annotators or a smaller --overlap to avoid this"
         )
     settings = study_settings(study, server.host, server.port, server.name)
 
@@ -241,6 +246,6 @@ def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
         say(f"study: {study.folder}; serve it with 'beholder annotate serve {study.folder}'")
         study.close()
         return
-    say(f"study: {study.folder}; stop with Ctrl-C, run the same command again to go on")
+    say(f"study: {study.folder}; stop with Ctrl-C, run the same command again to resume")
     listen(make_app(study_routes(study), settings), settings, listening)
     study.close()

@@ -1,4 +1,4 @@
-"""Judgments as files: JSONL and Label Studio's JSON, out of a study and into one."""
+"""Judgments as files, out of a study and into one: JSONL and Label Studio's JSON."""
 
 from __future__ import annotations
 
@@ -9,78 +9,108 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from beholder.data.row import shorten
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.annotation.assignment import check_name
-from beholder.kinds.annotation.records import DONE, REMARK, Act, AnnotationUnit, State
+from beholder.kinds.annotation.label_studio import Region, one_value, region
+from beholder.kinds.annotation.records import DONE, REMARK, Act, AnnotationUnit, State, read_as
 from beholder.kinds.annotation.study import AnnotationStudy
-from beholder.kinds.annotation.tasks.base import one_value, region
 
 EXPORTS = ("results", "judgments", "label-studio")
-"""Forms in which a study's judgments leave it."""
+"""Forms in which a study's judgments are exported."""
 
 
-def judgment_rows(study: AnnotationStudy) -> Iterator[dict[str, Any]]:
-    """Every judgment that somebody began, finished or not: what ``bring_in`` reads."""
+class JudgmentRow(msgspec.Struct, frozen=True):
+    """A row of a file of judgments.
+
+    Attributes:
+        task: Name of the task; not read.
+        unit: Id of the unit.
+        annotator: The annotator.
+        judgment: The judgment by its parts, finished or not.
+    """
+
+    task: Any
+    unit: str
+    annotator: str
+    judgment: State
+
+
+class _Annotation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One annotation of Label Studio: ours name the annotator, theirs the user."""
+
+    annotator: Any = None
+    completed_by: Any = None
+    was_cancelled: Any = None
+    result: Sequence[Region]
+
+    @property
+    def who(self) -> str:
+        """The annotator; of a user of Label Studio the address or number."""
+        user = self.completed_by if self.annotator is None else self.annotator
+        if isinstance(user, Mapping):
+            user = user.get("email", user.get("id"))
+        return str(user) if isinstance(user, str | int) and str(user).strip() else "Label Studio"
+
+
+class _StudioTask(msgspec.Struct, frozen=True):
+    """One task of Label Studio: a unit and its annotations."""
+
+    data: Mapping[str, Any]
+    annotations: Sequence[_Annotation]
+
+
+def judgment_rows(study: AnnotationStudy) -> Iterator[JudgmentRow]:
+    """All judgments, finished or not."""
     for unit, annotator, state in study.judgments():
-        yield {
-            "task": study.task.name,
-            "unit": unit.id,
-            "annotator": annotator,
-            "judgment": dict(state),
-        }
+        yield JudgmentRow(study.task.full_name, unit.id, annotator, state)
 
 
-def label_studio(study: AnnotationStudy) -> list[dict[str, Any]]:
+def label_studio(study: AnnotationStudy) -> Iterator[_StudioTask]:
     """Finished judgments as Label Studio's tasks with annotations.
 
-    The data of a task hold the texts as ``text1``, ``text2``, ... and the pictures likewise.
+    The data of a task have the texts as ``text1``, ``text2``, ... and the pictures likewise.
     """
-    tasks: dict[str, dict[str, Any]] = {}
     for one in study.judged():
         unit = one.unit
         texts = {f"text{n}": text for n, text in enumerate(unit.texts, start=1)}
-        pictures = {f"picture{n}": one.image for n, one in enumerate(unit.pictures, start=1)}
-        tasks[unit.id] = {
-            "data": {"unit": unit.id, **texts, **pictures},
-            "annotations": [
-                {"annotator": name, "result": [*study.task.regions(unit, state), *_remark(state)]}
-                for name, state in one.by.items()
-            ],
-        }
-    return list(tasks.values())
-
-
-def _remark(state: State) -> list[dict[str, Any]]:
-    return [region(REMARK, "unit", "text", [state[REMARK]])] if state.get(REMARK) else []
+        pictures = {f"picture{n}": own.image for n, own in enumerate(unit.pictures, start=1)}
+        made = []
+        for name, state in one.by.items():
+            remark = state.get(REMARK)
+            words = [region(REMARK, "unit", "text", [remark])] if remark else []
+            result = [*study.task.regions(unit, state), *words]
+            made.append(_Annotation(annotator=name, result=result))
+        yield _StudioTask({"unit": unit.id, **texts, **pictures}, made)
 
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A judgment from a file, and where it stands there."""
+    """A judgment from a file."""
 
-    where: int
     position: int
     annotator: str
-    state: Mapping[str, Any]
+    state: State
 
 
 def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
-    """Take judgments from a file that ``judgment_rows`` or ``label_studio`` made, or Label Studio.
+    """Import judgments from a file of either form, ours or Label Studio's.
 
-    A judgment replaces that of the same annotator of the same unit, act by act, so that nothing
-    that was done is lost; an equal one changes nothing. Who is unknown becomes an annotator.
+    A judgment replaces that of the same annotator on the same unit, act by act, so that undo still
+    works; an equal one changes nothing. An unknown annotator is added to the study.
 
     Returns:
-        How many judgments the file holds, and how many of them changed something.
+        The number of judgments in the file, and how many of them changed something.
 
     Raises:
-        DataError: A row is wrong, or its unit is not in the study; nothing was taken.
+        DataError: A row is wrong, or its unit is not in the study; nothing was imported.
     """
     given = list(_read(study, path))
     if not given:
-        raise DataError(str(path), "holds no judgments")
+        raise DataError(str(path), "contains no judgments")
     by_annotator: dict[str, list[int]] = {}
     for one in given:
         by_annotator.setdefault(one.annotator, []).append(one.position)
@@ -106,74 +136,51 @@ def _read(study: AnnotationStudy, path: Path) -> Iterator[_Given]:
     for line, row in read_rows(path, str(path)):
         if isinstance(row, DataError):
             raise row
-        for unit_id, annotator, told in _judgments(row, path, line):
-            if unit_id not in positions:
-                raise DataError(
-                    str(path), f"the study has no unit {shorten(unit_id)}", line=line, field="unit"
-                )
-            unit = study.unit(positions[unit_id])
-            try:
+        place = None
+        try:
+            for place, annotator, given in _judgments(row):
+                if place not in positions:
+                    raise ItemError(f"the study has no unit {shorten(place)}")
                 check_name(annotator)
-                state = _state(study, unit, told)
-            except (ConfigError, ItemError) as error:
-                raise DataError(str(path), str(error), line=line, field=unit_id) from error
-            yield _Given(line, positions[unit_id], annotator, state)
+                unit = study.unit(positions[place])
+                yield _Given(positions[place], annotator, _checked(study, unit, given))
+        except (ConfigError, ItemError) as error:
+            raise DataError(str(path), str(error), line=line, field=place) from error
 
 
-def _judgments(row: object, path: Path, line: int) -> Iterator[tuple[str, str, Any]]:
-    """Unit, annotator and what is told of each judgment in a row of either form."""
+def _judgments(row: object) -> Iterator[tuple[str, str, State | Sequence[Region]]]:
+    """Unit, annotator and judgment of each judgment in a row of either form."""
     if isinstance(row, Mapping) and isinstance(row.get("judgment"), Mapping):
-        unit, annotator = row.get("unit"), row.get("annotator")
-        if not isinstance(unit, str) or not isinstance(annotator, str):
-            raise DataError(str(path), "needs the texts 'unit' and 'annotator'", line=line)
-        yield unit, annotator, row["judgment"]
-        return
-    data = row.get("data") if isinstance(row, Mapping) else None
-    made = row.get("annotations") if isinstance(row, Mapping) else None
-    if not isinstance(data, Mapping) or not isinstance(made, list):
-        raise DataError(
-            str(path),
-            "is neither a judgment (unit, annotator, judgment) nor a task of Label Studio (data,"
-            " annotations)",
-            line=line,
-        )
-    for annotation in made:
-        if not isinstance(annotation, Mapping) or not isinstance(annotation.get("result"), list):
-            raise DataError(str(path), "an annotation has no result", line=line)
-        if not annotation.get("was_cancelled"):
-            yield str(data.get("unit")), _who(annotation), annotation["result"]
-
-
-def _who(annotation: Mapping[str, Any]) -> str:
-    """Ours names the annotator; Label Studio's the user, by number or with an address."""
-    user = annotation.get("annotator", annotation.get("completed_by"))
-    if isinstance(user, Mapping):
-        user = user.get("email", user.get("id"))
-    return str(user) if isinstance(user, str | int) and str(user).strip() else "Label Studio"
-
-
-def _state(study: AnnotationStudy, unit: AnnotationUnit, told: Any) -> dict[str, Any]:
-    """A judgment, checked as its acts will be."""
-    if isinstance(told, Mapping):
-        state = {str(part): value for part, value in told.items()}
+        one = read_as({"task": None, **row}, JudgmentRow, "judgment")
+        yield one.unit, one.annotator, one.judgment
+    elif isinstance(row, Mapping) and "data" in row and "annotations" in row:
+        task = read_as(row, _StudioTask, "task of Label Studio")
+        for annotation in task.annotations:
+            if not annotation.was_cancelled:
+                yield str(task.data.get("unit")), annotation.who, annotation.result
     else:
-        state = _of_regions(study, unit, told)
+        raise ItemError(
+            "expected a judgment (unit, annotator, judgment) or a task of Label Studio (data,"
+            " annotations)"
+        )
+
+
+def _checked(
+    study: AnnotationStudy, unit: AnnotationUnit, given: State | Sequence[Region]
+) -> State:
+    """A judgment whose parts a study would save."""
+    if isinstance(given, Mapping):
+        state = given
+    else:
+        words = one_value(given, REMARK, "text")
+        remark = {REMARK: " ".join(map(str, words))} if isinstance(words, list) and words else {}
+        state = {**study.task.parts_of(unit, given), **remark, DONE: True}
     for part, value in state.items():
         study.task.check(unit, part, value)
-    lacking = study.task.missing(unit, state) if state.get(DONE) else None
-    if lacking is not None:
-        raise ItemError(f"is said to be done, but: {lacking}")
+    missing = study.task.missing(unit, state) if state.get(DONE) else None
+    if missing is not None:
+        raise ItemError(f"done is true, but: {missing}")
     return state
-
-
-def _of_regions(
-    study: AnnotationStudy, unit: AnnotationUnit, told: Sequence[Any]
-) -> dict[str, Any]:
-    if not all(isinstance(one, Mapping) for one in told):
-        raise ItemError("result: expected a list of objects")
-    words = one_value(told, REMARK, "text")
-    remark = {REMARK: " ".join(map(str, words))} if isinstance(words, list) and words else {}
-    return {**study.task.parts_of(unit, told), **remark, DONE: True}
 
 
 def exported(study: AnnotationStudy, form: str) -> str:
@@ -185,6 +192,8 @@ def exported(study: AnnotationStudy, form: str) -> str:
     if form not in EXPORTS:
         raise ConfigError(f"form {form!r}: expected one of {', '.join(EXPORTS)}")
     if form == "label-studio":
-        return json.dumps(label_studio(study), ensure_ascii=False, indent=1) + "\n"
+        tasks = msgspec.to_builtins(list(label_studio(study)))
+        return json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
     rows = study.task.results(study.judged()) if form == "results" else judgment_rows(study)
-    return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    plain = map(msgspec.to_builtins, rows)
+    return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in plain)

@@ -1,4 +1,4 @@
-"""Studies in which people judge texts and pictures in the browser."""
+"""The kind of work in which people judge texts and pictures in the browser."""
 
 from beholder.run.kind import Command, RunKind
 

@@ -1,51 +1,95 @@
-"""The data of a task, read as the commands that use its results read them."""
+"""The units of a study: from a data file, with what a run proposes for them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from beholder.data import read_frames, read_items, read_reviews, read_storylines
-from beholder.data.read import good_rows
-from beholder.errors import DataError
-from beholder.kinds.annotation.tasks import Task
+from beholder.errors import ConfigError, DataError, ItemError
+from beholder.kinds.annotation.records import AnnotationUnit
+from beholder.kinds.annotation.tasks import TASKS, Task
 from beholder.options import DataOptions
+from beholder.records import ItemScore
+from beholder.run import manifest
+from beholder.run.store import Store
 
 
-def rows_of(
-    task: Task, data: str, options: DataOptions, *, pictures: str | None = None
-) -> tuple[Sequence[Any], list[DataError]]:
-    """The rows of a data file, and those that were left out.
+def units_of(
+    task: Task,
+    data: str,
+    options: DataOptions,
+    *,
+    pictures: str | None = None,
+    run: Path | None = None,
+) -> tuple[list[AnnotationUnit], list[DataError]]:
+    """The units of a data file, and the rows that were skipped.
 
     Args:
-        task: Says what the rows are.
+        task: The task.
         data: A data file.
         options: Which rows are taken.
-        pictures: File or folder of the pictures that sequences name by id.
+        pictures: File or folder of the pictures that rows name by id.
+        run: A run of scores whose findings are proposed to annotators.
 
     Raises:
-        DataError: The file cannot be read, or rows are wrong and may not be skipped.
+        ConfigError: The rows lack what is judged, the task takes no proposals, or the run has none.
+        DataError: The file cannot be read, or a row is wrong and may not be skipped.
+        RunError: The folder is not a run of scores.
     """
     bad: list[DataError] = []
-    root = options.media_root
-    found: Any
-    if task.data == "storylines":
-        collection = []
-        if pictures is not None:
-            frames = read_frames(pictures, media_root=root)
-            whole = DataOptions(skip_bad_rows=options.skip_bad_rows)
-            collection = list(good_rows(frames, whole, bad, name=pictures))
-        found = read_storylines(data, collection, media_root=root)
-    elif task.data == "reviews":
-        found = read_reviews(data, media_root=root)
-    else:
-        found = read_items(data, options)
-    return list(good_rows(found, options, bad, name=data)), bad
+    rows: Sequence[object] = list(task.read(data, options, bad, pictures))
+    if run is None:
+        return task.units(rows), bad
+    if not task.proposals_from:
+        able = [name for name in TASKS.names() if TASKS.get(name).proposals_from]
+        raise ConfigError(f"{task.full_name} takes no --prefill; {' and '.join(able)} do")
+    return _prefilled(task, task.units(task.completed(rows, run)), run), bad
+
+
+def outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
+    """The outcomes by item id of each metric of a run that found units.
+
+    Raises:
+        RunError: The folder is not a run of scores.
+    """
+    manifest.check_kind(run, manifest.SCORES)
+    with Store.read(run) as store:
+        ids = {position: item.id for position, item in store.items()}
+        found: list[Mapping[str, ItemScore]] = []
+        for asker in store.askers():
+            scores = {name: store.score(asker.name, position) for position, name in ids.items()}
+            own = {name: s for name, s in scores.items() if isinstance(s, ItemScore) and s.units}
+            if own:
+                found.append(own)
+    return found
+
+
+def _prefilled(task: Task, units: Sequence[AnnotationUnit], run: Path) -> list[AnnotationUnit]:
+    """Units with the proposals of the first metric of a run that has any."""
+    for scores in outcomes(run):
+        made = [_with(task, unit, scores.get(str(unit.row.get("id")))) for unit in units]
+        if any(unit.prefill for unit in made):
+            return made
+    raise ConfigError(
+        f"{run} has no proposals for these data; name a run that scored rows of the same ids with a"
+        f" metric that {task.proposals_from}"
+    )
+
+
+def _with(task: Task, unit: AnnotationUnit, found: ItemScore | None) -> AnnotationUnit:
+    proposed = {}
+    for part, value in ({} if found is None else task.proposals(unit, found)).items():
+        try:
+            task.check(unit, part, value)
+        except ItemError:  # a span without a word, which nobody could have marked
+            continue
+        proposed[part] = value
+    return replace(unit, prefill=proposed)
 
 
 def media_folder(data: str, options: DataOptions, pictures: str | None = None) -> Path | None:
-    """What image paths are relative to: ``media_root``, else where the pictures or data lie."""
+    """The folder of relative image paths: ``media_root``, else that of the pictures or the data."""
     if options.media_root is not None:
         return options.media_root
     path = Path(pictures or data)

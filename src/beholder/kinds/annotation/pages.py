@@ -1,4 +1,4 @@
-"""The pages of a study: what annotators judge, and what its maker sees of them."""
+"""The pages of a study: units for annotators, progress and exports for its owner."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
+from jinja2 import ChoiceLoader, FileSystemLoader
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,39 +19,33 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from beholder.errors import ItemError
-from beholder.judges.operations.rating import BREAK_KINDS
+from beholder.kinds.annotation.agreement import agreement_of
 from beholder.kinds.annotation.assignment import order_of
 from beholder.kinds.annotation.exchange import EXPORTS, exported
-from beholder.kinds.annotation.records import DONE, Act, AnnotationUnit
-from beholder.kinds.annotation.standing import agreement_of
+from beholder.kinds.annotation.records import DONE, Act, AnnotationUnit, read_as
 from beholder.kinds.annotation.study import AnnotationStudy
-from beholder.kinds.annotation.tasks.marks import MARK_KINDS, SEVERITIES
-from beholder.kinds.annotation.tasks.pairs import LEVELS, QUESTIONS
-from beholder.kinds.annotation.tasks.ratings import HIGHEST, LOWEST
 from beholder.text.tokenize import words
-from beholder.web.pages import page
+from beholder.web.pages import TEMPLATE, page
 from beholder.web.pictures import SmallPictures
 from beholder.web.settings import OWNER, Settings
 
 PAGE_KEY = "x-page-key"
-"""Header in which an act says which page sent it."""
+"""Header in which an act names the page that sent it."""
 
-_RATINGS = tuple(range(LOWEST, HIGHEST + 1))
+_MAX_PART = 64
 
 
 def study_settings(
     study: AnnotationStudy, host: str, port: int, names: Sequence[str] = ()
 ) -> Settings:
-    """Who may come: the maker and the annotators, each by a link of their own."""
+    """Access for the owner and the annotators, each by a personal link."""
     known: dict[str, str] = {}
 
     def who(token: str) -> str | None:
-        if token not in known:
-            name = study.annotator_of(token)
-            if name is None:
-                return None
+        name = known.get(token) or study.annotator_of(token)
+        if name is not None:
             known[token] = name
-        return known[token]
+        return name
 
     return Settings(
         host=host,
@@ -63,17 +58,20 @@ def study_settings(
 
 
 def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
-    """The pages of a study."""
+    """The pages of a study; scripts of its task are at ``/task``."""
     own = _Pages(study)
-    return [
+    routes: list[Route | Mount] = [
         Route("/", own.start),
-        Route("/instructions", own.instructions),
         Route("/units/{place:int}", own.unit),
         Route("/units/{place:int}/acts", own.act, methods=["POST"]),
         Route("/units/{place:int}/pictures/{number:int}", own.picture),
         Route("/export/{form}", own.export),
         Mount("/annotate", StaticFiles(directory=Path(__file__).parent / "static")),
     ]
+    if study.task.scripts:
+        folder = Path(str(files(study.task.package))) / "static"
+        routes.append(Mount("/task", StaticFiles(directory=folder)))
+    return routes
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class _Shown:
 
     @property
     def pieces(self) -> list[tuple[str, int | None, int | None]]:
-        """Words with their ranges, and what stands between them."""
+        """Words with their ranges, and the text between them."""
         found: list[tuple[str, int | None, int | None]] = []
         at = 0
         for start, end in words(self.text):
@@ -99,64 +97,51 @@ class _Shown:
 
 
 class _Pages:
-    """What a request gets. Endpoints that are no coroutines run beside the loop of the server."""
+    """Answers to requests. Endpoints that are not coroutines run in threads of the server."""
 
     def __init__(self, study: AnnotationStudy) -> None:
         self.study = study
         self._pictures = None if study.media is None else SmallPictures(study.media)
         self._shares: dict[str, list[int]] = {}
+        folder = Path(str(files(study.task.package))) / "templates"
+        assert TEMPLATE.loader is not None
+        loaders = [FileSystemLoader(folder), TEMPLATE.loader]
+        self._templates = TEMPLATE.overlay(loader=ChoiceLoader(loaders))
 
     def start(self, request: Request) -> Response:
-        """How far an annotator is, with the way on; for the maker, how far all are."""
-        if request.state.who == OWNER:
-            return self._overview(request)
+        """An annotator's progress, with a link to the next unit; for the owner, an overview."""
         who = request.state.who
+        if who == OWNER:
+            return self._overview(request)
         assigned, done = self.study.assigned(who), self.study.done(who)
         next_place = next((n for n, at in enumerate(assigned, start=1) if at not in done), None)
         facts = {"n": len(assigned), "n_done": len(done), "next_place": next_place, "who": who}
-        return page(request, "annotate/start.html.j2", self._about() | facts)
-
-    def instructions(self, request: Request) -> Response:
-        """What the task asks for."""
-        return page(request, "annotate/instructions.html.j2", self._about())
+        return self._page(request, "start", facts)
 
     def unit(self, request: Request) -> Response:
-        """What is judged at once."""
+        """A unit to judge."""
         who, place, unit, position = self._asked(request)
-        state = self.study.state(who, position)
-        order = list(range(len(unit.texts)))
-        if self.study.task.name == "pairs":
-            order[:2] = order_of(2, self.study.seed, who, unit.id)
-        elif self.study.task.shuffles:
-            order = order_of(len(unit.texts), self.study.seed, who, unit.id)
-        return page(
-            request,
-            "annotate/unit.html.j2",
-            self._about()
-            | {
-                "place": place,
-                "n": len(self._shares[who]),
-                "state": state,
-                "prefill": unit.prefill,
-                "key": self._key(who, position),
-                "who": who,
-                "done": bool(state.get(DONE)),
-                "texts": [_Shown(at, unit.texts[at]) for at in order],
-                "pictures": unit.pictures,
-                "ratings": _RATINGS,
-                "break_kinds": BREAK_KINDS,
-                "mark_kinds": MARK_KINDS,
-                "severities": SEVERITIES,
-                "questions": QUESTIONS,
-                "levels": _levels(order),
-            },
-        )
+        task, state = self.study.task, self.study.state(who, position)
+        n = task.n_shuffled(unit)
+        order = [*order_of(n, self.study.seed, who, unit.id), *range(n, len(unit.texts))]
+        context = {
+            "place": place,
+            "n": len(self._shares[who]),
+            "state": state,
+            "prefill": unit.prefill,
+            "key": self._key(who, position),
+            "who": who,
+            "done": bool(state.get(DONE)),
+            "texts": [_Shown(at, unit.texts[at]) for at in order],
+            "pictures": unit.pictures,
+        }
+        return self._page(request, "unit", {**task.context(unit, order), **context})
 
     async def act(self, request: Request) -> Response:
-        """Keep an act, and tell how the judgment stands."""
-        return await run_in_threadpool(self._keep, request, _act(await request.body()))
+        """Save an act and return the judgment."""
+        return await run_in_threadpool(self._save, request, _act(await request.body()))
 
-    def _keep(self, request: Request, act: Act) -> Response:
+    def _save(self, request: Request, act: Act) -> Response:
         who, place = request.state.who, request.path_params["place"]
         share = [] if who == OWNER else self._share(who, place)
         position = share[place - 1] if 1 <= place <= len(share) else None
@@ -164,18 +149,18 @@ class _Pages:
         if position is None or not hmac.compare_digest(
             sent_by, self._key(who, position).encode()
         ):  # somebody else has signed in since the page was opened
-            error = "the page from which this was sent belongs to somebody else, or to another unit"
+            error = "the page that sent this belongs to another annotator or another unit"
             return JSONResponse({"error": error, "who": who}, 412)
         try:
             saved = self.study.save(who, position, act)
         except ItemError as error:
             state = self.study.state(who, position)
             return JSONResponse({"error": str(error), "state": state}, 422)
-        told = {"last": saved.last, "state": dict(saved.state)}
-        return JSONResponse(told, 200 if saved.accepted else 409)
+        answer = {"last": saved.last, "state": saved.state}
+        return JSONResponse(answer, 200 if saved.accepted else 409)
 
     def picture(self, request: Request) -> Response:
-        """A picture of a unit, made smaller."""
+        """A small copy of a unit's picture."""
         _, _, unit, _ = self._asked(request)
         number = request.path_params["number"]
         image = unit.pictures[number].image if number < len(unit.pictures) else None
@@ -188,7 +173,8 @@ class _Pages:
 
     def export(self, request: Request) -> Response:
         """The judgments as a file."""
-        _owner(request)
+        if request.state.who != OWNER:
+            raise HTTPException(403, "only the owner of the study may open this page")
         form = request.path_params["form"]
         if form not in EXPORTS:
             raise HTTPException(404, f"expected one of {', '.join(EXPORTS)}")
@@ -204,78 +190,60 @@ class _Pages:
         study = self.study
         judged = study.judged()
         tokens = study.annotators()
-        links = {name: f"{request.base_url}?token={token}" for name, token in tokens.items()}
-        return page(
-            request,
-            "annotate/overview.html.j2",
-            self._about()
-            | {
-                "progress": study.progress(),
-                "links": links,
-                "agreement": agreement_of(study.task, judged, tuple(tokens)),
-                "n_units": study.n_units(),
-                "n_judged": len(judged),
-                "n_seen_twice": study.n_seen_twice,
-                "exports": EXPORTS,
-            },
-        )
+        context = {
+            "progress": study.progress(),
+            "links": {name: f"{request.base_url}?token={token}" for name, token in tokens.items()},
+            "agreement": agreement_of(study.task, judged, tuple(tokens)),
+            "n_units": study.n_units(),
+            "n_judged": len(judged),
+            "n_seen_twice": study.n_seen_twice,
+            "exports": EXPORTS,
+        }
+        return self._page(request, "overview", context)
 
-    def _about(self) -> dict[str, Any]:
-        task = self.study.task
-        return {"task": task.name, "title": task.title}
+    def _page(self, request: Request, name: str, context: Mapping[str, object]) -> Response:
+        about = {"task": self.study.task}
+        template = f"annotate/{name}.html.j2"
+        return page(request, template, {**context, **about}, templates=self._templates)
 
     def _asked(self, request: Request) -> tuple[str, int, AnnotationUnit, int]:
         """Annotator, place, unit and its position.
 
         Raises:
-            HTTPException: Nobody's unit is asked for.
+            HTTPException: The unit is not in the share of who asks.
         """
         who, place = request.state.who, request.path_params["place"]
         if who == OWNER:
             raise HTTPException(403, "only annotators judge; open a personal link to try it")
         assigned = self._share(who, place)
         if not 1 <= place <= len(assigned):
-            raise HTTPException(404, f"your share has {len(assigned)} parts")
+            raise HTTPException(404, f"your share has {len(assigned)} units")
         return who, place, self.study.unit(assigned[place - 1]), assigned[place - 1]
 
     def _share(self, who: str, place: int) -> list[int]:
         assigned = self._shares.get(who, [])
-        if place > len(assigned):  # nobody asked yet, or an import added to the share
+        if place > len(assigned):  # not read yet, or an import added to the share
             assigned = self._shares[who] = self.study.assigned(who)
         return assigned
 
     def _key(self, who: str, position: int) -> str:
-        """What a page shows that it is of this unit and for this annotator."""
-        told = f"{self.study.id} {who} {position}".encode()
-        return hmac.new(self.study.secret.encode(), told, hashlib.sha256).hexdigest()[:24]
-
-
-def _levels(order: Sequence[int]) -> list[tuple[int, str]]:
-    """The five points of a pair as they are shown: the value of each, of the first text as #1."""
-    last = len(LEVELS) - 1
-    flipped = list(order[:2]) == [1, 0]
-    return [(last - n if flipped else n, words) for n, words in enumerate(LEVELS)]
-
-
-def _owner(request: Request) -> None:
-    if request.state.who != OWNER:
-        raise HTTPException(403, "only who made the study sees this")
+        """The proof of a page that it is for this unit and this annotator."""
+        page_of = f"{self.study.id} {who} {position}".encode()
+        return hmac.new(self.study.secret.encode(), page_of, hashlib.sha256).hexdigest()[:24]
 
 
 def _act(body: bytes) -> Act:
-    """An act as a page sends it.
+    """The act that a page sent.
 
     Raises:
-        HTTPException: It is none.
+        HTTPException: The body is not an act.
     """
     try:
-        told = json.loads(body)
+        act = read_as(json.loads(body), Act, "act")
     except (ValueError, RecursionError) as error:
         raise HTTPException(400, "an act is JSON") from error
-    if not isinstance(told, Mapping):
-        raise HTTPException(400, "an act is an object")
-    client, number, part = told.get("client"), told.get("number"), told.get("part")
-    named = part is None or (isinstance(part, str) and len(part) <= 64)
-    if not isinstance(client, str) or not isinstance(number, int) or not named:
-        raise HTTPException(400, "an act has a client, a number, a part and a value")
-    return Act(client, number, part, told.get("value"))
+    except ItemError as error:
+        raise HTTPException(400, str(error)) from error
+    if len(act.part or "") > _MAX_PART:
+        raise HTTPException(400, f"the name of a part has at most {_MAX_PART} characters")
+    return act

@@ -1,19 +1,28 @@
-"""What annotators are shown, what they did, and what came of it."""
+"""Records of annotation: what annotators see, what they do, and their judgments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+from beholder.errors import ItemError
+
+T = TypeVar("T")
 
 State: TypeAlias = Mapping[str, Any]
-"""A judgment by its parts, such as ``{"rating": 7}``; JSON values."""
+"""A judgment by its parts, such as ``{"rating": 7}``; JSON values that the task has checked."""
+
+Row: TypeAlias = Mapping[str, Any]
+"""A row of a data file or of results, as JSON values."""
 
 DONE = "done"
-"""The part by which an annotator says that a judgment is finished."""
+"""The part by which an annotator finishes a judgment."""
 
 REMARK = "remark"
-"""The part that holds an annotator's own words; every task takes it."""
+"""The part that holds an annotator's free text; every task has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +30,8 @@ class ShownPicture:
     """A picture of a unit.
 
     Attributes:
-        image: Its file as the data name it; None where only its words are known.
-        caption: Words beside it: its caption, date or place; may be empty.
+        image: Its file as the data name it; None if only its caption is known.
+        caption: Its caption, date or place; may be empty.
     """
 
     image: str | None
@@ -31,51 +40,33 @@ class ShownPicture:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationUnit:
-    """What is judged at once, on one page.
+    """What an annotator judges on one page.
 
     Attributes:
         id: Unique in a study; annotators never see it.
         source: What it is about (its picture): judgments of one source are not independent.
-        texts: The texts that are judged, and the one they are held against, by the task's order.
+        texts: The judged texts and any reference, in the order that the task defines.
         pictures: The pictures in order.
-        row: The rows of the data that it was made of, for results.
-        prefill: Parts that a judge proposes; empty where none was asked.
+        row: The rows of the data that it was made from, for results.
+        prefill: Parts that a judge proposes; may be empty.
     """
 
     id: str
     source: tuple[str, ...]
     texts: tuple[str, ...] = ()
     pictures: tuple[ShownPicture, ...] = ()
-    row: Mapping[str, Any] = field(default_factory=dict)
+    row: Row = field(default_factory=dict)
     prefill: State = field(default_factory=dict)
 
-    def to_row(self) -> dict[str, Any]:
-        """As JSON values."""
-        return asdict(self)
 
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> AnnotationUnit:
-        """The unit that ``to_row`` wrote."""
-        return cls(
-            row["id"],
-            tuple(row["source"]),
-            tuple(row["texts"]),
-            tuple(ShownPicture(**picture) for picture in row["pictures"]),
-            row["row"],
-            row["prefill"],
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """One thing that an annotator did: a part got a value or lost it, or the last act was undone.
+class Act(msgspec.Struct, frozen=True):
+    """One act of an annotator: a part gets a value or loses it, or the last act is undone.
 
     Attributes:
-        client: Which page of a browser sent it.
-        number: From 1, one more than the act before of that page, so that a save that is repeated
-            is no second act.
-        part: The part; None where the act undoes.
-        value: Its new value; None takes the part away.
+        client: The page of a browser that sent it.
+        number: From 1, increasing by 1 within a page, so that a repeated save counts once.
+        part: The part; None for an undo.
+        value: Its new value; None removes the part.
     """
 
     client: str
@@ -83,17 +74,12 @@ class Act:
     part: str | None = None
     value: Any = None
 
-    @property
-    def undoes(self) -> bool:
-        """Whether it takes the last act back that still stands."""
-        return self.part is None
 
-
-def state_of(prefill: State, acts: Iterable[Act]) -> dict[str, Any]:
-    """What a judgment looks like after its acts, in the order in which they came."""
+def state_of(prefill: State, acts: Iterable[Act]) -> State:
+    """A judgment after its acts, which are in the order in which they were saved."""
     standing: list[Act] = []
     for act in acts:
-        if not act.undoes:
+        if act.part is not None:
             standing.append(act)
         elif standing:
             standing.pop()
@@ -109,7 +95,7 @@ def state_of(prefill: State, acts: Iterable[Act]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """A unit with the finished judgments of it.
+    """A unit with its finished judgments.
 
     Attributes:
         unit: The unit.
@@ -118,3 +104,24 @@ class Judgments:
 
     unit: AnnotationUnit
     by: Mapping[str, State]
+
+
+Judged: TypeAlias = Sequence[Judgments]
+"""Units with finished judgments, in the order of the data."""
+
+
+def read_as(value: object, kind: type[T], what: str) -> T:
+    """JSON values as a record.
+
+    Args:
+        value: What was read; nothing about it is trusted.
+        kind: The record's class, or any other type that ``msgspec`` knows.
+        what: Its name in the message.
+
+    Raises:
+        ItemError: The value is of another form; the message has the path of the wrong part.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ItemError(f"{what}: {str(error)[:200]}") from None

@@ -1,6 +1,6 @@
-// What every task's page does: acts are sent one by one until the server says that each is saved.
-// Acts that are not saved yet lie in the browser's storage under the number they were given, so
-// that a reload or a server that was away loses none, and one that is sent twice counts once.
+// Shared by the pages of all tasks. Acts are sent one by one until the server confirms each.
+// Unsaved acts stay in the browser's storage under their numbers, so that a reload or an
+// unreachable server loses none, and an act that is sent twice counts once.
 
 const root = document.querySelector("[data-annotate]");
 const { url, csrf, key, task, who: owner } = root.dataset;
@@ -16,7 +16,7 @@ const client = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).
 let made = 0;
 let sending = false;
 let leaving = false;
-let blocked = ""; // why nothing is saved: somebody else is signed in now, or nobody
+let blocked = ""; // why nothing is saved: another annotator is signed in, or nobody
 let saved = JSON.parse(root.dataset.state);
 const listeners = [];
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -57,7 +57,7 @@ function block(words, way) {
 
 export const prefill = JSON.parse(root.dataset.prefill);
 
-// The judgment with what is on its way; what is taken back is seen when the server has said so.
+// The judgment with unsaved acts; an undo shows when the server has confirmed it.
 export function judgment() {
   const state = { ...saved };
   for (const { act } of outbox) {
@@ -102,8 +102,8 @@ async function post(entry) {
   return { status: answer.status, told: json ? await answer.json() : {} };
 }
 
-// A page that is being left may still save an act that the next page was drawn without. It leaves
-// the act in the storage, so that the next page sends it once more and hears how things stand.
+// A page that is closing may still save an act that the next page does not show. It leaves the
+// act in the storage, so that the next page sends it again and gets the current state.
 const lingering = [];
 let departing = false;
 
@@ -118,7 +118,7 @@ function drop(name) {
   outbox.splice(outbox.findIndex((one) => one.name === name), 1);
 }
 
-// After a gap (acts of this page that the server does not have) the rest is numbered anew.
+// After a gap (acts of this page that the server does not have) the rest get new numbers.
 function renumber(who, last) {
   let number = last;
   for (const one of outbox) {
@@ -143,20 +143,20 @@ function settle(name, entry, { status, told }) {
     renumber(entry.client, told.last);
     return true;
   }
-  if (status === 422 || status === 400 || status === 413) { // it can never be saved
+  if (status === 422 || status === 400 || status === 413) { // invalid: sending it again cannot help
     drop(name);
     renumber(entry.client, entry.number - 1);
     saved = told.state || saved;
     leaving = false;
-    complain(told.error || "What you did cannot be saved.");
+    complain(told.error || "This answer cannot be saved.");
     return true;
   }
   if (status === 412) {
     const other = told.who === "owner" ? "the owner of the study" : told.who;
-    block(`This page belongs to ${owner}; you are signed in as ${other}. Nothing was saved under that name. To go on as ${owner}, open that personal link again: what you did here stays in this browser and is sent then.`, `Go on as ${other}`);
+    block(`This page belongs to ${owner}; you are signed in as ${other}. Nothing was saved under that name. To continue as ${owner}, open that personal link again: unsaved answers stay in this browser and are sent then.`, `Continue as ${other}`);
   }
   if (status === 401 || status === 403) {
-    block("The server does not know this page any more: open your personal link again. What you did stays in this browser and is sent then.");
+    block("Your session has ended: open your personal link again. Unsaved answers stay in this browser and are sent then.");
   }
   return false;
 }
@@ -172,7 +172,7 @@ async function send() {
     try {
       answer = await post(entry);
     } catch {
-      // The server is away or its answer broke off: the act is sent again.
+      // No answer, or an incomplete one: the act is sent again.
     }
     if (settle(name, entry, answer)) {
       tries = 0;
@@ -198,19 +198,21 @@ function pressDone() {
   finish();
 }
 
-// Radio buttons and boxes. A part with several fields is written as a whole.
+// Radio buttons and boxes. A part with several fields is sent as one object: a field of radio
+// buttons has one value or null, a field of boxes a list.
 function valueOf(part) {
   const inputs = [...root.querySelectorAll(`[data-part="${part}"]`)];
   if (!inputs[0].dataset.field) {
     const chosen = inputs.find((input) => input.checked);
     return chosen ? JSON.parse(chosen.dataset.value) : null;
   }
-  const rating = inputs.find((input) => input.type === "radio" && input.checked);
-  const breaks = inputs.filter((input) => input.type === "checkbox" && input.checked);
-  return {
-    rating: rating ? JSON.parse(rating.dataset.value) : null,
-    breaks: breaks.map((input) => JSON.parse(input.dataset.value)),
-  };
+  const value = {};
+  inputs.forEach(({ type, checked, dataset: { field, value: text } }) => {
+    if (!(field in value)) value[field] = type === "radio" ? null : [];
+    if (checked && type === "radio") value[field] = JSON.parse(text);
+    else if (checked) value[field].push(JSON.parse(text));
+  });
+  return value;
 }
 
 function show(state) {
@@ -219,8 +221,8 @@ function show(state) {
     const value = JSON.parse(input.dataset.value);
     const own = part in state ? state[part] : null;
     if (!field) input.checked = same(own, value);
-    else if (input.type === "radio") input.checked = own !== null && own.rating === value;
-    else input.checked = own !== null && own.breaks.includes(value);
+    else if (input.type === "radio") input.checked = own !== null && same(own[field], value);
+    else input.checked = own !== null && own[field].includes(value);
   });
   if (document.activeElement !== remark) remark.value = state.remark || "";
 }
@@ -230,7 +232,7 @@ const open = () => questions.find((one) => !one.querySelector("input[type=radio]
 
 root.addEventListener("change", (event) => {
   const { part } = event.target.dataset;
-  // The same answer again is no act: Undo would seem to do nothing.
+  // The same answer again is not an act, or Undo would seem to do nothing.
   if (part && !same(valueOf(part), judgment()[part] ?? null)) act(part, valueOf(part));
 });
 
@@ -260,7 +262,7 @@ function answer(letter) {
   const input = question && question.querySelector(`[data-shortcut="${letter}"]`);
   if (!input) return false;
   press(input);
-  // A rating moves on to the next question; a box stays, since there may be more to tick.
+  // A radio button moves to the next question; a box stays, since there may be more to tick.
   const next = questions[questions.indexOf(question) + 1];
   const target = input.type === "radio" && next ? next.querySelector("input") : input;
   target.focus();
@@ -279,7 +281,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Enter") {
     if (within) return;
     event.preventDefault();
-    if (!event.repeat) pressDone(); // a key that is held would finish the next units unseen
+    if (!event.repeat) pressDone(); // holding the key would finish the next units unseen
     return;
   }
   if (event.repeat) return;
@@ -299,7 +301,7 @@ shortcuts.addEventListener("change", () => {
 window.addEventListener("beforeunload", (event) => {
   if (outbox.length && !leaving && !blocked) event.preventDefault();
   departing = true;
-  setTimeout(forget, 2 * PATIENCE_MS); // where the page stayed after all
+  setTimeout(forget, 2 * PATIENCE_MS); // if the page stays open after all
 });
 
 onChange(show);

@@ -1,6 +1,6 @@
 // Marks in texts: select words with the mouse or the keyboard, then mark them.
 
-import { act, judgment, onChange, prefill } from "./annotate.js";
+import { act, judgment, onChange, prefill } from "/annotate/annotate.js";
 
 const KINDS = [...document.querySelectorAll("[name=kind]")].map((input) => input.value);
 const SEVERITIES = [...document.querySelectorAll("[name=severity]")].map((input) => input.value);

@@ -1,6 +1,6 @@
-// A ranking: texts are moved by dragging, by buttons or by keys; every move is an act.
+// A ranking: texts move by dragging, buttons or keys; every move is an act.
 
-import { act, judgment, onChange } from "./annotate.js";
+import { act, judgment, onChange } from "/annotate/annotate.js";
 
 const list = document.getElementById("ranking");
 const statusLine = document.getElementById("status");
@@ -70,7 +70,7 @@ list.addEventListener("drop", (event) => {
   dragged = null;
 });
 
-// The first order is by chance: who finds it right says so before finishing.
+// The first order is random: an annotator who agrees with it confirms it before finishing.
 const right = document.getElementById("order-right");
 right.addEventListener("click", () => {
   if (!("order" in judgment())) act("order", order());

@@ -1,25 +1,37 @@
-"""The tasks of annotation by name."""
+"""The tasks of annotation by name; packages add theirs in the group ``beholder.annotation_tasks``.
+
+An entry point names a subclass of ``Task``. Listing names imports no task.
+"""
 
 from beholder.kinds.annotation.tasks.base import Task
-from beholder.kinds.annotation.tasks.facts import FactTask
-from beholder.kinds.annotation.tasks.marks import MarkTask
-from beholder.kinds.annotation.tasks.pairs import PairTask
-from beholder.kinds.annotation.tasks.ranking import RankTask
-from beholder.kinds.annotation.tasks.ratings import SequenceRatingTask, TextRatingTask
-from beholder.kinds.annotation.tasks.steps import StepTask
+from beholder.registry import Registry
 
-TASKS: dict[str, Task] = {
-    task.name: task
-    for task in (
-        MarkTask(),
-        PairTask(),
-        TextRatingTask(),
-        SequenceRatingTask(),
-        StepTask(),
-        RankTask(),
-        FactTask(),
-    )
-}
-"""Every task, in the order in which help and docs show them."""
+_HERE = "beholder.kinds.annotation.tasks"
 
-__all__ = ["TASKS", "Task"]
+TASKS: Registry[Task] = Registry(
+    "annotation task",
+    Task,  # type: ignore[type-abstract]
+    {
+        "marks": f"{_HERE}.marks:MarkTask",
+        "pairs": f"{_HERE}.pairs:PairTask",
+        "ratings": f"{_HERE}.ratings:TextRatingTask",
+        "sequences": f"{_HERE}.sequences:SequenceRatingTask",
+        "steps": f"{_HERE}.sequences:StepTask",
+        "ranking": f"{_HERE}.ranking:RankTask",
+        "facts": f"{_HERE}.facts:FactTask",
+    },
+    "beholder.annotation_tasks",
+)
+
+
+def task_named(name: str) -> Task:
+    """The task of a name; tasks of other packages are called ``package/name``.
+
+    Raises:
+        UnknownNameError: No task has that name; the message lists all.
+        ConfigError: The entry point of that name is not a task.
+    """
+    return TASKS.get(name)()
+
+
+__all__ = ["TASKS", "Task", "task_named"]

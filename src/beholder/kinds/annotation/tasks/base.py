@@ -1,23 +1,35 @@
-"""What a task of annotation says of itself, and the checks that several share."""
+"""What a task of annotation defines, as a subclass of ``Task``.
+
+Importing this module loads neither numpy nor the readers of data, so that help is fast.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from beholder.data.row import RowError, plain_text, shorten
-from beholder.errors import ItemError
+from beholder.errors import DataError, ItemError
+from beholder.kinds.annotation.label_studio import Field, Region, parts_from, regions_of
 from beholder.kinds.annotation.records import (
     DONE,
     REMARK,
     AnnotationUnit,
-    Judgments,
+    Judged,
+    Row,
     ShownPicture,
     State,
+    read_as,
 )
 from beholder.records import Item, ItemScore, Unit
-from beholder.run.reliability import Reliability
+from beholder.registry import origin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from beholder.options import DataOptions
+    from beholder.run.reliability import Reliability
 
 MAX_REMARK = 2_000
 """Characters of a remark."""
@@ -25,191 +37,215 @@ MAX_REMARK = 2_000
 MAX_PARTS = 1_000
 """Parts of one judgment: marks, steps, facts."""
 
-DataKind: TypeAlias = Literal["items", "storylines", "reviews"]
 
-Region: TypeAlias = Mapping[str, Any]
-"""One entry of ``result`` in Label Studio's JSON."""
+@dataclass(frozen=True, slots=True)
+class JudgmentPart:
+    """A part of a judgment.
+
+    Attributes:
+        name: Its name, of at most 64 characters.
+        type: The type of its value, as ``msgspec`` reads it: ``Literal["calm", "glad"]``,
+            ``Annotated[int, msgspec.Meta(ge=1, le=10)]`` or a frozen record.
+        words: What the page calls it while the annotator has not answered.
+        studio: Where its value is in Label Studio's JSON.
+    """
+
+    name: str
+    type: Any
+    words: str
+    studio: tuple[Field, ...] = ()
 
 
 class Task(ABC):
-    """A task: what is shown, what a judgment is, its checks, its agreement, its results.
+    """A task: what annotators see, the parts of a judgment, agreement, and results.
 
-    Class attributes every task states:
-        name: Name on the command line.
+    A task with a fixed list of parts defines ``units``, ``parts``, ``agreement`` and ``results``.
+    Its page is ``templates/annotate/task_NAME.html.j2`` of its package, its instructions are
+    ``templates/annotate/how_NAME.html.j2``. Inputs of a page with ``data-part``, ``data-value`` and
+    ``data-shortcut`` need no script.
+
+    Class attributes:
+        name: Its name, in templates and on the command line.
         title: Its heading on pages.
-        data: What its data file holds.
-        next_step: The command that takes the results, with ``{file}`` for their file.
-        together: Whether all units of a picture go to the same annotators. Pairs do not: nobody
-            should see one text twice.
-        takes_proposals: Whether a run can fill judgments in.
-        shuffles: Whether texts are shown to each annotator in an order of their own.
+        summary: Its data and judgment in a few words, for ``beholder annotate tasks``.
+        next_step: The command that reads the results, with ``{file}`` for their file.
+        package: The package that has its folders ``templates`` and ``static``.
+        scripts: Scripts of the folder ``static`` that its page loads.
+        unanswered: What the page says before the list of open parts.
+        together: Whether all units of a picture go to the same annotators.
+        shows_pictures: Whether the page shows the pictures beside the form.
+        proposals_from: What metric of a run can fill in judgments; empty if none can.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    data: ClassVar[DataKind]
-    next_step: ClassVar[str]
+    summary: ClassVar[str]
+    next_step: ClassVar[str] = ""
+    package: ClassVar[str] = "beholder.kinds.annotation"
+    scripts: ClassVar[tuple[str, ...]] = ()
+    unanswered: ClassVar[str] = "not answered"
     together: ClassVar[bool] = True
-    shuffles: ClassVar[bool] = False
-    takes_proposals: ClassVar[bool] = False
+    shows_pictures: ClassVar[bool] = True
+    proposals_from: ClassVar[str] = ""
+
+    @property
+    def full_name(self) -> str:
+        """The name on the command line: ``package/name`` for a task of another package."""
+        found = origin(type(self))
+        return found.name if found and found.name else self.name
+
+    def read(
+        self, data: str, options: DataOptions, bad: list[DataError], pictures: str | None
+    ) -> Iterator[Any]:
+        """Read the rows that ``units`` takes: items, unless a task overrides this.
+
+        Args:
+            data: The data file.
+            options: Which rows are taken.
+            bad: Collects rows that are wrong and may be skipped.
+            pictures: File or folder of pictures that rows name by id.
+
+        Raises:
+            DataError: The file cannot be read, or a row is wrong and may not be skipped.
+        """
+        from beholder.data import read_items
+        from beholder.data.read import good_rows
+
+        return good_rows(read_items(data, options), options, bad, name=data)
+
+    def completed(self, rows: Sequence[Any], run: Path) -> Sequence[Any]:
+        """Rows with what a run of ``--prefill`` adds to them; unchanged by default."""
+        return rows
 
     @abstractmethod
     def units(self, rows: Sequence[Any]) -> list[AnnotationUnit]:
-        """What is judged of the data.
+        """The units to judge.
 
         Args:
-            rows: Items, storylines or sets of reviews, as ``data`` says.
+            rows: What ``read`` returned.
 
         Raises:
-            ConfigError: The rows lack what is judged; names the first, and what it needs.
+            ConfigError: The rows lack what is judged; names the first and what it needs.
         """
 
     @abstractmethod
-    def check_name(self, unit: AnnotationUnit, part: str) -> None:
-        """Refuse a name that no part of a judgment of this unit has.
+    def parts(self, unit: AnnotationUnit) -> Sequence[JudgmentPart]:
+        """The parts that a whole judgment of a unit has."""
+
+    def part(self, unit: AnnotationUnit, name: str) -> JudgmentPart:
+        """The part of a name.
 
         Raises:
-            ItemError: Says what was expected.
+            ItemError: The unit has no such part; lists those it has.
         """
+        parts = self.parts(unit)
+        found = next((part for part in parts if part.name == name), None)
+        if found is None:
+            names = [part.name for part in parts]
+            known = ", ".join(names if len(names) < 20 else [*names[:3], "...", names[-1]])
+            raise ItemError(f"there is no part {name[:60]!r}; expected {known}")
+        return found
 
-    @abstractmethod
-    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """Refuse what cannot be the value of a part that passed ``check_name``.
+    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+        """Further values for the task's template; ``order`` has the places of texts as shown."""
+        return {}
 
-        Raises:
-            ItemError: Says what was expected.
-        """
-
-    def next_command(self, judged: Sequence[Judgments]) -> str:
-        """The command that takes the results of these judgments, with ``{file}`` for their file."""
-        return self.next_step
-
-    def n_left_out(self, judged: Sequence[Judgments]) -> int:
-        """How many of these judgments stand in no row of the results."""
+    def n_shuffled(self, unit: AnnotationUnit) -> int:
+        """How many texts, from the first on, are shown in an order of the annotator's own."""
         return 0
 
-    @abstractmethod
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """What a judgment still lacks, in words for the annotator; None when it is whole."""
+        """What a judgment lacks, for the annotator; None if it is whole."""
+        left = [one.words for one in self.parts(unit) if not self.is_whole(state.get(one.name))]
+        return f"{self.unanswered}: {', '.join(left)}" if left else None
+
+    def is_whole(self, value: Any) -> bool:
+        """Whether the value of a part answers it."""
+        return value is not None
 
     @abstractmethod
-    def agreement(
-        self, judged: Sequence[Judgments], annotators: Sequence[str]
-    ) -> list[Reliability]:
-        """How far annotators agree, with intervals; only units that two or more have finished."""
+    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+        """Agreement of annotators, with intervals; only units that two or more have finished."""
 
     @abstractmethod
-    def results(self, judged: Sequence[Judgments]) -> Iterator[dict[str, Any]]:
-        """Rows that the commands of beholder read."""
+    def results(self, judged: Judged) -> Iterator[Row]:
+        """Rows for other commands."""
 
-    @abstractmethod
-    def regions(self, unit: AnnotationUnit, state: State) -> list[dict[str, Any]]:
-        """A judgment as Label Studio's ``result``, without remark."""
+    def next_command(self, judged: Judged) -> str:
+        """The command that reads these results, with ``{file}`` for their file; may be empty."""
+        return self.next_step
 
-    @abstractmethod
-    def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> dict[str, Any]:
-        """The judgment that ``regions`` wrote, or that was made in Label Studio.
+    def left_out(self, judged: Judged) -> str:
+        """A sentence about judgments that no row of the results contains; empty if none."""
+        return ""
+
+    def regions(self, unit: AnnotationUnit, state: State) -> list[Region]:
+        """A judgment as Label Studio's ``result``, without the remark."""
+        return regions_of([(one.name, one.studio) for one in self.parts(unit)], state)
+
+    def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> State:
+        """The judgment in regions that ``regions`` or Label Studio wrote.
 
         Raises:
-            ItemError: A region is of another form.
+            ItemError: A region has another form.
         """
+        return parts_from([(one.name, one.studio) for one in self.parts(unit)], regions)
 
-    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> dict[str, Any]:
-        """Parts of a judgment that a judge proposes, from a metric's outcome for the unit's item.
+    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
+        """Parts that a metric's outcome for the unit's item proposes."""
+        return {}
 
-        Only tasks that say ``takes_proposals`` are asked.
-        """
-        raise NotImplementedError
+    def check(self, unit: AnnotationUnit, name: str, value: Any) -> None:
+        """Refuse a part or a value that no judgment of this unit can have.
 
-    def check(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """Refuse an act that cannot be; every task has remarks and an end.
+        Args:
+            unit: The unit.
+            name: Name of the part; every task has ``remark`` and ``done``.
+            value: A JSON value from a browser or a file; None removes the part.
 
         Raises:
-            ItemError: Says what was expected.
+            ItemError: Says what was expected, and where in the value.
         """
-        if part == REMARK:
-            if value is not None and not (isinstance(value, str) and len(value) <= MAX_REMARK):
-                raise ItemError(f"a remark is a text of at most {MAX_REMARK:,} characters")
-            try:
-                plain_text(value or "")
-            except RowError as error:
-                raise ItemError(f"the remark {error.reason}, which cannot be kept") from error
-        elif part == DONE:
+        if name == REMARK:
+            _check_remark(value)
+        elif name == DONE:
             if value is not True and value is not None:
-                raise ItemError(f"done is true or null, got {shorten(value)}")
+                raise ItemError(f"done: expected true or null, got {str(value)[:60]!r}")
         else:
-            self.check_name(unit, part)
+            part = self.part(unit, name)
             if value is not None:
-                self.check_value(unit, part, value)
+                read_as(value, part.type, name)
 
 
-def whole_number(value: Any, low: int, high: int, what: str) -> None:
-    """Refuse what is no whole number in a range.
-
-    Raises:
-        ItemError: Names what it is.
-    """
-    if type(value) is not int or not low <= value <= high:
+def _check_remark(value: Any) -> None:
+    if value is None:
+        return
+    if not isinstance(value, str) or len(value) > MAX_REMARK:
+        raise ItemError(f"a remark is a text of at most {MAX_REMARK:,} characters")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
         raise ItemError(
-            f"{what}: expected a whole number from {low} to {high}, got {shorten(value)}"
-        )
+            f"the remark has half of a surrogate pair at character {error.start}; remove it"
+        ) from None
 
 
-def numbered(part: str, n: int, what: str) -> int:
-    """The place that a part names, from 0.
+def unit_of(item: Item, *texts: str, name: str = "", row: Row | None = None) -> AnnotationUnit:
+    """The unit of an item.
 
-    Raises:
-        ItemError: The unit has no such place.
+    Args:
+        item: The item, whose pictures are shown.
+        texts: The judged texts and any reference.
+        name: Its id if it is not the item's.
+        row: Its row if it is not the item's.
     """
-    if not (part.isascii() and part.isdecimal() and len(part) <= 6 and int(part) < n):
-        raise ItemError(f"there is no {what} {shorten(part)}; they are numbered from 0 to {n - 1}")
-    return int(part)
+    from beholder.data.row import to_row
 
-
-def pictures_of(item: Item) -> tuple[ShownPicture, ...]:
-    """The pictures of an item."""
-    return tuple(ShownPicture(image) for image in item.images)
+    pictures = tuple(ShownPicture(image) for image in item.images)
+    made = to_row(item) if row is None else row
+    return AnnotationUnit(name or item.id, item.source, texts, pictures, made)
 
 
 def statements_of(found: ItemScore) -> list[Unit]:
     """The statements that a metric took from the candidate, in order."""
     return [u for u in found.units if u.kind == "statement" and u.side == "candidate"]
-
-
-def one_value(regions: Sequence[Region], name: str, kind: str) -> Any:
-    """The value of the only region of a name; None where there is none.
-
-    Args:
-        regions: Of one annotation.
-        name: Its ``from_name``.
-        kind: Its ``type``, under which the value lies.
-
-    Raises:
-        ItemError: There are several, or the value is of another form.
-    """
-    found = [region for region in regions if region.get("from_name") == name]
-    if not found:
-        return None
-    value = found[0].get("value")
-    if len(found) > 1 or not isinstance(value, Mapping) or kind not in value:
-        raise ItemError(f"{name}: expected one result with a value {kind!r}")
-    return value[kind]
-
-
-def one_choice(regions: Sequence[Region], name: str, known: Sequence[str]) -> int | None:
-    """The place of the one choice of a region among the known ones; None where there is none.
-
-    Raises:
-        ItemError: Several were chosen, or an unknown one.
-    """
-    chosen = one_value(regions, name, "choices")
-    if chosen is None:
-        return None
-    if not isinstance(chosen, list) or len(chosen) != 1 or chosen[0] not in known:
-        raise ItemError(f"{name}: expected one of {', '.join(known)}, got {shorten(chosen)}")
-    return known.index(chosen[0])
-
-
-def region(name: str, to: str, kind: str, value: Any, **place: Any) -> dict[str, Any]:
-    """A region of Label Studio; ``place`` is what its value holds besides."""
-    return {"from_name": name, "to_name": to, "type": kind, "value": {**place, kind: value}}

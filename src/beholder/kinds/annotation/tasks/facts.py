@@ -3,75 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar, Literal, get_args
 
-from beholder.data.row import shorten, to_row
-from beholder.errors import ConfigError, ItemError
-from beholder.kinds.annotation.agreement import of_kinds
-from beholder.kinds.annotation.records import AnnotationUnit, Judgments, State
+from beholder.errors import ConfigError
+from beholder.kinds.annotation.agreement import cells, of_kinds
+from beholder.kinds.annotation.label_studio import Field
+from beholder.kinds.annotation.load import outcomes
+from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State
 from beholder.kinds.annotation.tasks.base import (
     MAX_PARTS,
-    DataKind,
-    Region,
+    JudgmentPart,
     Task,
-    numbered,
-    one_choice,
-    pictures_of,
-    region,
     statements_of,
+    unit_of,
 )
 from beholder.records import Item, ItemScore
 from beholder.run.reliability import Reliability
 
-VERDICTS = ("true", "false", "unsure")
+Verdict = Literal["true", "false", "unsure"]
+VERDICTS: tuple[str, ...] = get_args(Verdict)
 
 
 class FactTask(Task):
-    """A part is the number of a fact from 0, its value one of ``VERDICTS``."""
+    """A part is the number of a fact from 0, its value a verdict."""
 
     name: ClassVar[str] = "facts"
     title: ClassVar[str] = "Is it true?"
-    data: ClassVar[DataKind] = "items"
-    takes_proposals: ClassVar[bool] = True
+    summary: ClassVar[str] = "rows with 'facts': is each statement true, false or unsure?"
     next_step: ClassVar[str] = "beholder agree {file} --label true -m dcscore.precision"
+    unanswered: ClassVar[str] = "facts without a verdict"
+    proposals_from: ClassVar[str] = "checks statements (dcscore)"
+
+    def completed(self, rows: Sequence[Item], run: Path) -> Sequence[Item]:
+        """Items without ``facts`` get the statements that the run took from them."""
+        for scores in outcomes(run):
+            stated = {name: [u.text for u in statements_of(one)] for name, one in scores.items()}
+            if any(stated.values()):
+                return [
+                    replace(item, meta={**item.meta, "facts": stated[item.id]})
+                    if "facts" not in item.meta and stated.get(item.id)
+                    else item
+                    for item in rows
+                ]
+        return rows
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """One an item: its ``facts``."""
+        """One per item: its ``facts``."""
+        return [unit_of(item, *_facts(item)) for item in rows]
+
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
+        """A verdict per fact; Label Studio counts from 1."""
+        words = {verdict: verdict for verdict in VERDICTS}
         return [
-            AnnotationUnit(item.id, item.source, _facts(item), pictures_of(item), to_row(item))
-            for item in rows
+            JudgmentPart(
+                str(n - 1), Verdict, str(n), (Field(f"fact-{n}", "facts", "choice", words),)
+            )
+            for n in range(1, len(unit.texts) + 1)
         ]
 
-    def check_name(self, unit: AnnotationUnit, part: str) -> None:
-        """A fact that there is."""
-        numbered(part, len(unit.texts), "fact")
-
-    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """A verdict."""
-        if value not in VERDICTS:
-            raise ItemError(f"expected {', '.join(VERDICTS)}, got {shorten(value)}")
-
-    def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """Facts without a verdict."""
-        left = [str(n + 1) for n in range(len(unit.texts)) if str(n) not in state]
-        return f"facts without a verdict: {', '.join(left)}" if left else None
-
-    def agreement(
-        self, judged: Sequence[Judgments], annotators: Sequence[str]
-    ) -> list[Reliability]:
+    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
         """Nominal alpha and kappa over all facts."""
-        verdicts = [
-            [
-                float(VERDICTS.index(one.by[who][str(n)])) if who in one.by else float("nan")
-                for who in annotators
-            ]
-            for one in judged
-            for n in range(len(one.unit.texts))
-        ]
-        sources = [one.unit.source for one in judged for _ in one.unit.texts]
-        return [of_kinds("facts", verdicts, annotators, len(VERDICTS), sources)]
+        return [of_kinds(cells(self, "facts", judged, annotators, VERDICTS.index), len(VERDICTS))]
 
-    def results(self, judged: Sequence[Judgments]) -> Iterator[dict[str, Any]]:
+    def results(self, judged: Judged) -> Iterator[Row]:
         """Rows whose judgment ``true`` lists, per annotator, the share of facts that are true.
 
         Facts of which an annotator is unsure do not count; who is unsure of all has no share.
@@ -81,42 +77,25 @@ class FactTask(Task):
                 name: [state[str(n)] for n in range(len(one.unit.texts))]
                 for name, state in one.by.items()
             }
-            sure = {name: [v for v in said if v != "unsure"] for name, said in verdicts.items()}
-            shares = [said.count("true") / len(said) for said in sure.values() if said]
+            sure = [[v for v in own if v != "unsure"] for own in verdicts.values()]
+            shares = [own.count("true") / len(own) for own in sure if own]
             row = one.unit.row
             yield {
                 **row,
                 "judgments": {**row.get("judgments", {}), "true": shares},
                 "facts": [
-                    {"text": text, "verdicts": {name: said[n] for name, said in verdicts.items()}}
+                    {"text": text, "verdicts": {name: own[n] for name, own in verdicts.items()}}
                     for n, text in enumerate(one.unit.texts)
                 ],
             }
 
-    def regions(self, unit: AnnotationUnit, state: State) -> list[dict[str, Any]]:
-        """A choice a fact, numbered from 1."""
-        return [
-            region(f"fact-{n + 1}", "facts", "choices", [state[str(n)]])
-            for n in range(len(unit.texts))
-            if str(n) in state
-        ]
-
-    def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> dict[str, Any]:
-        """The verdicts."""
-        chosen = (one_choice(regions, f"fact-{n + 1}", VERDICTS) for n in range(len(unit.texts)))
-        return {str(n): VERDICTS[at] for n, at in enumerate(chosen) if at is not None}
-
-    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> dict[str, Any]:
-        """What a judge said of the statements of the same words."""
-        verified = {
-            told.text: told.detail["verified"]
-            for told in statements_of(found)
-            if isinstance(told.detail.get("verified"), bool)
-        }
+    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
+        """A judge's verdicts on statements of the same words."""
+        verified = {one.text: one.detail.get("verified") for one in statements_of(found)}
         return {
             str(n): "true" if verified[text] else "false"
             for n, text in enumerate(unit.texts)
-            if text in verified
+            if isinstance(verified.get(text), bool)
         }
 
 
@@ -128,7 +107,7 @@ def _facts(item: Item) -> tuple[str, ...]:
         or not all(isinstance(fact, str) and fact.strip() for fact in facts)
     ):
         raise ConfigError(
-            f"item {item.id!r} has no list of texts in 'facts'; write one into each row, or take"
-            " them from a run of dcscore with --prefill RUN"
+            f"item {item.id!r} has no list of 1 to {MAX_PARTS:,} texts in 'facts'; add it to each"
+            " row, or take the facts from a run of dcscore with --prefill RUN"
         )
     return tuple(facts)

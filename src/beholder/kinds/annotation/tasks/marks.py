@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar, Literal, get_args
+
+import msgspec
 
 from beholder.data.marks import SIDES, Label
-from beholder.data.row import shorten, to_row
+from beholder.data.row import shorten
 from beholder.errors import ItemError
 from beholder.kinds.annotation.agreement import of_spans
-from beholder.kinds.annotation.records import AnnotationUnit, Judgments, State
-from beholder.kinds.annotation.tasks.base import (
-    MAX_PARTS,
-    DataKind,
-    Region,
-    Task,
-    one_choice,
-    pictures_of,
-    region,
-)
+from beholder.kinds.annotation.label_studio import Region, one_value, region
+from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State, read_as
+from beholder.kinds.annotation.tasks.base import MAX_PARTS, JudgmentPart, Task, unit_of
 from beholder.records import Item, ItemScore, Span
 from beholder.run.reliability import Reliability
 from beholder.stats.spans import TokenSpan
 from beholder.text.tokenize import words
 
-MARK_KINDS = ("object", "attribute", "relation", "number", "other")
-"""What is wrong or missing in a marked span."""
-
-SEVERITIES = ("minor", "major")
+Kind = Literal["object", "attribute", "relation", "number", "other"]
+Severity = Literal["minor", "major"]
 
 _PART = re.compile(r"(mistakes|omissions):(\d{1,7})-(\d{1,7})", re.ASCII)
 _TEXTS: Mapping[Label, tuple[int, str]] = {
@@ -36,64 +29,78 @@ _TEXTS: Mapping[Label, tuple[int, str]] = {
     "omissions": (1, "reference"),
 }
 _BAD = {"mistakes": ("mistake", "unstated", "contradicted"), "omissions": ("omission",)}
-_KIND_OF = {"entity": "object", "attribute": "attribute", "relation": "relation"}
+_KIND_OF: Mapping[str, Kind] = {
+    "entity": "object",
+    "attribute": "attribute",
+    "relation": "relation",
+}
+
+
+class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A mark.
+
+    Attributes:
+        kind: What is wrong or missing.
+        severity: How bad it is; None in a judge's proposal.
+    """
+
+    kind: Kind
+    severity: Severity | None
+
+
+class _Labels(msgspec.Struct, frozen=True):
+    """The value of a ``labels`` region in Label Studio."""
+
+    start: int
+    end: int
+    labels: list[str]
 
 
 class MarkTask(Task):
     """Spans of mistakes and of omissions, each with a kind and a severity.
 
-    A part is ``mistakes:START-END`` or ``omissions:START-END`` (characters), its value
-    ``{"kind", "severity"}``; the severity of a judge's proposal is None.
+    A part is ``mistakes:START-END`` or ``omissions:START-END`` (characters), its value a ``Mark``.
     """
 
     name: ClassVar[str] = "marks"
     title: ClassVar[str] = "Mark mistakes and omissions"
-    data: ClassVar[DataKind] = "items"
-    takes_proposals: ClassVar[bool] = True
+    summary: ClassVar[str] = "rows: spans of mistakes in the candidate, of omissions in a reference"
     next_step: ClassVar[str] = "beholder agree {file} -m posh"
+    scripts: ClassVar[tuple[str, ...]] = ("annotate_marks.js",)
+    proposals_from: ClassVar[str] = "marks spans (posh)"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """One an item: its candidate, and its first reference where it has one."""
-        return [
-            AnnotationUnit(
-                item.id,
-                item.source,
-                (item.candidate, *item.references[:1]),
-                pictures_of(item),
-                to_row(item),
-            )
-            for item in rows
-        ]
+        """One per item: its candidate, and its first reference if it has one."""
+        return [unit_of(item, item.candidate, *item.references[:1]) for item in rows]
 
-    def check_name(self, unit: AnnotationUnit, part: str) -> None:
-        """A range that holds a word of its text."""
-        label, (start, end) = _read(part)
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
+        """None: a text without mistakes has no marks."""
+        return []
+
+    def part(self, unit: AnnotationUnit, name: str) -> JudgmentPart:
+        """A mark on a range that contains a word of its text."""
+        label, (start, end) = _read(name)
         at = _TEXTS[label][0]
         if at >= len(unit.texts):
             raise ItemError("there is no reference in which omissions could be marked")
         if not 0 <= start < end <= len(unit.texts[at]) or not _tokens(
             unit.texts[at], [(start, end)]
         ):
-            raise ItemError(f"{part}: the text has no word there")
+            raise ItemError(f"{name}: the text has no word there")
+        return JudgmentPart(name, Mark, name)
 
-    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """A known kind, a known severity or none."""
-        if not isinstance(value, Mapping) or set(value) != {"kind", "severity"}:
-            raise ItemError(f"a mark has a kind and a severity, got {shorten(value)}")
-        if value["kind"] not in MARK_KINDS:
-            raise ItemError(f"kind {shorten(value['kind'])}: expected {', '.join(MARK_KINDS)}")
-        if value["severity"] not in (*SEVERITIES, None):
-            raise ItemError(f"severity {shorten(value['severity'])}: expected minor or major")
+    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+        """The kinds with their keys, and the severities."""
+        keys = {kind: "x" if kind == "other" else kind[0] for kind in get_args(Kind)}
+        return {"mark_keys": keys, "severities": get_args(Severity)}
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """Nothing: a text without mistakes has no marks."""
+        """Only too many marks make a judgment incomplete."""
         n = len(_marks(state))
-        return f"{n} marks are more than {MAX_PARTS}" if n > MAX_PARTS else None
+        return f"{n} marks are more than {MAX_PARTS:,}" if n > MAX_PARTS else None
 
-    def agreement(
-        self, judged: Sequence[Judgments], annotators: Sequence[str]
-    ) -> list[Reliability]:
-        """Span F1 of each two annotators: of mistakes, and of omissions."""
+    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+        """Span F1 of each pair of annotators, for mistakes and for omissions."""
         found = []
         for label, _ in SIDES:
             at = _TEXTS[label][0]
@@ -101,7 +108,7 @@ class MarkTask(Task):
             marked = [
                 (
                     one.unit.source,
-                    [_tokens(one.unit.texts[at], spans_of(s, label)) for s in one.by.values()],
+                    [_tokens(one.unit.texts[at], _spans(s, label)) for s in one.by.values()],
                 )
                 for one in having
             ]
@@ -109,13 +116,13 @@ class MarkTask(Task):
                 found.append(of_spans(label, marked, annotators))
         return found
 
-    def results(self, judged: Sequence[Judgments]) -> Iterator[dict[str, Any]]:
-        """A row per annotator of an item, which ``agree`` takes by the granular protocol."""
+    def results(self, judged: Judged) -> Iterator[Row]:
+        """A row per annotator of an item, in the granular protocol of ``agree``."""
         for one in judged:
+            row = one.unit.row
             for name, state in one.by.items():
-                row = dict(one.unit.row)
                 spans = {
-                    label: [list(span) for span in spans_of(state, label)]
+                    label: [list(span) for span in _spans(state, label)]
                     for label, (at, _) in _TEXTS.items()
                     if at < len(one.unit.texts)
                 }
@@ -125,46 +132,51 @@ class MarkTask(Task):
                     "dataset": "docent_granular",
                     "judgments": {**row.get("judgments", {}), **spans},
                     "annotator": name,
-                    "marks": [_told(one.unit, part, value) for part, value in _marks(state)],
+                    "marks": [
+                        {"side": side, "start": start, "end": end, "text": text, **state[part]}
+                        for part, _, side, (start, end), text in _marked(one.unit, state)
+                    ],
                 }
 
-    def regions(self, unit: AnnotationUnit, state: State) -> list[dict[str, Any]]:
-        """A ``labels`` region a mark, with its severity as a choice of the same id."""
+    def regions(self, unit: AnnotationUnit, state: State) -> list[Region]:
+        """A ``labels`` region per mark, with its severity as a choice of the same id."""
         found = []
-        for part, value in _marks(state):
-            label, (start, end) = _read(part)
-            at, to = _TEXTS[label]
-            place = {"start": start, "end": end, "text": unit.texts[at][start:end]}
-            own = [region(label, to, "labels", [value["kind"]], **place)]
-            if value["severity"]:
-                own.append(region(f"{label}-severity", to, "choices", [value["severity"]], **place))
-            found += [{"id": part, **one} for one in own]
+        for part, label, side, (start, end), text in _marked(unit, state):
+            mark = read_as(state[part], Mark, part)
+            values = (label, "labels", mark.kind), (f"{label}-severity", "choices", mark.severity)
+            for name, kind, value in values:
+                if value is not None:
+                    own = region(name, side, kind, [value], start=start, end=end, text=text)
+                    found.append(msgspec.structs.replace(own, id=part))
         return found
 
-    def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> dict[str, Any]:
+    def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> State:
         """The marks, each with the severity that was chosen for the region of its id."""
-        by_id: dict[object, list[Region]] = {}
+        by_id: dict[str, list[Region]] = {}
         for one in regions:
-            by_id.setdefault(one.get("id"), []).append(one)
+            by_id.setdefault(str(one.id), []).append(one)
         found = {}
         for one in regions:
-            if one.get("type") != "labels":
+            if one.type != "labels":
                 continue
-            label, value = one.get("from_name"), one.get("value")
-            if label not in dict(SIDES) or not isinstance(value, Mapping):
-                raise ItemError(f"a mark is of mistakes or omissions, got {shorten(label)}")
-            kinds = value.get("labels")
-            if not isinstance(kinds, list) or len(kinds) != 1:
-                raise ItemError(f"{label}: expected one kind, got {shorten(kinds)}")
-            chosen = one_choice(by_id[one.get("id")], f"{label}-severity", SEVERITIES)
-            severity = None if chosen is None else SEVERITIES[chosen]
-            part = f"{label}:{value.get('start')}-{value.get('end')}"
-            found[part] = {"kind": kinds[0], "severity": severity}
+            label = one.from_name
+            if label not in ("mistakes", "omissions"):
+                raise ItemError(f"expected a mark of mistakes or omissions, got {shorten(label)}")
+            marked = read_as(one.value, _Labels, label)
+            if len(marked.labels) != 1:
+                raise ItemError(f"{label}: expected one kind, got {shorten(marked.labels)}")
+            chosen = one_value(by_id[str(one.id)], f"{label}-severity", "choices")
+            severities = [] if chosen is None else read_as(chosen, list[str], f"{label}-severity")
+            if len(severities) > 1:
+                raise ItemError(f"{label}: expected one severity, got {shorten(severities)}")
+            severity = severities[0] if severities else None
+            part = f"{label}:{marked.start}-{marked.end}"
+            found[part] = {"kind": marked.labels[0], "severity": severity}
         return found
 
-    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> dict[str, Any]:
-        """The units of a metric that it calls mistakes or omissions, place by place."""
-        parts: dict[str, Any] = {}
+    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
+        """The spans of units that a metric calls mistakes or omissions."""
+        parts: dict[str, object] = {}
         for label, side in SIDES:
             if _TEXTS[label][0] >= len(unit.texts):
                 continue
@@ -178,14 +190,21 @@ class MarkTask(Task):
         return parts
 
 
-def spans_of(state: State, label: Label) -> list[Span]:
+def _spans(state: State, label: Label) -> list[Span]:
     """The marked ranges of characters of one side, in order."""
-    read = (_read(part) for part, _ in _marks(state))
-    return sorted(span for own, span in read if own == label)
+    return sorted(span for own, span in map(_read, _marks(state)) if own == label)
 
 
-def _marks(state: State) -> list[tuple[str, Any]]:
-    return [(part, value) for part, value in state.items() if _PART.fullmatch(part)]
+def _marks(state: State) -> list[str]:
+    return [part for part in state if _PART.fullmatch(part)]
+
+
+def _marked(unit: AnnotationUnit, state: State) -> Iterator[tuple[str, Label, str, Span, str]]:
+    """Part, label, side, range and text of each mark."""
+    for part in _marks(state):
+        label, (start, end) = _read(part)
+        at, side = _TEXTS[label]
+        yield part, label, side, (start, end), unit.texts[at][start:end]
 
 
 def _read(part: str) -> tuple[Label, Span]:
@@ -197,7 +216,7 @@ def _read(part: str) -> tuple[Label, Span]:
 
 
 def _tokens(text: str, spans: Sequence[Span]) -> list[TokenSpan]:
-    """Spans of characters as ranges of the words they touch; without those that touch none."""
+    """Spans of characters as ranges of the words they touch; spans that touch none are dropped."""
     tokens = words(text)
     found = []
     for start, end in spans:
@@ -205,9 +224,3 @@ def _tokens(text: str, spans: Sequence[Span]) -> list[TokenSpan]:
         if inside:
             found.append((inside[0], inside[-1] + 1))
     return found
-
-
-def _told(unit: AnnotationUnit, part: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    label, (start, end) = _read(part)
-    text = unit.texts[_TEXTS[label][0]][start:end]
-    return {"side": _TEXTS[label][1], "start": start, "end": end, "text": text, **value}

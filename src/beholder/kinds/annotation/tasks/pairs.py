@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
+
+import msgspec
 
 from beholder.data.marks import SCORE_OF
 from beholder.data.row import to_row
-from beholder.errors import ConfigError, ItemError
-from beholder.kinds.annotation.agreement import of_order, rows_of
-from beholder.kinds.annotation.records import AnnotationUnit, Judgments, State
-from beholder.kinds.annotation.tasks.base import (
-    DataKind,
-    Region,
-    Task,
-    one_choice,
-    pictures_of,
-    region,
-    whole_number,
-)
+from beholder.errors import ConfigError
+from beholder.kinds.annotation.agreement import cells, of_order
+from beholder.kinds.annotation.label_studio import Field
+from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
+from beholder.kinds.annotation.tasks.base import JudgmentPart, Task, unit_of
 from beholder.records import Item
 from beholder.run.reliability import Reliability
 
 QUESTIONS: dict[str, str] = {
     "mistakes": "Which makes fewer mistakes?",
     "omissions": "Which leaves out less?",
-    "overall_quality": "Which is better as a whole?",
+    "overall_quality": "Which is better overall?",
 }
-"""What is asked, by the name of the judgment."""
+"""The questions, by the name of the judgment."""
 
 LEVELS = ("#1 much better", "#1 slightly better", "equal", "#2 slightly better", "#2 much better")
 assert set(QUESTIONS) == set(SCORE_OF)
+Level = Annotated[int, msgspec.Meta(ge=0, le=len(LEVELS) - 1)]
 
 
 class PairTask(Task):
-    """Five points on three questions; a value is a place in ``LEVELS``, of the first text as #1."""
+    """Three questions on a scale of five; a value is a place in ``LEVELS``, #1 the first text."""
 
     name: ClassVar[str] = "pairs"
     title: ClassVar[str] = "Compare two descriptions"
-    data: ClassVar[DataKind] = "items"
+    summary: ClassVar[str] = "rows of several systems, or with 'candidate_b': which text is better?"
     next_step: ClassVar[str] = "beholder agree {file} -m posh"
     together: ClassVar[bool] = False
-    shuffles: ClassVar[bool] = True
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """Each two texts of different systems about one picture; or a row's two texts."""
@@ -62,48 +57,38 @@ class PairTask(Task):
             )
         return found
 
-    def check_name(self, unit: AnnotationUnit, part: str) -> None:
-        """A known question."""
-        if part not in QUESTIONS:
-            raise ItemError(f"{part!r}: expected {', '.join(QUESTIONS)}")
-
-    def check_value(self, unit: AnnotationUnit, part: str, value: Any) -> None:
-        """One of five points."""
-        whole_number(value, 0, len(LEVELS) - 1, part)
-
-    def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """The questions without an answer."""
-        left = [words for part, words in QUESTIONS.items() if part not in state]
-        return f"not answered: {' '.join(left)}" if left else None
-
-    def agreement(
-        self, judged: Sequence[Judgments], annotators: Sequence[str]
-    ) -> list[Reliability]:
-        """Ordinal alpha and weighted kappa, a question each."""
-
-        def answers(question: str) -> Callable[[State], float]:
-            return lambda state: float(state[question])
-
-        levels = range(len(LEVELS))
-        sources = [one.unit.source for one in judged]
+    def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
+        """An answer per question."""
+        levels = dict(enumerate(LEVELS))
         return [
-            of_order(name, rows_of(judged, annotators, answers(name)), annotators, levels, sources)
-            for name in QUESTIONS
+            JudgmentPart(name, Level, f'"{words}"', (Field(name, "pair", "choice", levels),))
+            for name, words in QUESTIONS.items()
         ]
 
-    def results(self, judged: Sequence[Judgments]) -> Iterator[dict[str, Any]]:
-        """A row per judgment, which ``agree`` takes by the coarse protocol: 2 is #1 much better."""
+    def n_shuffled(self, unit: AnnotationUnit) -> int:
+        """The two texts, and not the reference."""
+        return 2
+
+    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+        """The questions, and the levels as shown with the value of each."""
+        shown = list(enumerate(LEVELS))
+        if order[0] == 1:
+            shown = [(len(LEVELS) - 1 - value, words) for value, words in shown]
+        return {"questions": QUESTIONS, "levels": shown}
+
+    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+        """Ordinal alpha and weighted kappa for each question."""
+        given = [cells(self, name, judged, annotators, part=name) for name in QUESTIONS]
+        return [of_order(one, range(len(LEVELS))) for one in given]
+
+    def results(self, judged: Judged) -> Iterator[Row]:
+        """A row per judgment in the coarse protocol of ``agree``: 2 means #1 is much better."""
         for one in judged:
-            row = one.unit.row
-            a, b = row["a"], row.get("b")
-            models = (
-                {}
-                if b is None
-                else {
-                    f"model{n}": own.get("group", {}).get("system", "")
-                    for n, own in ((1, a), (2, b))
-                }
+            a, b = one.unit.row["a"], one.unit.row.get("b")
+            systems = (
+                [] if b is None else [own.get("group", {}).get("system", "") for own in (a, b)]
             )
+            models = {f"model{n}": system for n, system in enumerate(systems, start=1)}
             for name, state in one.by.items():
                 labels = {question: 2 - state[question] for question in QUESTIONS}
                 yield {
@@ -116,26 +101,13 @@ class PairTask(Task):
                     "annotator": name,
                 }
 
-    def regions(self, unit: AnnotationUnit, state: State) -> list[dict[str, Any]]:
-        """A choice a question."""
-        return [
-            region(name, "pair", "choices", [LEVELS[state[name]]])
-            for name in QUESTIONS
-            if name in state
-        ]
-
-    def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> dict[str, Any]:
-        """The points that were chosen."""
-        chosen = {name: one_choice(regions, name, LEVELS) for name in QUESTIONS}
-        return {name: level for name, level in chosen.items() if level is not None}
-
 
 def _of_row(item: Item) -> AnnotationUnit:
     texts = (item.candidate, str(item.meta["candidate_b"]), *item.references[:1])
-    return AnnotationUnit(item.id, item.source, texts, pictures_of(item), {"a": to_row(item)})
+    return unit_of(item, *texts, row={"a": to_row(item)})
 
 
 def _of_two(a: Item, b: Item) -> AnnotationUnit:
-    texts = (a.candidate, b.candidate, *a.references[:1])
     rows = {"a": to_row(a), "b": to_row(b)}
-    return AnnotationUnit(f"{a.id} | {b.id}", a.source, texts, pictures_of(a), rows)
+    texts = (a.candidate, b.candidate, *a.references[:1])
+    return unit_of(a, *texts, name=f"{a.id} | {b.id}", row=rows)

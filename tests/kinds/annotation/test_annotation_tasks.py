@@ -10,11 +10,16 @@ import pytest
 from annotating import finish, study_of
 from beholder.data.row import from_row
 from beholder.errors import ConfigError, ItemError
-from beholder.kinds.annotation.agreement import of_kinds, of_numbers, of_rankings
+from beholder.kinds.annotation.agreement import (
+    Cells,
+    agreement_of,
+    of_kinds,
+    of_numbers,
+    of_rankings,
+)
 from beholder.kinds.annotation.records import Judgments
-from beholder.kinds.annotation.standing import agreement_of
 from beholder.kinds.annotation.study import AnnotationStudy
-from beholder.kinds.annotation.tasks import TASKS
+from beholder.kinds.annotation.tasks import task_named
 from beholder.kinds.annotation.tasks.ranking import RankTask
 from beholder.records import Interval, Reviews
 
@@ -50,32 +55,38 @@ REFUSED = [
     ("marks", "mistakes:1-2", MARK, "no word"),
     ("marks", "errors:2-11", MARK, "mistakes:START-END"),
     ("marks", "mistakes:٢-11", MARK, "mistakes:START-END"),
-    ("marks", "mistakes:2-11", {"kind": "colour", "severity": "minor"}, "kind"),
-    ("marks", "mistakes:2-11", {"kind": "object", "severity": "huge"}, "severity"),
-    ("marks", "mistakes:2-11", {"kind": "object"}, "a kind and a severity"),
-    ("marks", "mistakes:2-11", "object", "a kind and a severity"),
-    ("pairs", "mistakes", 5, "from 0 to 4"),
-    ("pairs", "mistakes", True, "from 0 to 4"),
+    ("marks", "mistakes:2-11", {"kind": "colour", "severity": "minor"}, r"'colour' - at `\$.kind`"),
+    (
+        "marks",
+        "mistakes:2-11",
+        {"kind": "object", "severity": "huge"},
+        r"'huge' - at `\$.severity`",
+    ),
+    ("marks", "mistakes:2-11", {"kind": "object"}, "missing required field `severity`"),
+    ("marks", "mistakes:2-11", "object", "Expected `object`"),
+    ("pairs", "mistakes", 5, "mistakes: Expected `int` <= 4"),
+    ("pairs", "mistakes", True, "got `bool`"),
     ("pairs", "style", 1, "expected mistakes"),
-    ("ratings", "rating", 0, "from 1 to 10"),
-    ("ratings", "rating", 7.0, "from 1 to 10"),
+    ("ratings", "rating", 0, "Expected `int` >= 1"),
+    ("ratings", "rating", 7.0, "got `float`"),
     ("ratings", "score", 7, "expected rating"),
-    ("steps", "2", {"rating": 3, "breaks": []}, "no step"),
-    ("steps", "-1", {"rating": 3, "breaks": []}, "no step"),
-    ("steps", "0", {"rating": 11, "breaks": []}, "from 1 to 10"),
+    ("steps", "2", {"rating": 3, "breaks": []}, "no part '2'"),
+    ("steps", "-1", {"rating": 3, "breaks": []}, "no part"),
+    ("steps", "0", {"rating": 11, "breaks": []}, r"<= 10 - at `\$.rating`"),
     ("steps", "0", {"rating": 3, "breaks": ["people", "place"]}, "in this order"),
-    ("steps", "0", {"rating": 3, "breaks": ["mood"]}, "in this order"),
-    ("steps", "0", {"rating": 3}, "a rating and breaks"),
+    ("steps", "0", {"rating": 3, "breaks": ["mood"]}, r"\'mood\' - at `\$.breaks\[0\]`"),
+    ("steps", "0", {"rating": 3}, "missing required field `breaks`"),
     ("ranking", "order", [0, 1], "once"),
     ("ranking", "order", [0, 1, 1], "once"),
-    ("ranking", "order", [True, False, 2], "once"),
-    ("ranking", "order", "012", "once"),
-    ("facts", "2", "true", "no fact"),
-    ("facts", "0", True, "expected true, false"),
+    ("ranking", "order", [True, False, 2], r"got `bool` - at `\$\[0\]`"),
+    ("ranking", "order", "012", "Expected `array`"),
+    ("facts", "2", "true", "no part"),
+    ("facts", "0", True, "Expected `str`, got `bool`"),
+    ("facts", "0", "maybe", "Invalid enum value 'maybe'"),
     ("ratings", "remark", 5, "a remark"),
     ("ratings", "remark", "x" * 2001, "a remark"),
     ("ratings", "remark", "nice \ud83d", "half of a surrogate pair"),
-    ("ratings", "done", "yes", "done is true"),
+    ("ratings", "done", "yes", "done: expected true"),
 ]
 
 
@@ -126,9 +137,9 @@ def test_what_a_judgment_lacks(
 def test_tasks_refuse_data_that_lack_what_is_judged() -> None:
     plain = from_row({"id": "1", "candidate": "a dog", "images": ["1.jpg"]})
     with pytest.raises(ConfigError, match="--prefill RUN"):
-        TASKS["facts"].units([plain])
+        task_named("facts").units([plain])
     with pytest.raises(ConfigError, match="candidate_b"):
-        TASKS["pairs"].units([plain])
+        task_named("pairs").units([plain])
 
 
 def test_both_forms_of_pairs_are_read() -> None:
@@ -138,7 +149,7 @@ def test_both_forms_of_pairs_are_read() -> None:
         {"id": "3", "candidate": "c", "images": ["x"], "group": {"system": "A"}},
         {"id": "4", "candidate": "d", "candidate_b": "e", "references": ["r"]},
     ]
-    units = TASKS["pairs"].units([from_row(row) for row in rows])
+    units = task_named("pairs").units([from_row(row) for row in rows])
     found = {unit.id: unit.texts for unit in units}
     # of one picture only texts of different systems are compared
     assert found == {"4": ("d", "e", "r"), "1 | 2": ("a", "b"), "2 | 3": ("b", "c")}
@@ -169,13 +180,13 @@ def test_agreement_on_ratings(tmp_path: Path) -> None:
 def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     nan = float("nan")
     found = of_numbers(
-        "x", [[8, 7, nan], [5, nan, 5], [nan, 2, 3]], ("a", "b", "c"), [(n,) for n in "xyz"]
+        Cells("x", [[8, 7, nan], [5, nan, 5], [nan, 2, 3]], ("a", "b", "c"), [(n,) for n in "xyz"])
     )
     by_name = {one.name: one.value for one in found.coefficients}
     # One-way: between 12.5, within (0.5 + 0 + 0.5) / 3 = 1/3.
     assert by_name["ICC(1,1)"] == pytest.approx((12.5 - 1 / 3) / (12.5 + 1 / 3))
     uneven = of_numbers(
-        "x", [[8, 7, 9], [5, nan, 5], [nan, 2, nan]], ("a", "b", "c"), [(n,) for n in "xyz"]
+        Cells("x", [[8, 7, 9], [5, nan, 5], [nan, 2, nan]], ("a", "b", "c"), [(n,) for n in "xyz"])
     )
     assert (uneven.n_items, uneven.n_left_out) == (2, 1)
     reasons = {one.name: one.reason or "" for one in uneven.coefficients}
@@ -198,7 +209,9 @@ def test_agreement_on_pairs(tmp_path: Path) -> None:
 def test_agreement_on_facts() -> None:
     # Counts (true, false, unsure): (3,0,0), (0,3,0), (2,1,0), (1,1,1).
     rows = [[0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]]
-    found = of_kinds("facts", rows, ("a", "b", "c"), 3, [(str(n),) for n in range(len(rows))])
+    found = of_kinds(
+        Cells("facts", rows, ("a", "b", "c"), [(str(n),) for n in range(len(rows))]), 3
+    )
     by_name = {one.name: one.value for one in found.coefficients}
     observed, expected = (1 + 1 + 1 / 3 + 0) / 4, (36 + 25 + 1) / 144
     assert by_name["Fleiss kappa"] == pytest.approx((observed - expected) / (1 - expected))
@@ -324,7 +337,7 @@ def test_all_ratings_of_both_texts_are_exported_with_their_raters(tmp_path: Path
     assert row["judgments"] == {"rating": [7, 4, 9], "human_rating": [10, 8]}
     assert row["annotators"] == ["anna", "ben", "cleo"]
     assert row["human_annotators"] == ["anna", "cleo"]
-    assert study.task.n_left_out(study.judged()) == 0
+    assert study.task.left_out(study.judged()) == ""
     assert "dcscore(direction='both')" in study.task.next_command(study.judged())
     study.close()
 
@@ -333,7 +346,7 @@ def test_ratings_of_references_without_a_rated_text_are_counted(tmp_path: Path) 
     study = study_of(tmp_path, "ratings")
     finish(study, "anna", "harbour-north/reference", {"rating": 3})
     assert list(study.task.results(study.judged())) == []
-    assert study.task.n_left_out(study.judged()) == 1
+    assert study.task.left_out(study.judged()).startswith("1 ratings of references")
     study.close()
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,11 @@ from sqlalchemy.exc import DBAPIError
 from annotating import finish, study_of
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, order_of
-from beholder.kinds.annotation.records import Act, state_of
+from beholder.kinds.annotation.database import SharedCommits, engine_of
+from beholder.kinds.annotation.exchange import exported
+from beholder.kinds.annotation.records import Act, State, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
-from beholder.kinds.annotation.tasks import TASKS
-from beholder.kinds.annotation.turns import SharedCommits
+from beholder.kinds.annotation.tasks import task_named
 from beholder.postgres import Address
 from servers.postgres import Server
 
@@ -32,7 +35,7 @@ def database(request: pytest.FixtureRequest) -> str | None:
 
 
 def test_undo_takes_back_what_still_stands() -> None:
-    def acts(*told: Any) -> dict[str, Any]:
+    def acts(*told: Any) -> State:
         return state_of({"a": 0}, [Act("c", n, *one) for n, one in enumerate(told, start=1)])
 
     assert acts() == {"a": 0}
@@ -240,7 +243,7 @@ def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(tmp_path: Path) -> No
     from beholder.data.row import from_row
     from beholder.kinds.annotation.assignment import assign_units
 
-    task = TASKS["pairs"]
+    task = task_named("pairs")
     units = task.units([from_row(row) for row in rows])
     assert len(units) == 9
     assert assign_units(task, units, AnnotationDesign(("a",))).n_seen_twice == 9
@@ -383,3 +386,78 @@ def test_a_write_that_fails_is_told_and_the_next_goes_on() -> None:
     with pytest.raises(OSError, match="disk is full"):
         commits.do(keep("broken"))
     assert commits.do(keep("after")) == "after"
+
+
+def test_a_study_of_an_earlier_version_is_read_and_resumed(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "study.sqlite")) as db:
+        db.executescript(Path(__file__).with_name("old_study.sql").read_text(encoding="utf-8"))
+    about = {"format": 1, "study": "0" * 32, "media": None, "database": None}
+    (folder / "study.json").write_text(json.dumps(about))
+    study = study_of(tmp_path, "steps")  # refused if the hash of the same data has changed
+    assert (study.id, study.token, study.annotators()) == (
+        "0" * 32,
+        "owner",
+        {"anna": "anna", "ben": "ben"},
+    )
+    assert [unit.id for unit in map(study.unit, range(3))] == ["walk", "trip", "mix"]
+    assert exported(study, "judgments").splitlines()[0] == (
+        '{"task": "steps", "unit": "walk", "annotator": "anna", "judgment":'
+        ' {"1": {"rating": 2, "breaks": ["place", "people"]},'
+        ' "0": {"breaks": [], "rating": 7}, "done": true}}'
+    )
+    study.close()
+
+
+def test_tables_are_created_once_for_many_who_begin_together(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    together = threading.Barrier(6)
+    problems: list[Exception] = []
+
+    def work() -> None:
+        together.wait()
+        try:
+            engine_of(tmp_path, postgres_url).dispose()
+        except RunError as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+
+
+def test_what_a_new_study_stores_is_what_earlier_versions_read(tmp_path: Path) -> None:
+    study_of(tmp_path, "steps").close()
+    with closing(sqlite3.connect(":memory:")) as old:
+        old.executescript(Path(__file__).with_name("old_study.sql").read_text(encoding="utf-8"))
+        with closing(sqlite3.connect(tmp_path / "study" / "study.sqlite")) as new:
+            for query in (
+                "SELECT position, id, body FROM beholder_units ORDER BY position",
+                "SELECT task, digest, settings FROM beholder_studies",
+                "SELECT annotator, place, unit FROM beholder_assignments ORDER BY 1, 2",
+            ):
+                assert new.execute(query).fetchall() == old.execute(query).fetchall()
+
+
+def test_a_damaged_unit_is_named_with_the_path(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "ratings")
+    with closing(sqlite3.connect(tmp_path / "study" / "study.sqlite")) as db:
+        body = '{"id": "a", "source": ["a"], "texts": [5]}'
+        db.execute("UPDATE beholder_units SET body = ? WHERE position = 0", (body,))
+        db.commit()
+    with pytest.raises(ItemError, match=r"unit 0: Expected `str`, got `int` - at `\$.texts\[0\]`"):
+        study.unit(0)
+    study.close()
+
+
+def test_a_damaged_study_file_is_named_with_the_path(tmp_path: Path) -> None:
+    study_of(tmp_path, "ratings").close()
+    about = tmp_path / "study" / "study.json"
+    about.write_text(json.dumps({**json.loads(about.read_text()), "media": 5}))
+    with pytest.raises(RunError, match=r"study.json: Expected `str \| null`.*`\$.media`"):
+        AnnotationStudy.open(tmp_path / "study")

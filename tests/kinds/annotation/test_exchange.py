@@ -10,7 +10,7 @@ import pytest
 
 from annotating import finish, study_of
 from beholder.errors import ConfigError, DataError
-from beholder.kinds.annotation.exchange import bring_in, exported, judgment_rows
+from beholder.kinds.annotation.exchange import bring_in, exported
 from beholder.kinds.annotation.records import Act
 
 JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
@@ -98,7 +98,7 @@ def test_a_file_made_in_label_studio_is_read(tmp_path: Path) -> None:
 def test_an_import_replaces_what_the_same_annotator_said(tmp_path: Path) -> None:
     study = study_of(tmp_path, "marks")
     finish(study, "anna", *JUDGED["marks"])
-    (row,) = judgment_rows(study)
+    row = json.loads(exported(study, "judgments"))
     del row["judgment"]["mistakes:2-11"]
     row["judgment"]["omissions:2-10"] = {"kind": "other", "severity": "minor"}
     file = tmp_path / "in.jsonl"
@@ -120,16 +120,19 @@ GOOD = {"unit": "harbour-north/candidate", "annotator": "cleo", "judgment": {"ra
     ("row", "words"),
     [
         ({**GOOD, "unit": "nowhere"}, "no unit"),
-        ({**GOOD, "annotator": 5}, "'unit' and 'annotator'"),
+        ({**GOOD, "annotator": 5}, r"Expected `str`, got `int` - at `\$.annotator`"),
         ({**GOOD, "annotator": " "}, "printable"),
         ({**GOOD, "annotator": "a\x00b"}, "printable"),
-        ({**GOOD, "judgment": {"rating": 11}}, "from 1 to 10"),
-        ({**GOOD, "judgment": {"done": True}}, "said to be done"),
-        ({**GOOD, "judgment": 7}, "neither a judgment"),
-        ({"data": {"unit": "harbour-north/candidate"}, "annotations": [{}]}, "no result"),
+        ({**GOOD, "judgment": {"rating": 11}}, "rating: Expected `int` <= 10"),
+        ({**GOOD, "judgment": {"done": True}}, "done is true, but: not rated"),
+        ({**GOOD, "judgment": 7}, "expected a judgment"),
+        (
+            {"data": {"unit": "harbour-north/candidate"}, "annotations": [{}]},
+            r"missing required field `result` - at `\$.annotations\[0\]`",
+        ),
         (
             {"data": {"unit": "harbour-north/candidate"}, "annotations": [{"result": ["x"]}]},
-            "list of objects",
+            r"Expected `object`, got `str` - at `\$.annotations\[0\].result\[0\]`",
         ),
     ],
 )
@@ -143,7 +146,7 @@ def test_a_wrong_row_stops_an_import_before_anything_is_taken(
         bring_in(study, file)
     assert told.value.line == 2
     assert list(study.annotators()) == ["anna", "ben"]
-    assert list(judgment_rows(study)) == []
+    assert exported(study, "judgments") == ""
     study.close()
 
 

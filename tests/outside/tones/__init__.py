@@ -1,0 +1,1 @@
+"""A task of annotation of an outside package: one folder, one entry point."""

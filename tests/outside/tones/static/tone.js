@@ -1,0 +1,5 @@
+import { onChange } from "/annotate/annotate.js";
+
+onChange((state) => {
+  document.title = state.tone || "no tone yet";
+});
