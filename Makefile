@@ -31,7 +31,7 @@ test-slow: .venv/.ready
 test-hf: .venv-torch/.ready
 	.venv-torch/bin/python $(PYTEST) tests/backends/test_hf.py tests/embed/test_sentence_transformers.py \
 	    tests/embed/test_image_embedders.py tests/metrics/classical/test_clipscore.py \
-	    tests/metrics/classical/test_bertscore.py tests/metrics/irr/test_perplexity_hf.py
+	    tests/metrics/classical/test_bertscore.py tests/kinds/ranking/test_perplexity_hf.py
 
 # A trainer and evaluation harnesses that call our metrics.
 test-harness: .venv-torch/.ready
