@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,25 +43,14 @@ class PagePart:
     folded: bool = False
 
 
-_PARTS = {
-    "scores": (
-        PagePart("Scores by system and direction: F1", "value", VALUES[:1]),
-        PagePart(
-            "Scores by system and direction: precision, recall, DCScore",
-            "value",
-            VALUES[1:],
-            folded=True,
-        ),
-    ),
-    "tests": (
-        PagePart("Each system against the best one: F1", "value", VALUES[:1]),
-        PagePart(
-            "Each system against the best one: precision, recall, DCScore",
-            "value",
-            VALUES[1:],
-            folded=True,
-        ),
-    ),
+def _f1_first(title: str) -> tuple[PagePart, PagePart]:
+    rest = PagePart(f"{title}: precision, recall, DCScore", "value", VALUES[1:], folded=True)
+    return PagePart(f"{title}: F1", "value", VALUES[:1]), rest
+
+
+_PARTS: Mapping[str, Sequence[PagePart]] = {
+    "scores": _f1_first("Scores by system and direction"),
+    "tests": _f1_first("Each system against the best one"),
     "datasets": (
         PagePart("F1 of the same pictures", "value", ("f1",)),
         PagePart("Hallucination likewise", "value", ("hallucination_rate",)),

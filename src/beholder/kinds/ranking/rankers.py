@@ -1,4 +1,4 @@
-"""What ranks the texts of one image: the contract, any metric, a judge that is asked, and specs."""
+"""Rankers of the texts of one image: the contract, any metric, a judge, and their specs."""
 
 from __future__ import annotations
 

@@ -209,10 +209,10 @@ def _scorer(
     further = list(found[0].values)[1:] if found else []
     return ScorerMean(
         name,
-        *_cells(mean()),
+        *_fields(mean()),
         n_failed=len(images) - len(found),
         n_level=sum(name in i.scored and i.correlation(name) is None for i in chosen),
-        values=tuple(ValueMean(value, *_cells(mean(value))) for value in further),
+        values=tuple(ValueMean(value, *_fields(mean(value))) for value in further),
     )
 
 
@@ -231,7 +231,7 @@ def _at(
         in_pair = sum(pair.second == MODEL for pair in pairs)
         return JoinedMean(
             name,
-            *_cells(_mean(left, partial(RankedImage.correlation, scorer=name), n_resamples)),
+            *_fields(_mean(left, partial(RankedImage.correlation, scorer=name), n_resamples)),
             with_model=float(np.mean([pair.agreement for pair in pairs])) if pairs else None,
             share_in_pair=in_pair / len(pairs) if pairs else None,
         )
@@ -328,7 +328,7 @@ def _mean(
     return Mean(estimate.mean, _ends(estimate.interval), estimate.n)
 
 
-def _cells(mean: Mean) -> tuple[float | None, Ends | None, int]:
+def _fields(mean: Mean) -> tuple[float | None, Ends | None, int]:
     return mean.mean, mean.interval, mean.n
 
 

@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from msgspec import UNSET
-
 from beholder.kinds.ranking.results import (
     Difference,
-    Ends,
     GroupMeans,
     Mean,
     PositionBias,
     Ranking,
-    ScorerMean,
-    ValueMean,
 )
 from beholder.report.numbers import show_number
-from beholder.tables import FAILED, Column, Table, interval_cells
+from beholder.tables import FAILED, Column, Table, interval_cells, record_cells
 
 PEOPLE = "people, the pair itself"
 _SCALE = (-1.0, 1.0)
@@ -26,7 +21,7 @@ _IMAGES = Column("images", "images", "count")
 _PEOPLE = Column("people", "people")
 _AGREES = Column("threshold", "best pair agrees", "text")
 
-Cells: TypeAlias = dict[str, str | float | None]
+Cells: TypeAlias = dict[str, object]
 
 
 def ranking_tables(ranking: Ranking) -> list[Table]:
@@ -45,15 +40,16 @@ def ranking_tables(ranking: Ranking) -> list[Table]:
 
 
 def _scores(ranking: Ranking) -> Table:
-    rows: list[Cells] = [{"scorer": PEOPLE, "value": "", **_mean(ranking.tables.human)}]
+    rows: list[Cells] = [
+        {"scorer": PEOPLE, "value": "", **record_cells(ranking.tables.human, "mean")}
+    ]
     for row in ranking.tables.scorers:
         found = (
             image.scorers[row.scorer] for image in ranking.images if row.scorer in image.scorers
         )
         value = next((next(iter(one.values)) for one in found), "")
-        counts = {"n_failed": row.n_failed, "n_level": row.n_level}
-        rows.append({"scorer": row.scorer, "value": value, **_mean(row), **counts})
-        rows += [{"scorer": row.scorer, "value": one.value, **_mean(one)} for one in row.values]
+        rows.append(record_cells(row, "mean") | {"value": value})
+        rows += [record_cells(one, "mean") | {"scorer": row.scorer} for one in row.values]
     return Table(
         name="scores",
         title="agreement with people",
@@ -163,7 +159,7 @@ def _groups(kind: str, groups: Sequence[GroupMeans], labels: dict[str, str]) -> 
         row: Cells = {kind: group.group or "\N{EN DASH}", "images": group.n}
         row["people"] = group.human.mean
         for name, found in zip(labels, group.scorers, strict=True):
-            row |= _cells(name, found.mean, found.interval)
+            row |= {name: found.mean, **interval_cells(name, found.interval)}
         rows.append(row)
     return Table(
         name=kind,
@@ -209,12 +205,6 @@ def _lengths(ranking: Ranking) -> Table:
 
 
 def _differences(differences: Sequence[Difference]) -> Table:
-    rows = []
-    for one in differences:
-        row: Cells = {"a": one.a, "b": one.b, "image_gain": one.image_gain, "n": one.n}
-        if one.difference is not UNSET and one.interval is not UNSET and one.p is not UNSET:
-            row |= {**_cells("difference", one.difference, one.interval), "p": one.p}
-        rows.append(row)
     return Table(
         name="differences",
         title="differences, image by image",
@@ -226,7 +216,7 @@ def _differences(differences: Sequence[Difference]) -> Table:
             Column("p", "p (sign flips)", "p"),
             Column("n", "images", "count"),
         ),
-        rows=tuple(rows),
+        rows=tuple(record_cells(one, "difference") for one in differences),
         by="a",
     )
 
@@ -241,25 +231,9 @@ def _bias(judges: Sequence[PositionBias]) -> Table:
             Column("n_requests", "requests", "count"),
             FAILED,
         ),
-        rows=tuple(
-            {
-                "scorer": one.scorer,
-                **_cells("value", one.value, one.interval),
-                "n_requests": one.n_requests,
-                "n_failed": one.n_failed,
-            }
-            for one in judges
-        ),
+        rows=tuple(record_cells(one, "value") for one in judges),
         notes=(
             "Spearman correlation, over all requests, of the rank a text got with the place it was"
             " shown at. Above 0: what is shown first is ranked better.",
         ),
     )
-
-
-def _mean(found: Mean | ScorerMean | ValueMean) -> Cells:
-    return {**_cells("mean", found.mean, found.interval), "n": found.n}
-
-
-def _cells(key: str, value: float | None, ends: Ends | None) -> Cells:
-    return {key: value, **interval_cells(key, ends)}
