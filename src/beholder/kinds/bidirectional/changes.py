@@ -9,7 +9,7 @@ from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
     DIRECTIONS,
     Cells,
-    Group,
+    PairGroup,
     TextPair,
     by,
     directions,
@@ -37,7 +37,7 @@ def dataset_table(pairs: Sequence[TextPair]) -> Table:
     For example, captions as models write them and captions as long as people's.
     """
 
-    def between(group: Group) -> Iterator[Group]:
+    def between(group: PairGroup) -> Iterator[PairGroup]:
         for first, second in combinations(ordered(pair.dataset for pair in group.pairs), 2):
             yield group.part(group.pairs, **{"from": first, "to": second})
 
@@ -73,7 +73,7 @@ def language_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Mean F1 in the first language and in each other one, over the pictures that have both."""
     first, *others = ordered(pair.language for pair in pairs)
 
-    def between(group: Group) -> Iterator[Group]:
+    def between(group: PairGroup) -> Iterator[PairGroup]:
         for other in others:
             yield group.part(group.pairs, **{"from": first, "to": other})
 
@@ -108,21 +108,21 @@ def language_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def _change(key: str) -> Callable[[Group], Iterator[Cells]]:
+def _change(key: str) -> Callable[[PairGroup], Iterator[Cells]]:
     """Mean before and after over the pictures that have the value in both, and its change.
 
     Args:
         key: Field of pairs whose value changes between the places ``from`` and ``to``.
     """
 
-    def means(group: Group, when: str) -> dict[str, float]:
+    def means(group: PairGroup, when: str) -> dict[str, float]:
         values: dict[str, list[float]] = {}
         pairs = [pair for pair in group.pairs if getattr(pair, key) == group.place[when]]
         for image, value in scores_of(pairs, group.direction, group.value):
             values.setdefault(image, []).append(value)
         return {image: sum(found) / len(found) for image, found in values.items()}
 
-    def cells(group: Group) -> Iterator[Cells]:
+    def cells(group: PairGroup) -> Iterator[Cells]:
         first, second = means(group, "from"), means(group, "to")
         images = [image for image in first if image in second]
         if images:

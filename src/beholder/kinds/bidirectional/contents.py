@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from beholder.kinds.bidirectional.pairs import Fact, Group, TextPair, by
+from beholder.kinds.bidirectional.pairs import Fact, PairGroup, TextPair, by
 
 Node: TypeAlias = tuple[str, str, int]
 """``people`` or ``model``; the person's text or the system; index of the unit in that text."""
@@ -74,7 +74,7 @@ def contents(pairs: Sequence[TextPair]) -> list[Content]:
         pairs: Pairs of one data set and language.
     """
     found: list[Content] = []
-    for picture in by("image")(Group(pairs)):
+    for picture in by("image")(PairGroup(pairs)):
         units = _Units()
         for pair in picture.pairs:
             units.add(pair)

@@ -98,7 +98,7 @@ class TextPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PairGroup:
     """Pairs that a row of a table is about.
 
     Attributes:
@@ -109,11 +109,11 @@ class Group:
 
     pairs: Sequence[TextPair]
     place: Cells = field(default_factory=dict)
-    whole: Group | None = None
+    whole: PairGroup | None = None
 
-    def part(self, pairs: Sequence[TextPair], **place: str | float | None) -> Group:
+    def part(self, pairs: Sequence[TextPair], **place: str | float | None) -> PairGroup:
         """A part of the group, with the further cells that name it."""
-        return Group(pairs, {**self.place, **place}, self)
+        return PairGroup(pairs, {**self.place, **place}, self)
 
     @property
     def direction(self) -> Direction:
@@ -130,7 +130,7 @@ class Group:
         return scores_of(self.pairs, self.direction, name)
 
 
-Axis: TypeAlias = Callable[[Group], Iterable[Group]]
+Axis: TypeAlias = Callable[[PairGroup], Iterable[PairGroup]]
 """Splits a group into parts."""
 
 PLACE = ("direction", "value", "by", "measure", "dataset", "language", "category", "system")
@@ -140,7 +140,7 @@ PLACE = ("direction", "value", "by", "measure", "dataset", "language", "category
 def by(key: str) -> Axis:
     """Splits pairs by one of their fields, in order of appearance."""
 
-    def parts(group: Group) -> Iterator[Group]:
+    def parts(group: PairGroup) -> Iterator[PairGroup]:
         found: dict[str, list[TextPair]] = {}
         for pair in group.pairs:
             found.setdefault(getattr(pair, key), []).append(pair)
@@ -153,7 +153,7 @@ def by(key: str) -> Axis:
 systems = by("system")
 
 
-def sets(group: Group) -> Iterator[Group]:
+def sets(group: PairGroup) -> Iterator[PairGroup]:
     """Splits pairs by data set and language, which are never mixed."""
     for dataset in ordered(pair.dataset for pair in group.pairs):
         for language in ordered(pair.language for pair in group.pairs):
@@ -173,7 +173,7 @@ directions = each("direction", DIRECTIONS)
 def grouped(
     pairs: Sequence[TextPair],
     axes: Sequence[Axis],
-    cells: Callable[[Group], Iterable[Cells]],
+    cells: Callable[[PairGroup], Iterable[Cells]],
     *,
     family: Sequence[Axis] = (),
     finish: Callable[[list[Cells]], list[Cells]] = list,
@@ -188,13 +188,13 @@ def grouped(
         finish: What completes the rows of a family, such as ``holm("p")``.
     """
     found: list[Cells] = []
-    for group in split(Group(pairs), axes):
+    for group in split(PairGroup(pairs), axes):
         parts = split(group, family)
         found += finish([_named(part) | row for part in parts for row in cells(part)])
     return tuple(found)
 
 
-def split(group: Group, axes: Sequence[Axis]) -> list[Group]:
+def split(group: PairGroup, axes: Sequence[Axis]) -> list[PairGroup]:
     """The parts of a group, split along several axes, the outermost first."""
     groups = [group]
     for axis in axes:
@@ -202,7 +202,7 @@ def split(group: Group, axes: Sequence[Axis]) -> list[Group]:
     return groups
 
 
-def _named(group: Group) -> Cells:
+def _named(group: PairGroup) -> Cells:
     first = {key: group.place[key] for key in PLACE if key in group.place}
     return first | group.place
 

@@ -15,7 +15,7 @@ from beholder.kinds.bidirectional.contents import contents
 from beholder.kinds.bidirectional.pairs import (
     DIRECTIONS,
     Direction,
-    Group,
+    PairGroup,
     directions,
     each,
     ordered,
@@ -108,7 +108,7 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
         yield "consensus", boxes_figure(panels, "speakers per content", unit=False)
     panels = [
         PlotPanel(f"Ratings{_place(group.place)}", boxes)
-        for group in sets(Group(study.pairs))
+        for group in sets(PairGroup(study.pairs))
         if (boxes := [Box(who, [v for _, v in own]) for who, own in rated_texts(group).items()])
     ]
     if panels:
@@ -150,7 +150,7 @@ def _score_panels(study: Study, value: str) -> list[PlotPanel]:
                 for part in systems(group)
             ],
         )
-        for group in split(Group(study.main), (sets, each("value", (value,)), directions))
+        for group in split(PairGroup(study.main), (sets, each("value", (value,)), directions))
     ]
 
 
@@ -203,7 +203,7 @@ def _category_panels(study: Study, direction: Direction) -> list[PlotPanel]:
     names.sort(key=lambda name: name == random)
     different = {_key(row) for row in _rows(study, "categories") if row.get("significant")}
     panels = []
-    for group in sets(Group(study.pairs).part(study.pairs, direction=direction)):
+    for group in sets(PairGroup(study.pairs).part(study.pairs, direction=direction)):
         for number, part in enumerate(systems(group)):
             boxes = [
                 Box(
@@ -227,7 +227,7 @@ def _category_panels(study: Study, direction: Direction) -> list[PlotPanel]:
 def _consensus_panels(study: Study) -> list[PlotPanel]:
     names = [ALL, *ordered(pair.category for pair in study.pairs if pair.category)]
     panels = []
-    for group in sets(Group(study.pairs)):
+    for group in sets(PairGroup(study.pairs)):
         found = contents(group.pairs)
         boxes = []
         for name in names:

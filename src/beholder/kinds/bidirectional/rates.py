@@ -8,7 +8,7 @@ from beholder.kinds.bidirectional.pairs import (
     Cells,
     Direction,
     Fact,
-    Group,
+    PairGroup,
     TextPair,
     counted,
     directions,
@@ -62,7 +62,7 @@ def category_rate_table(pairs: Sequence[TextPair], categories: Sequence[str]) ->
     )
 
 
-def _and_all(group: Group) -> Iterator[Group]:
+def _and_all(group: PairGroup) -> Iterator[PairGroup]:
     """The pairs of a category: of all systems, if there are several, and of each."""
     inside = [pair for pair in group.pairs if pair.category == group.place["category"]]
     parts = list(systems(group.part(inside)))
@@ -71,7 +71,7 @@ def _and_all(group: Group) -> Iterator[Group]:
     yield from parts
 
 
-def _rates(group: Group) -> Iterator[Cells]:
+def _rates(group: PairGroup) -> Iterator[Cells]:
     made_up, left_out = group.scores("hallucination_rate"), group.scores("omission_rate")
     tested: list[tuple[str, float]] = []
     references: list[tuple[str, float]] = []
@@ -126,7 +126,7 @@ def length_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def _lengths(group: Group) -> Iterator[Cells]:
+def _lengths(group: PairGroup) -> Iterator[Cells]:
     human: dict[tuple[str, str], int] = {}
     for pair in group.pairs:
         for voice, text in enumerate(pair.references):

@@ -10,7 +10,7 @@ from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
     Cells,
     Direction,
-    Group,
+    PairGroup,
     Scores,
     TextPair,
     counted,
@@ -31,7 +31,7 @@ OWN = ("f1", "precision", "recall", "dcscore")
 _SEED = 12345
 
 
-def rated_texts(group: Group) -> dict[str, Scores]:
+def rated_texts(group: PairGroup) -> dict[str, Scores]:
     """Picture and rating, each rating once, by author of the text: people first."""
     human = {
         (pair.image, pair.references): pair.human_ratings
@@ -65,7 +65,7 @@ def rating_table(pairs: Sequence[TextPair]) -> Table:
     )
 
 
-def _ratings(group: Group) -> Iterator[Cells]:
+def _ratings(group: PairGroup) -> Iterator[Cells]:
     for who, ratings in rated_texts(group).items():
         values = [rating for _, rating in ratings]
         yield {
@@ -80,7 +80,7 @@ def _ratings(group: Group) -> Iterator[Cells]:
 def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     """Median difference, rating of the model's text minus that of people's, per category."""
 
-    def parts(group: Group) -> Iterator[Group]:
+    def parts(group: PairGroup) -> Iterator[PairGroup]:
         yield group.part(group.pairs, category="all")
         for name in categories:
             yield group.part([p for p in group.pairs if p.category == name], category=name)
@@ -105,7 +105,7 @@ def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     )
 
 
-def _median_gap(group: Group) -> Iterator[Cells]:
+def _median_gap(group: PairGroup) -> Iterator[Cells]:
     gaps = [(pair.image, gap) for pair in group.pairs for gap in _gaps(pair)]
     if gaps:
         median = float(np.median([gap for _, gap in gaps]))
@@ -161,7 +161,7 @@ def correlation_table(pairs: Sequence[TextPair]) -> Table:
             " the other metrics score people's text against the model's, too; of several"
             " references, the one that DCScore's value is about.",
             "All measures of a direction are over the same texts: those that each has a value for.",
-            *filter(None, map(_lost, split(Group(pairs), (sets, directions)))),
+            *filter(None, map(_lost, split(PairGroup(pairs), (sets, directions)))),
             "Intervals resample pictures; p takes texts as independent.",
         ),
     )
@@ -178,7 +178,7 @@ def _ratings_of(pair: TextPair, direction: Direction) -> tuple[float, ...]:
     return pair.model_ratings if direction == "har" else pair.human_ratings
 
 
-def _measured(group: Group) -> tuple[list[TextPair], list[TextPair], list[str]]:
+def _measured(group: PairGroup) -> tuple[list[TextPair], list[TextPair], list[str]]:
     """Rated pairs with any value, those with every value, and the measures by appearance."""
     way = group.direction
     rated = [pair for pair in group.pairs if _ratings_of(pair, way) and _values(pair, way)]
@@ -186,13 +186,13 @@ def _measured(group: Group) -> tuple[list[TextPair], list[TextPair], list[str]]:
     return rated, [pair for pair in rated if len(_values(pair, way)) == len(measures)], measures
 
 
-def _measures(group: Group) -> Iterator[Group]:
+def _measures(group: PairGroup) -> Iterator[PairGroup]:
     _, shared, measures = _measured(group)
     for name in measures if shared else ():
         yield group.part(shared, measure=name)
 
 
-def _rho(group: Group) -> Iterator[Cells]:
+def _rho(group: PairGroup) -> Iterator[Cells]:
     found = [
         (pair.image, _values(pair, group.direction)[str(group.place["measure"])])
         for pair in group.pairs
@@ -208,7 +208,7 @@ def _rho(group: Group) -> Iterator[Cells]:
     }
 
 
-def _lost(group: Group) -> str | None:
+def _lost(group: PairGroup) -> str | None:
     """How many rated texts of a group are left out, and which measures have no value for them."""
     rated, shared, measures = _measured(group)
     if len(shared) == len(rated):

@@ -9,7 +9,7 @@ import numpy as np
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
     Cells,
-    Group,
+    PairGroup,
     Scores,
     TextPair,
     counted,
@@ -68,7 +68,7 @@ def score_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def _systems_and_best(group: Group) -> Iterator[Group]:
+def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
     """The systems, each with the name of the one with the highest mean, the first of equal ones."""
     parts = list(systems(group))
     means = {
@@ -81,7 +81,7 @@ def _systems_and_best(group: Group) -> Iterator[Group]:
         yield group.part(part.pairs, system=part.place["system"], best=best)
 
 
-def _distribution(group: Group) -> Iterator[Cells]:
+def _distribution(group: PairGroup) -> Iterator[Cells]:
     found = group.scores(group.value)
     values = [value for _, value in found]
     n_failed = sum(pair.failure is not None for pair in group.pairs)
@@ -136,7 +136,7 @@ def best_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def _against_best(group: Group) -> Iterator[Cells]:
+def _against_best(group: PairGroup) -> Iterator[Cells]:
     found = group.scores(group.value)
     if group.whole is None or group.place["system"] == group.place["best"] or not found:
         return
@@ -150,7 +150,7 @@ def _against_best(group: Group) -> Iterator[Cells]:
     }
 
 
-def _by_text(group: Group) -> list[tuple[tuple[str, tuple[str, ...]], float]]:
+def _by_text(group: PairGroup) -> list[tuple[tuple[str, tuple[str, ...]], float]]:
     """The value of each pair by its picture and references."""
     return [
         ((pair.image, pair.references), value)
@@ -206,7 +206,7 @@ def direction_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def _directions(group: Group) -> Iterator[Cells]:
+def _directions(group: PairGroup) -> Iterator[Cells]:
     both = [
         (har, mar, pair.image)
         for pair in group.pairs
@@ -240,13 +240,13 @@ def category_table(
         " test, two-sided at 0.05, as published; Holm corrects over all tests of a direction.",
     )  # fmt: skip
 
-    def each_system(group: Group) -> Iterator[Group]:
+    def each_system(group: PairGroup) -> Iterator[PairGroup]:
         for name in categories:
             for part in systems(group):
                 if any(pair.category == name for pair in part.pairs):
                     yield part.part(part.pairs, category=name)
 
-    def cells(group: Group) -> Iterator[Cells]:
+    def cells(group: PairGroup) -> Iterator[Cells]:
         def scores(wanted: Sequence[str]) -> Scores:
             return group.part([p for p in group.pairs if p.category in wanted]).scores("f1")
 
@@ -289,7 +289,7 @@ def difficulty_table(
         categories: The categories to show.
     """
 
-    def cells(group: Group) -> Iterator[Cells]:
+    def cells(group: PairGroup) -> Iterator[Cells]:
         scored = [
             (pair, value)
             for pair in group.pairs

@@ -8,7 +8,15 @@ import numpy as np
 
 from beholder import stats
 from beholder.kinds.bidirectional.contents import Content, contents, stem
-from beholder.kinds.bidirectional.pairs import Cells, Group, TextPair, by, grouped, mean_cells, sets
+from beholder.kinds.bidirectional.pairs import (
+    Cells,
+    PairGroup,
+    TextPair,
+    by,
+    grouped,
+    mean_cells,
+    sets,
+)
 from beholder.tables import SET_COLUMNS, Column, Table, estimate, interval_cells
 
 ALL = "all"
@@ -33,7 +41,7 @@ def consensus_by_image(found: Sequence[Content]) -> dict[str, list[float]]:
 def consensus_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     """How many speakers of a picture mention the same content, per category."""
 
-    def cells(group: Group) -> Iterator[Cells]:
+    def cells(group: PairGroup) -> Iterator[Cells]:
         found = contents(group.pairs)
         speakers = {content.image: float(content.n_people) for content in found}
         for name in (ALL, *categories):
@@ -79,7 +87,7 @@ def selectivity_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> T
         Column("model_contents", "Contents of models", "tenths", interval=True),
     )
 
-    def cells(group: Group) -> Iterator[Cells]:
+    def cells(group: PairGroup) -> Iterator[Cells]:
         found = _images(group)
         for name in (ALL, *categories):
             own = [row for row in found if name in (ALL, row["category"])]
@@ -122,7 +130,7 @@ def image_table(pairs: Sequence[TextPair]) -> Table:
     )
 
 
-def _images(group: Group) -> list[Cells]:
+def _images(group: PairGroup) -> list[Cells]:
     """Per picture, the share of people's contents that no model mentions, and the reverse."""
     pictures: dict[str, list[Content]] = {}
     for content in contents(group.pairs):
@@ -174,7 +182,7 @@ def content_table(pairs: Sequence[TextPair]) -> Table:
     )
 
 
-def _alone(group: Group) -> Iterator[Cells]:
+def _alone(group: PairGroup) -> Iterator[Cells]:
     alone = [c for c in contents(group.pairs) if not (c.people and c.systems)]
     for content in sorted(alone, key=lambda c: (-c.weight, not c.supported)):
         yield {
@@ -214,7 +222,7 @@ def subject_table(pairs: Sequence[TextPair]) -> Table:
     )
 
 
-def _subjects(group: Group) -> Iterator[Cells]:
+def _subjects(group: PairGroup) -> Iterator[Cells]:
     people, models, n_images = _mentions(group)
     totals = {
         name: tuple(sum(side.get(name, {}).values()) for side in (people, models))
@@ -239,7 +247,7 @@ def _subjects(group: Group) -> Iterator[Cells]:
 
 
 def _mentions(
-    group: Group,
+    group: PairGroup,
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]], int]:
     """Per subject and picture the share of people's texts and of systems that mention it."""
     people: dict[str, dict[str, float]] = {}

@@ -21,7 +21,7 @@ Ends: TypeAlias = tuple[float, float]
 """Lower and upper end of a 95 % bootstrap interval."""
 
 
-class Mean(Struct, frozen=True):
+class MeanCorrelation(Struct, frozen=True):
     """Mean of a correlation over images; None without any image.
 
     Attributes:
@@ -91,8 +91,8 @@ class AtThreshold(Struct, frozen=True):
 
     threshold: float | None
     n: int
-    human: Mean
-    prompt: Mean
+    human: MeanCorrelation
+    prompt: MeanCorrelation
     scorers: tuple[JoinedMean, ...]
 
 
@@ -101,8 +101,8 @@ class GroupMeans(Struct, frozen=True):
 
     group: str
     n: int
-    human: Mean
-    scorers: tuple[Mean, ...]
+    human: MeanCorrelation
+    scorers: tuple[MeanCorrelation, ...]
 
 
 class TokenCount(Struct, frozen=True):
@@ -121,7 +121,7 @@ class TextLengths(Struct, frozen=True):
     tokens: dict[str, TokenCount]
 
 
-class Difference(Struct, frozen=True):
+class ScorerDifference(Struct, frozen=True):
     """Scorer ``a`` minus scorer ``b``, image by image; the last three are unset without images.
 
     Attributes:
@@ -153,7 +153,7 @@ class PositionBias(Struct, frozen=True):
     n_failed: int
 
 
-class Groups(Struct, frozen=True):
+class RankingGroups(Struct, frozen=True):
     """Means per language and per category; empty if no image names one."""
 
     language: tuple[GroupMeans, ...]
@@ -190,13 +190,13 @@ class RankingTables(Struct, frozen=True):
     n_incomplete: int
     n_with_ties: int
     n_texts: dict[str, int]
-    human: Mean
-    kendall_w: Mean
+    human: MeanCorrelation
+    kendall_w: MeanCorrelation
     scorers: tuple[ScorerMean, ...]
     thresholds: tuple[AtThreshold, ...]
-    groups: Groups
+    groups: RankingGroups
     lengths: tuple[TextLengths, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[ScorerDifference, ...]
     bias: tuple[PositionBias, ...]
 
 

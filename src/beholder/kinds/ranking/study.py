@@ -16,14 +16,14 @@ from msgspec import structs
 
 from beholder.kinds.ranking.results import (
     AtThreshold,
-    Difference,
     Ends,
     GroupMeans,
-    Groups,
     JoinedMean,
-    Mean,
+    MeanCorrelation,
     PositionBias,
+    RankingGroups,
     RankingTables,
+    ScorerDifference,
     ScorerMean,
     TextLengths,
     TokenCount,
@@ -139,7 +139,7 @@ def study_tables(
         kendall_w=_mean(chosen, _concordance, n_resamples),
         scorers=tuple(_scorer(name, images, chosen, n_resamples) for name in scorers),
         thresholds=tuple(_at(judged, limit, scorers, n_resamples) for limit in THRESHOLDS),
-        groups=Groups(
+        groups=RankingGroups(
             _groups(chosen, _language, scorers, n_resamples),
             _groups(chosen, _category, scorers, n_resamples),
         ),
@@ -200,7 +200,7 @@ def measured(reviews: Reviews, detail: Mapping[str, object]) -> dict[str, float]
 def _scorer(
     name: str, images: Sequence[RankedImage], chosen: Sequence[RankedImage], n_resamples: int
 ) -> ScorerMean:
-    def mean(value: str | None = None) -> Mean:
+    def mean(value: str | None = None) -> MeanCorrelation:
         return _mean(
             chosen, partial(RankedImage.correlation, scorer=name, value=value), n_resamples
         )
@@ -299,7 +299,7 @@ def _differences(
     scorers: Sequence[str],
     twins: Sequence[tuple[str, str]],
     n_resamples: int,
-) -> Iterator[Difference]:
+) -> Iterator[ScorerDifference]:
     """Each scorer against the first, and each with an image against its twin without."""
     for a, b in dict.fromkeys([*twins, *((scorers[0], other) for other in scorers[1:])]):
         both = [
@@ -307,7 +307,7 @@ def _differences(
             for image in images
             if (x := image.correlation(a)) is not None and (y := image.correlation(b)) is not None
         ]
-        row = Difference(a, b, (a, b) in twins, len(both))
+        row = ScorerDifference(a, b, (a, b) in twins, len(both))
         if both:
             first, second, sources = (list(column) for column in zip(*both, strict=True))
             found = paired_difference(first, second, clusters=sources, n_resamples=n_resamples)
@@ -319,16 +319,16 @@ def _differences(
 
 def _mean(
     images: Sequence[RankedImage], value: Callable[[RankedImage], float | None], n_resamples: int
-) -> Mean:
+) -> MeanCorrelation:
     found = [(v, i.reviews.source) for i in images if (v := value(i)) is not None]
     if not found:
-        return Mean(None, None, 0)
+        return MeanCorrelation(None, None, 0)
     clusters = cluster_codes([source for _, source in found], len(found))
     estimate = mean_interval([v for v, _ in found], clusters=clusters, n_resamples=n_resamples)
-    return Mean(estimate.mean, _ends(estimate.interval), estimate.n)
+    return MeanCorrelation(estimate.mean, _ends(estimate.interval), estimate.n)
 
 
-def _fields(mean: Mean) -> tuple[float | None, Ends | None, int]:
+def _fields(mean: MeanCorrelation) -> tuple[float | None, Ends | None, int]:
     return mean.mean, mean.interval, mean.n
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from beholder.kinds.ranking.results import (
-    Difference,
     GroupMeans,
-    Mean,
+    MeanCorrelation,
     PositionBias,
     Ranking,
+    ScorerDifference,
 )
 from beholder.report.numbers import show_number
 from beholder.tables import FAILED, Column, Table, interval_cells, record_cells
@@ -91,7 +91,7 @@ def _facts(ranking: Ranking) -> Iterator[str]:
         yield f"{tables.n_incomplete:,} rankings left out: a rank is missing"
 
 
-def _shown(mean: Mean) -> str:
+def _shown(mean: MeanCorrelation) -> str:
     if mean.mean is None:
         return "\N{EN DASH}"
     shown = show_number(mean.mean)
@@ -204,7 +204,7 @@ def _lengths(ranking: Ranking) -> Table:
     )
 
 
-def _differences(differences: Sequence[Difference]) -> Table:
+def _differences(differences: Sequence[ScorerDifference]) -> Table:
     return Table(
         name="differences",
         title="differences, image by image",
