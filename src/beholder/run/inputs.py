@@ -20,10 +20,12 @@ class Input:
     Attributes:
         path: The file.
         rows: Which rows are taken.
+        how: What else the rows depend on.
     """
 
     path: Path
     rows: DataOptions
+    how: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[Path, ...] | None:
@@ -46,7 +48,7 @@ class Input:
         files = self.files
         if files is None:
             return None
-        found = hashlib.sha256(repr((astuple(self.rows), __version__)).encode("utf-8"))
+        found = hashlib.sha256(repr((astuple(self.rows), __version__, *self.how)).encode("utf-8"))
         for path in files:
             try:
                 with path.open("rb") as file:

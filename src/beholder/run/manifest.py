@@ -18,11 +18,11 @@ from beholder import files
 from beholder._version import __version__
 from beholder.errors import RunError
 from beholder.records import Estimate, Interval, MetricResult
+from beholder.run import SCORES as SCORES
 from beholder.run.scheduled import ScheduledAsker
 
 FILE_NAME = "run.json"
 FORMAT = 1
-SCORES = "scores"
 _FORMS = {
     "kind": str,
     "status": str,

@@ -1,8 +1,17 @@
 """The kind, as the entry point names it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from beholder.run.kind import Command, RunKind
 
-KIND = RunKind(
+if TYPE_CHECKING:
+    from moods.work import MoodConfig
+
+    from beholder.errors import DataError
+
+KIND: RunKind[MoodConfig, None, list[DataError]] = RunKind(
     name="moods",
     run="moods.work:run_moods",
     plan="moods.work:plan_moods",

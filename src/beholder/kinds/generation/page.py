@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from beholder import files
-from beholder.kinds.generation import reviews
+from beholder.kinds.generation.kind import REVIEWS, ROWS
 from beholder.records import Item, ItemFailure
 from beholder.report.pages import jpeg_uri
 from beholder.report.plain_page import render_page
 from beholder.report.study_tables import html
 from beholder.run import manifest
-from beholder.run.rows import rows
 from beholder.run.rows.askers import category_of
 from beholder.run.rows.engine import MAX_SHOWN
 from beholder.run.rows.generators import GeneratedText, parts_of
@@ -81,7 +80,7 @@ def write_made(run_folder: Path, output: Path | None = None) -> Path:
     """
     target = output or run_folder / "report.html"
     log = manifest.read(run_folder)
-    manifest.check_kind(run_folder, rows.KIND, reviews.KIND)
+    manifest.check_kind(run_folder, ROWS.name, REVIEWS.name)
     with Store.read(run_folder) as store:
         page = _render(store, log)
     files.write_text(target, page)
@@ -203,7 +202,7 @@ def _values(log: Mapping[str, Any], systems: Mapping[str, str]) -> Table:
 
 
 def _one(log: Mapping[str, Any], of_reviews: str, of_rows: str) -> str:
-    return of_reviews if log["kind"] == reviews.KIND else of_rows
+    return of_reviews if log["kind"] == REVIEWS.name else of_rows
 
 
 def _cautions(log: Mapping[str, Any], systems: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.config import RankConfig
+from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.rankers import ByMetric, Ranker
 from beholder.kinds.ranking.scored import Scored
 from beholder.kinds.ranking.scorers import twins
@@ -21,21 +22,23 @@ from beholder.records import ItemFailure, Reviews
 from beholder.run import manifest
 from beholder.run.plan import RunPlan, plan
 from beholder.run.scheduled import ScheduledAsker
-from beholder.run.session import Progress, Session
+from beholder.run.session import Engine, Progress, Session
 from beholder.run.subjects import REVIEWS
-
-KIND = "ranking"
 
 
 def run_ranking(
-    config: RankConfig, progress: Progress, reviews: Iterable[Reviews | DataError] | None = None
+    config: RankConfig,
+    progress: Progress,
+    given: Iterable[Reviews | DataError] | None = None,
+    engine: Engine | None = None,
 ) -> tuple[dict[str, Any], list[DataError]]:
     """Rank what a run still lacks, hold it against people, and write the results.
 
     Args:
         config: The run.
         progress: Hears how it goes on, set by set and ranker by ranker.
-        reviews: Sets of texts given in Python instead of ``config.data``.
+        given: Sets of texts from Python instead of ``config.data``.
+        engine: Where the work is done; None for this machine.
 
     Returns:
         The ranking, as ``ranking.json`` holds it, and the rows that were left out.
@@ -46,10 +49,12 @@ def run_ranking(
         RunError: The folder is busy or holds another run, or the run cannot go on.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
     """
-    sets, bad = read(config, config.unpacked, reviews)
+    sets, bad = read(config, config.unpacked, given)
     rankers = _rankers(config, sets)
     means = config.means(config.unpacked)
-    with Session.open(config.out, KIND, means=means, askers=rankers, progress=progress) as session:
+    with Session.open(
+        config.out, KIND.name, means=means, askers=rankers, progress=progress, engine=engine
+    ) as session:
         n, digest = session.take(REVIEWS, sets)
         for ranker in rankers:
             session.add(ranker, REVIEWS, n)

@@ -1,16 +1,29 @@
 """Runs that rank the texts about each image."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 from beholder.run.kind import Command, RunKind
 
-KIND = RunKind(
-    name="ranking",
-    run="beholder.kinds.ranking.engine:run_ranking",
-    plan="beholder.kinds.ranking.engine:plan_ranking",
-    page="beholder.kinds.ranking.page:write_ranking",
-    figures="beholder.kinds.ranking.page:write_ranking_figures",
-    subject_pages={"reviews": "beholder.kinds.ranking.subject:draw_reviews"},
-    commands=(Command("rank", "beholder.kinds.ranking.command:rank", place=8),),
-    functions={"rank": "beholder.kinds.ranking.door:rank"},
-    templates="beholder.kinds.ranking",
-    styles=("plain_page.css",),
+if TYPE_CHECKING:
+    from beholder.errors import DataError
+    from beholder.kinds.ranking.config import RankConfig
+    from beholder.records import Reviews
+
+KIND: RunKind[RankConfig, Iterable[Reviews | DataError], tuple[dict[str, Any], list[DataError]]] = (
+    RunKind(
+        name="ranking",
+        run="beholder.kinds.ranking.engine:run_ranking",
+        plan="beholder.kinds.ranking.engine:plan_ranking",
+        engines=True,
+        page="beholder.kinds.ranking.page:write_ranking",
+        figures="beholder.kinds.ranking.page:write_ranking_figures",
+        subject_pages={"reviews": "beholder.kinds.ranking.subject:draw_reviews"},
+        commands=(Command("rank", "beholder.kinds.ranking.command:rank", place=8),),
+        functions={"rank": "beholder.kinds.ranking.door:rank"},
+        templates="beholder.kinds.ranking",
+        styles=("plain_page.css",),
+    )
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from beholder import files
 from beholder.kinds.ranking import results
-from beholder.kinds.ranking.engine import KIND
+from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.tables import label_of, ranking_tables
 from beholder.report.figures import save
 from beholder.report.numbers import show_number
@@ -96,7 +96,7 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
     Raises:
         RunError: The folder holds no finished ranking run.
     """
-    manifest.check_kind(run_folder, KIND)
+    manifest.check_kind(run_folder, KIND.name)
     target = output or run_folder / "report.html"
     ranking = results.read(run_folder)
     files.write_text(target, _render(run_folder, ranking, manifest.read(run_folder)))
@@ -111,7 +111,7 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     Raises:
         RunError: The folder holds no finished ranking run.
     """
-    manifest.check_kind(run_folder, KIND)
+    manifest.check_kind(run_folder, KIND.name)
     files.make_folder(figures_dir)
     figure = _thresholds(results.read(run_folder))
     return save(figure, figures_dir / "ranking-thresholds", ("png", "svg"))

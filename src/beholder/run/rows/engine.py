@@ -18,9 +18,10 @@ from beholder.files import write_jsonl
 from beholder.options import DataOptions, WorkOptions
 from beholder.records import ItemFailure
 from beholder.run import manifest
+from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan, plan
 from beholder.run.rows.generators import GeneratedText, TextGenerator, parts_of
-from beholder.run.session import Progress, RunContext, Session
+from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.subjects import SubjectKind
 from beholder.run.thumbs import write_thumbs
 
@@ -51,6 +52,7 @@ class GenerationRun(Generic[S]):
         means: With what the run works.
         subjects: Kind of subject.
         read: Gives the subjects, and an error for each wrong row.
+        source: The data file, if the same bytes always give the same subjects.
         picture: The picture of a subject that its page shows, or None.
         systems: What is asked, by the name of the system that is asked.
         row: The row of a subject in the file.
@@ -64,6 +66,7 @@ class GenerationRun(Generic[S]):
     means: RunContext
     subjects: SubjectKind[S]
     read: Callable[[], Iterator[S | DataError]]
+    source: Input | None
     picture: Callable[[S], str | None]
     systems: Mapping[str, TextGenerator[S]]
     row: Row[S]
@@ -93,12 +96,15 @@ class Written:
     outside: bool
 
 
-def run_making(making: GenerationRun[S], progress: Progress) -> Written:
+def run_making(
+    making: GenerationRun[S], progress: Progress, engine: Engine | None = None
+) -> Written:
     """Ask what a run still lacks, and write the file.
 
     Args:
         making: The run.
-        progress: Hears how it goes on.
+        progress: Receives the progress of the run.
+        engine: Where the work is done; None for this machine.
 
     Raises:
         ConfigError: A judge cannot be made, or cannot do what is asked.
@@ -108,11 +114,16 @@ def run_making(making: GenerationRun[S], progress: Progress) -> Written:
     """
     bad: list[DataError] = []
     with Session.open(
-        making.folder, making.kind, means=making.means, askers=making.askers, progress=progress
+        making.folder,
+        making.kind,
+        means=making.means,
+        askers=making.askers,
+        progress=progress,
+        engine=engine,
     ) as session:
         for asker in making.askers:
             asker.identities(session.tools)  # a judge that cannot do it stops here
-        n, digest = session.take(making.subjects, _good(making, bad))
+        n, digest = session.ingest_file(making.subjects, making.source, _good(making, bad), bad)
         for asker in making.askers:
             session.add(asker, making.subjects, n)
         settings = {
