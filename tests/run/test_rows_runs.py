@@ -70,10 +70,8 @@ def summary(run: Path) -> dict[str, dict[str, float]]:
     """Mean by value and asker's registered name."""
     log = manifest.read(run)
     return {
-        entry["metric"].partition("(")[0]: {
-            name: value["mean"] for name, value in entry["values"].items()
-        }
-        for entry in log["summary"]
+        entry.metric.partition("(")[0]: {name: value.mean for name, value in entry.values.items()}
+        for entry in log.summary
     }
 
 
@@ -82,7 +80,7 @@ def test_a_caption_run_has_a_log_tables_and_means() -> None:
     assert (written.n_written, written.failures, written.outside) == (6, (), False)
     run = Path("c.jsonl.run")
     log = manifest.read(run)
-    assert (log["kind"], log["status"], log["data"]["n_items"]) == ("rows", "complete", 6)
+    assert (log.kind, log.status, log.data.n_items) == ("rows", "complete", 6)
     # "A photograph 12345678, " and 80 times "a word " and "and an end.": 3 + 160 + 3 words
     assert summary(run)["caption"]["words"] == 166
     # 23 characters, 80 times 7, and 11
@@ -328,7 +326,7 @@ def test_wrong_rows_stop_the_run_or_are_left_out_and_counted() -> None:
     skipping = RowsConfig("d.jsonl", config.out, config.systems, rows=DataOptions(None, True))
     written = run_rows(skipping, Quiet())
     assert (written.n_written, len(written.bad_rows)) == (1, 1)
-    assert manifest.read(config.run)["data"]["n_bad_rows"] == 1
+    assert manifest.read(config.run).data.n_bad_rows == 1
 
 
 def test_runs_over_the_same_pictures_are_compared_picture_by_picture() -> None:
@@ -360,13 +358,13 @@ def test_reviews_are_a_run_with_means_per_language() -> None:
     written = run_reviews(config, Quiet())
     assert (written.n_written, calls()) == (8, 8)
     log = manifest.read(Path("run"))
-    assert (log["kind"], log["status"]) == ("reviews", "complete")
-    assert [entry["name"] for entry in log["metrics"]] == [
+    assert (log.kind, log.status) == ("reviews", "complete")
+    assert [entry.name for entry in log.metrics] == [
         "review(judge=reviewer('m', log='calls'))",
         "review(judge=reviewer('m', log='calls'), language='ja')",
     ]
     # "Review 0 of 123456, quality 5."
-    assert [entry["values"]["words"]["mean"] for entry in log["summary"]] == [6, 6]
+    assert [entry.values["words"].mean for entry in log.summary] == [6, 6]
     heard = Heard()
     run_reviews(config, heard)
     assert (heard.reused, heard.n_done, calls()) == (8, 0, 8)
@@ -382,7 +380,7 @@ def test_a_run_that_cannot_go_on_says_so_and_is_gone_on_with_later() -> None:
     bounded = RowsConfig(config.data, config.out, config.systems, work=WorkOptions(max_cost=1.0))
     with pytest.raises(ConfigError, match="no known price, so --max-cost cannot be kept"):
         run_rows(bounded, Quiet())
-    assert manifest.read(config.run)["status"] == "interrupted"
+    assert manifest.read(config.run).status == "interrupted"
     assert not config.out.exists()
     assert run_rows(config, Quiet()).n_written == 6
-    assert manifest.read(config.run)["status"] == "complete"
+    assert manifest.read(config.run).status == "complete"

@@ -19,12 +19,11 @@ class Summary(Printed, dict[str, MetricResult]):
     """Result per metric; a table in a terminal (``print``) and in a notebook.
 
     Args:
-        log: The content of ``run.json``.
-        results: What it says of each metric.
+        log: The run log.
     """
 
-    def __init__(self, log: Mapping[str, Any], results: Mapping[str, MetricResult]) -> None:
-        super().__init__(results)
+    def __init__(self, log: manifest.RunLog) -> None:
+        super().__init__(manifest.results(log))
         self._log = log
 
     def _tables(self) -> list[Any]:
@@ -50,9 +49,9 @@ class Run:
         self.manifest  # noqa: B018  # raises RunError when there is no run
 
     @property
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> Mapping[str, Any]:
         """The content of ``run.json``."""
-        return manifest.read(self.path)
+        return manifest.content(self.path)
 
     def __str__(self) -> str:
         """The summary as a table, as ``beholder score`` prints it."""
@@ -64,8 +63,7 @@ class Run:
     @property
     def summary(self) -> Summary:
         """Result per metric, by canonical name; prints as a table."""
-        found = self.manifest
-        return Summary(found, manifest.results(found))
+        return Summary(manifest.read(self.path))
 
     @property
     def kind(self) -> str:

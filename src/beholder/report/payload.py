@@ -16,12 +16,13 @@ import numpy as np
 from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, inside, load_image
 from beholder.records import Item, ItemFailure, ItemScore, Unit
-from beholder.report.load import RunData, ValueColumn
+from beholder.report.load import RunData
 from beholder.report.marking import Piece, heights, mark
 from beholder.report.pages import jpeg_uri
 from beholder.report.sample import choose
 from beholder.report.tones import by_tone, is_sure, label, strength, tone
 from beholder.report.views import view_of
+from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
 from beholder.visible import visible
 
@@ -108,7 +109,7 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
     return found if len(found) <= room else ""
 
 
-def page_json(metrics: Iterable[tuple[str, Sequence[ValueColumn]]], encoded: Iterable[str]) -> str:
+def page_json(metrics: Iterable[tuple[str, Sequence[ValueLog]]], encoded: Iterable[str]) -> str:
     """The data of a page: names and values of metrics, and items of ``encode_item``."""
     head = _dumps({"metrics": [_metric(name, values) for name, values in metrics]})
     items = ",\n".join(encoded)
@@ -139,7 +140,7 @@ def _dumps(value: object) -> str:
     return script_json(text)
 
 
-def _metric(name: str, values: Sequence[ValueColumn]) -> dict[str, Any]:
+def _metric(name: str, values: Sequence[ValueLog]) -> dict[str, Any]:
     return {
         "name": name,
         "values": [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from rich.text import Text
@@ -14,39 +13,39 @@ from beholder.tables import Column, Table, interval_cells
 from beholder.visible import visible
 
 
-def summary_table(log: Mapping[str, Any]) -> Table:
+def summary_table(log: manifest.RunLog) -> Table:
     """Means with intervals per metric and value.
 
     Args:
-        log: The content of a run's ``run.json``.
+        log: The run log.
     """
     results = manifest.results(log)
     rows: list[dict[str, Any]] = []
     heads, notes = {}, []
-    for entry in log["metrics"]:
-        name = entry["name"]
+    for entry in log.metrics:
+        name = entry.name
         result = results.get(name)
         if result is None:
-            heads[name] = f"no result: run {log['status']}"
+            heads[name] = f"no result: run {log.status}"
             rows.append({"metric": name, "value": "", "mean": None})
             continue
         heads[name] = f"{result.n_scored:,} scored, {result.n_failed:,} failed"
         found = [
             {
                 "metric": name,
-                "value": value["name"],
-                "mean": result.values[value["name"]].mean,
-                **interval_cells("mean", result.values[value["name"]].interval),
+                "value": value.name,
+                "mean": result.values[value.name].mean,
+                **interval_cells("mean", result.values[value.name].interval),
             }
-            for value in entry["values"] + entry.get("corpus_values", [])
-            if value["name"] in result.values
+            for value in entry.values + entry.corpus_values
+            if value.name in result.values
         ]
         rows += found or [{"metric": name, "value": "", "mean": None}]
         notes += [f"{name}: {n:,} failed: {reason}" for reason, n in result.failures.items()]
         notes += [f"{name}: caution: {caution}" for caution in result.cautions]
     notes += [result.signature for result in results.values()]
-    if log.get("judging"):
-        notes.append(f"judges: {log['judging']}")
+    if log.judging:
+        notes.append(f"judges: {log.judging}")
     columns = (
         Column("metric", "metric", "text"),
         Column("value", "value", "text"),

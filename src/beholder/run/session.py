@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
+from msgspec import structs
 
 from beholder.backends import Usage
 from beholder.files import check_name
@@ -180,7 +181,7 @@ class Session:
         self._means = means
         self._engine: Engine = OneMachine()
         self._progress = progress
-        self._log: Mapping[str, Any] | None = None
+        self._log: manifest.RunLog | None = None
         self._taken: dict[str, tuple[int, str]] = {}
 
     @classmethod
@@ -343,7 +344,7 @@ class Session:
         reused = sum(min(one.jobs, self.store.n_finished(one.name, one.n)) for one in self.asked)
         total = sum(one.jobs for one in self.asked)
         self._progress.start(total, reused)
-        closed = {**self._log, "status": "complete"}
+        closed = structs.replace(self._log, status="complete")
         if (
             reused == total
             and manifest.is_closed(self.store.folder, closed)
@@ -398,9 +399,10 @@ class Session:
         judging: Judging | None = None,
     ) -> None:
         if self._log is not None:
-            content = {**self._log, "status": status}
-            if judging is not None:
-                content["judging"] = judging.in_words
-            if summary is not None:
-                content["summary"] = manifest.summary_rows(summary)
-            manifest.write(self.store.folder, content)
+            log = structs.replace(
+                self._log,
+                status=status,
+                judging="" if judging is None else judging.in_words,
+                summary=manifest.summary_rows(summary or {}),
+            )
+            manifest.write(self.store.folder, log)

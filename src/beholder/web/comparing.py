@@ -15,10 +15,10 @@ from starlette.exceptions import HTTPException
 
 from beholder.errors import BeholderError, ConfigError
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.report.load import ValueColumn
 from beholder.report.marking import Piece, heights, mark
 from beholder.report.tones import label, strength, tone
 from beholder.run.compare import Comparison, compare
+from beholder.run.manifest import ValueLog
 from beholder.run.subjects import ITEM
 from beholder.web.items import AskedColumns, RunView, Snapshot
 from beholder.web.lists import PAGE, pair, read_pair, read_whole
@@ -198,7 +198,7 @@ def shared_askers(a: Snapshot, b: Snapshot) -> list[tuple[AskedColumns, AskedCol
 
 def _chosen(
     shared: list[tuple[AskedColumns, AskedColumns]], query: Mapping[str, str]
-) -> tuple[AskedColumns, AskedColumns, ValueColumn]:
+) -> tuple[AskedColumns, AskedColumns, ValueLog]:
     name, value = read_pair(query, "by") or (shared[0][0].name, "")
     for first, second in shared:
         found = first.value(value or None)

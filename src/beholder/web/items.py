@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from beholder.errors import BeholderError, RunError
 from beholder.records import ItemScore, MetricResult
-from beholder.report.load import ValueColumn
 from beholder.run import manifest
 from beholder.run.columns import read_columns
 from beholder.run.export import UNITS
+from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import KINDS, SubjectKind
@@ -60,13 +60,13 @@ class AskedColumns:
     name: str
     kind: str
     signature: str
-    values: tuple[ValueColumn, ...]
+    values: tuple[ValueLog, ...]
     state: NDArray[np.int8]
     numbers: Mapping[str, NDArray[np.float64]]
     verdicts: Mapping[str, NDArray[np.int32]]
     result: MetricResult | None
 
-    def value(self, name: str | None) -> ValueColumn | None:
+    def value(self, name: str | None) -> ValueLog | None:
         """A value by name, or the headline; None where it has none such."""
         known = {value.name: value for value in self.values}
         return known.get(name) if name else next(iter(self.values), None)
@@ -100,7 +100,7 @@ class Snapshot:
         asked: In the order of the run.
     """
 
-    log: Mapping[str, Any]
+    log: manifest.RunLog
     subjects: Mapping[str, SubjectColumns]
     asked: tuple[AskedColumns, ...]
 
@@ -179,8 +179,8 @@ class RunView:
             found += [file.st_mtime_ns, file.st_size]
         return tuple(found)
 
-    def _read(self, store: Store, log: Mapping[str, Any]) -> Snapshot:
-        entries = {entry["name"]: entry for entry in log["metrics"]}
+    def _read(self, store: Store, log: manifest.RunLog) -> Snapshot:
+        entries = log.askers
         results = manifest.results(log)
         askers = [one for one in store.askers() if one.kind in KINDS]
         subjects = {
@@ -188,18 +188,17 @@ class RunView:
             for name in dict.fromkeys([one.kind for one in askers] or list(KINDS))
             if store.n_subjects(KINDS[name])
         }
-        whole = log["status"] == "complete"
+        whole = log.status == "complete"
         before = {one.name: one for one in self._known(log).asked}
         asked = []
         for one in askers:
             if one.kind not in subjects:
                 continue
-            described = entries.get(one.name, {}).get("values", ())
             columns = AskedColumns(
                 name=one.name,
                 kind=one.kind,
                 signature=one.signature,
-                values=tuple(ValueColumn(**value) for value in described),
+                values=entries[one.name].values if one.name in entries else (),
                 state=np.zeros(len(subjects[one.kind].ids), dtype=np.int8),
                 numbers={},
                 verdicts={},
@@ -214,13 +213,13 @@ class RunView:
             asked = _with_tabled(self.folder, asked, subjects)
         return Snapshot(log, subjects, tuple(asked))
 
-    def _known(self, log: Mapping[str, Any]) -> Snapshot:
+    def _known(self, log: manifest.RunLog) -> Snapshot:
         """What was read of this run; nothing of one that was deleted and made anew."""
-        same = self.snapshot.log["data"].get("sha256") == log["data"].get("sha256")
+        same = self.snapshot.log.data.sha256 == log.data.sha256
         return self.snapshot if same else Snapshot(log, {}, ())
 
     def _subjects(
-        self, store: Store, kind: SubjectKind[Any], log: Mapping[str, Any]
+        self, store: Store, kind: SubjectKind[Any], log: manifest.RunLog
     ) -> SubjectColumns:
         known = self._known(log).subjects.get(kind.name)
         n = store.n_subjects(kind)

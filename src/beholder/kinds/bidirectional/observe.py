@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from beholder.errors import ConfigError
 from beholder.kinds.bidirectional.pairs import Direction, Fact, TextPair
@@ -39,15 +38,11 @@ def observe(
     with Store.read(run) as store:
         log = manifest.read(run)
         chosen = _chosen(log, run, metric_name)
-        others = {
-            entry["name"]: entry["values"][0]["name"]
-            for entry in log["metrics"]
-            if entry["name"] != chosen
-        }
-        scores = {name: dict(store.values(name, log["data"]["n_items"])) for name in others}
+        others = {entry.name: entry.values[0].name for entry in log.metrics if entry.name != chosen}
+        scores = {name: dict(store.values(name, log.data.n_items)) for name in others}
         pairs = []
         for position, item in store.items():
-            if position >= log["data"]["n_items"]:
+            if position >= log.data.n_items:
                 break
             pair = _pair(item, store, chosen, position, named)
             if pair is not None:
@@ -60,11 +55,11 @@ def observe(
     return _with_swapped(pairs, others)
 
 
-def _chosen(log: Mapping[str, Any], run: Path, name: str | None) -> str:
+def _chosen(log: manifest.RunLog, run: Path, name: str | None) -> str:
     both = [
-        str(entry["name"])
-        for entry in log["metrics"]
-        if {"har_f1", "mar_f1"} <= {value["name"] for value in entry["values"]}
+        entry.name
+        for entry in log.metrics
+        if {"har_f1", "mar_f1"} <= {value.name for value in entry.values}
     ]
     if name is not None and name not in both:
         raise ConfigError(

@@ -155,7 +155,7 @@ def _drawn(study: Study, folder: Path) -> dict[str, Path]:
     return drawn
 
 
-def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> str:
+def _render(study: Study, log: manifest.RunLog, drawn: Mapping[str, Path]) -> str:
     style = styles("page.css", "bidirectional.css")
     views = {table.name: list(filter(None, _views(table))) for table in study.tables}
     sections = [
@@ -171,7 +171,7 @@ def _render(study: Study, log: Mapping[str, Any], drawn: Mapping[str, Path]) -> 
         .get_template("bidirectional.html.j2")
         .render(
             log=log,
-            name=Path(log["data"]["source"]).name,
+            name=Path(log.data.source).name,
             counts=n_texts(study.pairs),
             study=study,
             sections=[part for part in sections if part[1] or part[2]],

@@ -188,7 +188,7 @@ def _tint(rank: float, n: int) -> int:
     return min(_TINTS - 1, int(_TINTS * (rank - 1) / max(1, n - 1)))
 
 
-def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) -> str:
+def _render(folder: Path, ranking: Mapping[str, Any], log: manifest.RunLog) -> str:
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
     pictures = "".join(
@@ -202,7 +202,7 @@ def _render(folder: Path, ranking: Mapping[str, Any], log: Mapping[str, Any]) ->
         ("page.css", "plain_page.css"),
         pictures,
         log=log,
-        name=log["data"]["source"],
+        name=log.data.source,
         labels=label_of(ranking),
         facts=ranking["tables"],
         tables={table.name: html(table) for table in ranking_tables(ranking)},

@@ -49,7 +49,7 @@ def close_made(written: Written, run: Path, progress: TerminalProgress, finish: 
     say_left_out(written.bad_rows)
     log = manifest.read(run)
     if finish.as_json:
-        tell_json(log)
+        tell_json(manifest.content(run))
     for name, result in manifest.results(log).items():
         for caution in result.cautions:
             say(f"{name}: {caution}")
