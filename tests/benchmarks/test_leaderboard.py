@@ -12,7 +12,7 @@ from msgspec import structs
 from beholder.errors import ConfigError, RunError
 from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.report.leaderboard import leaderboard_tables
+from beholder.report.tables import leaderboard_tables
 from beholder.run import manifest
 from beholder.run.leaderboard import Board, leaderboard
 from beholder.run.store import Store

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from beholder.api.printed import Printed
 from beholder.errors import DataError, RunError
 from beholder.optional import require
 from beholder.records import Item, ItemFailure, ItemScore, MetricResult
 from beholder.run import manifest
 from beholder.run.store import Store
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from beholder.tables import Table
+
+
+class Printed(ABC):
+    """Something that is shown as the tables which a command prints of it."""
+
+    @abstractmethod
+    def _tables(self) -> Sequence[RenderableType | Table]:
+        """What the command line prints."""
+
+    def __str__(self) -> str:
+        from beholder.report.safe_console import as_text
+
+        return as_text(self._tables())
+
+    def _repr_html_(self) -> str:
+        from beholder.report.safe_console import as_html
+
+        return as_html(self._tables())
 
 
 class Summary(Printed, dict[str, MetricResult]):

@@ -42,17 +42,17 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 _COMMANDS = (
-    Command("demo", "beholder.cli.demo:demo", place=0),
-    Command("report", "beholder.cli.report:report", place=2),
-    Command("view", "beholder.cli.view:view", place=3),
-    Command("steps", "beholder.cli.steps:steps", place=4),
-    Command("compare", "beholder.cli.compare:compare", place=5),
-    Command("leaderboard", "beholder.cli.leaderboard:leaderboard", place=7),
-    Command("sample", "beholder.cli.sample:sample", place=13),
-    Command("metrics", "beholder.cli.metrics:metrics", place=15),
-    Command("show", "beholder.cli.metrics:show", place=16),
+    Command("demo", "beholder.cli.runs:demo", place=0),
+    Command("report", "beholder.cli.runs:report", place=2),
+    Command("view", "beholder.cli.runs:view", place=3),
+    Command("steps", "beholder.cli.runs:steps", place=4),
+    Command("compare", "beholder.cli.runs:compare", place=5),
+    Command("leaderboard", "beholder.cli.runs:leaderboard", place=7),
+    Command("sample", "beholder.cli.tools:sample", place=13),
+    Command("metrics", "beholder.cli.tools:metrics", place=15),
+    Command("show", "beholder.cli.tools:show", place=16),
     Command("doctor", "beholder.cli.doctor:doctor", place=17),
-    Command("graph", "beholder.cli.graph:graph", place=18),
+    Command("graph", "beholder.cli.tools:graph", place=18),
     Command("cache", "beholder.cli.cache:app", is_group=True),
 )
 """Commands of no kind of work; the others are those of ``run.kind.kinds``."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from beholder.report.cells import show_cell, show_range
 from beholder.report.load import MetricColumns, RunData, load
+from beholder.report.study_tables import show_cell, show_range
 from beholder.report.tables import summary_table
 from beholder.run.store import Store
 from beholder.tables import Column, Table

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report.load import RunData
 from beholder.report.marking import Piece, heights, mark
 from beholder.report.pages import jpeg_uri
-from beholder.report.sample import choose
 from beholder.report.tones import by_tone, is_sure, label, strength, tone
 from beholder.report.views import view_of
 from beholder.run.manifest import ValueLog
@@ -247,3 +246,30 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     return value
+
+
+def choose(n_items: int, lists: Sequence[Iterable[int]], limit: int) -> list[int]:
+    """Positions to show, the most telling first.
+
+    The lists (worst, best, failed, ...) take turns, together with an even sample over all items,
+    so each has about the same share; a short list leaves its share to the others.
+
+    Args:
+        n_items: Items of the run.
+        lists: Positions of interest, each list in order of interest.
+        limit: How many to choose.
+    """
+    turns = chain.from_iterable(zip_longest(*lists, spread(n_items, limit)))
+    chosen: dict[int, None] = {}
+    for position in turns:
+        if len(chosen) == limit:
+            break
+        if position is not None:
+            chosen[int(position)] = None
+    return list(chosen)
+
+
+def spread(n_items: int, count: int) -> list[int]:
+    """Up to ``count`` positions at even distance over ``0..n_items-1``."""
+    count = min(count, n_items)
+    return [i * n_items // count for i in range(count)]

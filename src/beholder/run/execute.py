@@ -15,10 +15,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from beholder.aio import bounded, run_sync
 from beholder.errors import RunError
 from beholder.metrics import Tools
-from beholder.metrics.asker import attempt
+from beholder.metrics.asker import Asker, attempt
+from beholder.registry import Registry
 from beholder.run.batch import Scorer, Task
 from beholder.run.codec import Encoded
-from beholder.run.processes import remedy, starting
 from beholder.run.store import Store
 from beholder.threads import one_blas_thread
 
@@ -225,3 +225,34 @@ def _die_with_parent() -> None:
 def _do(block: _Positions) -> Encoded:
     assert _worker is not None
     return _worker.do(block)
+
+
+_SCRIPT = "__main__"
+_AGAIN = "put what the script does under `if __name__ == '__main__':`, since each worker runs it"
+
+
+def needs_script(askers: Iterable[Asker[Any]]) -> bool:
+    """Whether workers must import the caller's script."""
+    return bool(Registry.of_script) or any(type(one).__module__ == _SCRIPT for one in askers)
+
+
+def remedy(askers: Iterable[Asker[Any]], otherwise: str) -> str:
+    """What to do about a worker that died."""
+    named = getattr(sys.modules[_SCRIPT], "__file__", None) is not None
+    return f"{_AGAIN}; {otherwise}" if named and needs_script(askers) else otherwise
+
+
+@contextmanager
+def starting(askers: Iterable[Asker[Any]]) -> Iterator[None]:
+    """Hide the script from processes that are started meanwhile, unless they need it."""
+    script = sys.modules[_SCRIPT]
+    if needs_script(askers):
+        yield
+        return
+    names = ("__file__", "__spec__")
+    hidden: dict[str, Any] = {k: vars(script).pop(k) for k in names if k in vars(script)}
+    script.__spec__ = None
+    try:
+        yield
+    finally:
+        vars(script).update(hidden)

@@ -28,8 +28,7 @@ from beholder.metrics.asker import Outcome, attempt
 from beholder.records import Item, ItemFailure
 from beholder.run.answers import run_answers
 from beholder.run.batch import Scorer
-from beholder.run.execute import end_with_parent
-from beholder.run.processes import remedy, starting
+from beholder.run.execute import end_with_parent, remedy, starting
 from beholder.run.session import RunContext
 from beholder.run.subjects import ITEM
 

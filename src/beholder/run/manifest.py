@@ -203,9 +203,10 @@ def summary_rows(summary: Mapping[str, MetricResult]) -> tuple[ResultLog, ...]:
 
 
 def _estimate(found: Estimate) -> EstimateLog:
-    interval = found.interval
-    ends = (interval.low, interval.high, interval.level) if interval else (None, None, None)
-    return EstimateLog(found.mean, *ends, found.n)
+    ends = found.interval
+    if ends is None:
+        return EstimateLog(found.mean, None, None, None, found.n)
+    return EstimateLog(found.mean, ends.low, ends.high, ends.level, found.n)
 
 
 def results(log: RunLog) -> dict[str, MetricResult]:

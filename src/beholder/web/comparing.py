@@ -6,7 +6,6 @@ import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from beholder.errors import BeholderError, ConfigError
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.report.marking import Piece, heights, mark
+from beholder.report.marking import Piece, marked_texts
 from beholder.report.tones import label, strength, tone
 from beholder.run.compare import Comparison, compare
 from beholder.run.manifest import ValueLog
@@ -263,15 +262,8 @@ def _outcome(outcome: ItemScore | ItemFailure | None) -> dict[str, Any]:
 
 def _texts(item: Item, outcome: ItemScore | ItemFailure | None) -> list[dict[str, Any]]:
     units = outcome.units if isinstance(outcome, ItemScore) else ()
-    candidate = mark(item.candidate, units, "candidate")
-    references = [mark(text, units, "reference", at) for at, text in enumerate(item.references)]
-    height = heights(chain(candidate, *references))
-    titles = ["Candidate"] + [
-        "Reference" if len(references) == 1 else f"Reference {at + 1}"
-        for at in range(len(references))
-    ]
 
-    def drawn(piece: Piece) -> dict[str, Any]:
+    def drawn(piece: Piece, heights: Mapping[int, int]) -> dict[str, Any]:
         if not piece.units:
             return {"text": piece.text, "tone": None}
         unit = units[piece.units[-1]]
@@ -280,10 +272,13 @@ def _texts(item: Item, outcome: ItemScore | ItemFailure | None) -> list[dict[str
             "tone": tone(unit.verdict).name,
             "title": f"{tone(unit.verdict).symbol} {label(unit.verdict)}",
             "strength": min(4, round(4 * strength(unit))),
-            "height": height.get(piece.units[-1], 0),
+            "height": heights.get(piece.units[-1], 0),
         }
 
     return [
-        {"title": title, "pieces": [drawn(piece) for piece in pieces]}
-        for title, pieces in zip(titles, [candidate, *references], strict=True)
+        {
+            "title": text.title.capitalize(),
+            "pieces": [drawn(piece, text.heights) for piece in text.pieces],
+        }
+        for text in marked_texts(item, units)
     ]

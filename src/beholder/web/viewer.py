@@ -24,8 +24,7 @@ from beholder.web.items import OPEN, STATES, AskedColumns, RunView, Snapshot, Wa
 from beholder.web.lists import listing, pair, read_whole, spread, write_wanted
 from beholder.web.overview import Overviews
 from beholder.web.pages import page
-from beholder.web.questions import questions_of
-from beholder.web.seen import RunPictures, images_of
+from beholder.web.seen import RunPictures, images_of, questions_of
 from beholder.web.settings import Settings
 from beholder.web.subject_pages import SeenSubject, first_text, subject_page
 

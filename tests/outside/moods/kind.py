@@ -1,17 +1,10 @@
 """The kind, as the entry point names it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from typing import Any
 
 from beholder.run.kind import Command, RunKind
 
-if TYPE_CHECKING:
-    from moods.work import MoodConfig
-
-    from beholder.errors import DataError
-
-KIND: RunKind[MoodConfig, None, list[DataError]] = RunKind(
+KIND: RunKind[Any, None, Any] = RunKind(
     name="moods",
     run="moods.work:run_moods",
     plan="moods.work:plan_moods",

@@ -1,15 +1,93 @@
-"""``beholder sample``: the pictures of a study drawn from a data file, and who annotates them."""
+"""Small commands without a run: metrics, prompts, scene graphs, samples of pictures."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from beholder.options import SampleDesign
-from beholder.terminal.groups import Data, ItemDataGroup, OutFile
-from beholder.terminal.printing import say, say_left_out
+from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile
+from beholder.terminal.printing import say, say_left_out, tell, tell_json, tell_tables
+
+
+def metrics() -> None:
+    """List the metrics.
+
+    Example: `beholder metrics`
+    """
+    from rich.table import Table
+
+    from beholder.metrics import METRICS
+    from beholder.metrics.describe import first_line
+
+    table = Table("metric", "what", "values")
+    for name in METRICS.names():
+        cls = METRICS.get(name)
+        table.add_row(name, first_line(cls), ", ".join(value.name for value in cls.values))
+    tell_tables(table)
+
+
+def show(name: str, /) -> None:
+    """Explain a metric: formula, source, values, parameters, signature; or print a judge's prompt.
+
+    Example: `beholder show vcs`
+
+    Args:
+        name: A metric, or an operation of judges.
+    """
+    from rich.markdown import Markdown
+
+    from beholder.judges.templates import Templates
+    from beholder.metrics import METRICS
+    from beholder.metrics.describe import describe
+
+    prompts = Templates()
+    if name in prompts.names() and name not in METRICS.names():
+        prompt = prompts[name]
+        tell(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
+        for section, text in prompt.sections.items():
+            tell(f"\n[{section}]\n{text}")
+        return
+    tell_tables(Markdown(describe(METRICS.get(name))))
+
+
+def graph(
+    text: Data,
+    /,
+    *,
+    rules: Literal["fixed", "reference"] = "fixed",
+    parser: str = "builtin",
+    coref: str = "builtin",
+    svg: Path | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what a text says is there, what it is like, and how it stands to the rest.
+
+    Example: `beholder graph "A tall man holds a red cup. He smiles."`
+
+    Args:
+        text: An English description; - reads standard input.
+        rules: Mended rules, or those as published.
+        parser: builtin, or spacy:NAME_OR_PATH for a bigger one.
+        coref: builtin, none or fastcoref.
+        svg: Also draw it into this SVG file.
+    """
+    from beholder.files import write_text
+    from beholder.language import parse, scene_graph
+    from beholder.report import graph_svg, graph_text
+
+    document = parse(sys.stdin.read() if text == "-" else text, parser=parser)
+    found = scene_graph(document, rules=rules, coref=coref)
+    if svg is not None:
+        write_text(svg, graph_svg(found))
+    if as_json:
+        tell_json(found.to_dict())
+    else:
+        tell(graph_text(found))
 
 
 @Parameter(name="*")
