@@ -79,8 +79,8 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
     return of(DataOptions), judging, of(WorkOptions)
 
 
-def asked_tools(embedder: str | None, judge: Any) -> dict[str, Any]:
-    """The tools of a call, for metrics that are named without: only those that were said."""
+def asked_tools(embedder: str | None, judge: object) -> dict[str, object]:
+    """The tools that a call names, for metrics that name none."""
     return {kind: one for kind, one in (("embedder", embedder), ("judge", judge)) if one}
 
 

@@ -139,7 +139,7 @@ def _dumps(value: object) -> str:
     return script_json(text)
 
 
-def _metric(name: str, values: Sequence[ValueLog]) -> dict[str, Any]:
+def _metric(name: str, values: Sequence[ValueLog]) -> Mapping[str, object]:
     return {
         "name": name,
         "values": [
@@ -155,7 +155,7 @@ def _metric(name: str, values: Sequence[ValueLog]) -> dict[str, Any]:
     }
 
 
-def _item(store: Store, metrics: Sequence[str], position: int) -> dict[str, Any]:
+def _item(store: Store, metrics: Sequence[str], position: int) -> Mapping[str, object]:
     _, item = next(iter(store.items([position])))
     return {
         "position": position,
@@ -168,7 +168,7 @@ def _item(store: Store, metrics: Sequence[str], position: int) -> dict[str, Any]
     }
 
 
-def _outcome(item: Item, outcome: ItemScore | ItemFailure | None) -> dict[str, Any] | None:
+def _outcome(item: Item, outcome: ItemScore | ItemFailure | None) -> Mapping[str, object] | None:
     if outcome is None:
         return None
     if isinstance(outcome, ItemFailure):
@@ -199,8 +199,8 @@ def _utf16(text: str) -> int:
     return len(text) + sum(ord(c) > 0xFFFF for c in text)
 
 
-def _unit(unit: Unit, item: Item, height: int) -> dict[str, Any]:
-    own = {
+def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
+    own: dict[str, object] = {
         "kind": unit.kind,
         "side": "candidate" if unit.side == "candidate" else (unit.reference_index or 0),
         "verdict": label(unit.verdict),
@@ -219,7 +219,7 @@ def _unit(unit: Unit, item: Item, height: int) -> dict[str, Any]:
     return own
 
 
-def _verdicts(units: Sequence[Unit]) -> list[dict[str, Any]]:
+def _verdicts(units: Sequence[Unit]) -> list[Mapping[str, object]]:
     """The verdicts of an item, the notable ones first, with the units that the judge is sure of."""
     counts = Counter({unit.verdict: 0 for unit in units})
     counts.update(unit.verdict for unit in units if is_sure(unit))

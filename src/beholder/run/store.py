@@ -234,7 +234,9 @@ class Store:
         """Note that an input gave the first ``n`` subjects, which have the hash ``data``."""
         self.tables.add_input(key, n, data)
 
-    def state(self, asker: str, data: str, with_state: Callable[[dict[str, Any]], T]) -> T | None:
+    def state(
+        self, asker: str, data: str, with_state: Callable[[Mapping[str, Any]], T]
+    ) -> T | None:
         """What is made of what an asker found of a whole data set; None where that is not kept.
 
         Args:
@@ -303,12 +305,12 @@ class Store:
         for position, units in self._scores(asker, "units", n):
             yield position, self._read(codec.decode_units, units, asker, position)
 
-    def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
         """The same as plain fields, for tables."""
         for position, units in self._scores(asker, "units", n):
             yield position, self._read(codec.unit_fields, units, asker, position)
 
-    def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
         for position, detail in self._scores(asker, "detail", n):
             yield position, self._read(codec.decode_detail, detail, asker, position)

@@ -15,17 +15,19 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from beholder import files
@@ -113,7 +115,7 @@ class ParquetTables:
         Raises:
             RunError: What it says of its parts is damaged, or they cannot be reached.
         """
-        return cls(PartsPlace.named(_said(folder)["place"] or folder), folder)
+        return cls(PartsPlace.named(_read_parts(folder).place or folder), folder)
 
     @classmethod
     def to_write(cls, folder: Path, place: str | None) -> ParquetTables:
@@ -128,7 +130,7 @@ class ParquetTables:
         """
         new = not (folder / PARTS_NAME).is_file()
         asked = None if place is None else PartsPlace.named(place).url
-        known = asked if new else _said(folder)["place"]
+        known = asked if new else _read_parts(folder).place
         if asked not in (None, known):
             raise RunError(
                 f"{folder} keeps its parts at {known or folder}, not at {asked}; leave --parts out,"
@@ -137,7 +139,7 @@ class ParquetTables:
         parts = PartsPlace.named(known or folder)
         start = 1 + max(map(_start_of, parts.names(PARTS)), default=0)
         if new:  # a place that cannot be reached is not noted
-            _say(folder, {"format": FORMAT, "place": known, "askers": [], "inputs": {}})
+            _write_parts(folder, _PartsFile(place=known))
         return cls(parts, folder, start)
 
     @property
@@ -208,21 +210,21 @@ class ParquetTables:
 
     def askers(self) -> list[StoredAsker]:
         """See ``Tables``."""
-        return [StoredAsker(**asker) for asker in _said(self._run)["askers"]]
+        return _read_parts(self._run).askers
 
     def add_asker(self, asker: StoredAsker) -> None:
         """See ``Tables``."""
-        said = _said(self._run)
-        said["askers"].append(asdict(asker))
-        _say(self._run, said)
+        said = _read_parts(self._run)
+        said.askers.append(asker)
+        _write_parts(self._run, said)
 
     def renew_signature(self, asker: str, signature: str) -> None:
         """See ``Tables``; parts that are written stay as they are, and so do their signatures."""
-        said = _said(self._run)
-        for one in said["askers"]:
-            if one["name"] == asker:
-                one["signature"] = signature
-        _say(self._run, said)
+        said = _read_parts(self._run)
+        said.askers = [
+            replace(one, signature=signature) if one.name == asker else one for one in said.askers
+        ]
+        _write_parts(self._run, said)
 
     def forget(self, asker: str) -> None:
         """See ``Tables``."""
@@ -232,14 +234,13 @@ class ParquetTables:
 
     def input(self, key: str) -> tuple[int, str] | None:
         """See ``Tables``."""
-        found = _said(self._run)["inputs"].get(key)
-        return None if found is None else (found[0], found[1])
+        return _read_parts(self._run).inputs.get(key)
 
     def add_input(self, key: str, n: int, data: str) -> None:
         """See ``Tables``."""
-        said = _said(self._run)
-        said["inputs"][key] = [n, data]
-        _say(self._run, said)
+        said = _read_parts(self._run)
+        said.inputs[key] = (n, data)
+        _write_parts(self._run, said)
 
     def state(self, asker: str, data: str) -> bytes | None:
         """See ``Tables``."""
@@ -376,14 +377,30 @@ def _subject_part(kind: str, first: int) -> str:
     return f"{SUBJECTS}/{kind}-{first:012d}.parquet"
 
 
-def _said(folder: Path) -> dict[str, Any]:
+class _PartsFile(Struct, kw_only=True):
+    """The content of ``parts.json``; ``place`` is None for the run directory."""
+
+    format: int = FORMAT
+    place: str | None
+    askers: list[StoredAsker] = []
+    inputs: dict[str, tuple[int, str]] = {}
+
+
+def _read_parts(folder: Path) -> _PartsFile:
+    path = folder / PARTS_NAME
     missing = f"{folder} is no run in parts: it has no {PARTS_NAME}"
-    return files.read_json(folder / PARTS_NAME, form=FORMAT, kind="list of parts", missing=missing)
+    found = files.read_json(path, form=FORMAT, kind="list of parts", missing=missing)
+    try:
+        return msgspec.convert(found, _PartsFile)
+    except msgspec.ValidationError as error:
+        raise RunError(
+            f"{path} is damaged: {error}; choose another run directory with -o"
+        ) from error
 
 
-def _say(folder: Path, content: Mapping[str, Any]) -> None:
-    text = json.dumps(content, ensure_ascii=False, indent=2, default=str) + "\n"
-    files.write_text(folder / PARTS_NAME, text)
+def _write_parts(folder: Path, content: _PartsFile) -> None:
+    plain = msgspec.to_builtins(content, enc_hook=str)
+    files.write_text(folder / PARTS_NAME, json.dumps(plain, ensure_ascii=False, indent=2) + "\n")
 
 
 def _stays(what: str) -> RunError:
