@@ -237,7 +237,7 @@ class Store:
     def state(
         self, asker: str, data: str, with_state: Callable[[Mapping[str, Any]], T]
     ) -> T | None:
-        """What is made of what an asker found of a whole data set; None where that is not kept.
+        """What ``with_state`` makes of an asker's state over a data set; None if none is stored.
 
         Args:
             asker: Its signature before it was prepared.
