@@ -6,6 +6,7 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ from beholder.run.rows.generators import GeneratedText
 from beholder.run.rows.rows import RowsConfig, plan_rows, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
+from beholder.run.subjects import SubjectKind
 from toy.bothways import Reader, make_world
 from toy.judge import Storyteller
 from toy.photos import make_collection
@@ -384,3 +386,36 @@ def test_a_run_that_cannot_go_on_says_so_and_is_gone_on_with_later() -> None:
     assert not config.out.exists()
     assert run_rows(config, Quiet()).n_written == 6
     assert manifest.read(config.run).status == "complete"
+
+
+def test_a_file_that_was_read_before_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("data/d.jsonl").write_text('{"id": "a", "images": ["img/000.jpg"]}\n')
+    rows = captions("out.jsonl", data="data/d.jsonl")
+    reviews = ReviewsConfig("data/index.csv", Path("reviews"), "reviewer(model='m', log='calls')")
+    starts: list[Callable[[Heard], object]] = [
+        lambda heard: run_rows(rows, heard),
+        lambda heard: run_reviews(reviews, heard),
+    ]
+    for start in starts:
+        start(Heard())
+        with monkeypatch.context() as patch:
+            patch.setattr(SubjectKind, "row", _never)
+            start(heard := Heard())
+        assert heard.total == heard.reused > 0
+
+
+def test_the_same_file_for_another_folder_is_read_again() -> None:
+    run_rows(captions("c.jsonl"), Quiet())
+    Path("data/d.jsonl").write_text('{"id": "a", "images": ["img/000.jpg"]}\n')
+    config = captions("c2.jsonl", data="data/d.jsonl")
+    first = run_rows(config, Quiet())
+    Path("other").mkdir()
+    for name in ("c2.jsonl", "c2.jsonl.run"):
+        Path(name).rename(Path("other") / name)
+    with pytest.raises(RunError, match="holds a run over other data"):
+        run_rows(replace(config, out=Path("other/c2.jsonl")), Quiet())
+    assert first.n_written == 1
+
+
+def _never(*given: object) -> str:
+    raise AssertionError("the subjects were read again")

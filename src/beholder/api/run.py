@@ -137,7 +137,7 @@ class Run:
         return labels.join(wide).reindex(order)
 
     def to_dataset(self) -> Any:
-        """``to_arrow`` as a ``datasets.Dataset``, to publish or go on with; needs datasets.
+        """``to_arrow`` as a ``datasets.Dataset``, to publish or process; needs datasets.
 
         Raises:
             MissingExtraError: datasets is not installed.
@@ -146,7 +146,7 @@ class Run:
         return datasets.Dataset(self.to_arrow())
 
     def report(self, output: str | Path | None = None) -> Path:
-        """Draw the HTML report and give its path (``report.html`` in the run by default)."""
+        """Draw the HTML report and return its path (``report.html`` in the run by default)."""
         from beholder.report import draw
 
         return draw(self.path, Path(output) if output is not None else None)

@@ -23,7 +23,7 @@ from beholder.terminal.printing import say
 
 
 def _default(value: object) -> str | None:
-    """A default as help shows it; None for what stands for "not said"."""
+    """A default as help shows it; None if the default means "not given"."""
     if value is None or value is False or value in ((), ""):
         return None
     return ", ".join(value) if isinstance(value, tuple) else str(value)
@@ -101,12 +101,12 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:  # the disk, or rights: no bug, and nobody needs the place in our code
+    except OSError as error:  # disk or permissions: a traceback does not help
         say(f"beholder: {error.filename or 'a file'}: {error.strerror or error}")
         sys.exit(2)
     except KeyboardInterrupt:
         say("beholder: interrupted; run the same command again to go on")
         sys.exit(130)
     finally:
-        for command in outside:  # so that a second call in this process starts anew
+        for command in outside:  # so that a second call in this process starts fresh
             del app[command.name]

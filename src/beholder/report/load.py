@@ -1,4 +1,4 @@
-"""A run as the report needs it: scores as arrays, everything else on demand from the store."""
+"""A run as the report needs it: scores as arrays, the rest read from the store on demand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MetricColumns:
 
     @property
     def headline(self) -> ValueLog:
-        """The value that stands for the metric."""
+        """The metric's main value."""
         return self.values[0]
 
     def finite(self, name: str) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The items of a page as JSON, and how JSON stands inside HTML."""
+"""The items of a page as JSON that is safe inside HTML."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
     try:
         found = jpeg_uri(encode_jpeg(load_image(inside(root, item.images[0]), max_side=_SIDE)))
     except (IndexError, ItemError, MissingExtraError):
-        return ""  # how many pictures the item has is told beside it
+        return ""  # the page states how many pictures the item has
     return found if len(found) <= room else ""
 
 

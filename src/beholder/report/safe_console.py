@@ -1,4 +1,4 @@
-"""A console that no text of the data can steer."""
+"""A console that shows control characters instead of obeying them; tables as text and HTML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SafeConsole(Console):
-    """Prints tables and texts; control characters in them are shown, not obeyed."""
+    """Shows control characters in tables and texts instead of obeying them."""
 
     def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """See ``Console.render``; the console's own control codes stay."""
@@ -44,7 +44,7 @@ def as_text(tables: Iterable[RenderableType | Table]) -> str:
 
 
 def as_html(tables: Iterable[RenderableType | Table]) -> str:
-    """Tables as HTML; what stands in them is escaped."""
+    """Tables as HTML; every text is escaped."""
     console = SafeConsole(file=io.StringIO(), width=WIDTH, force_jupyter=False, record=True)
     for table in tables:
         console.print(renderable(table), crop=False)

@@ -75,7 +75,7 @@ class _Grid:
         heads: Heading of each printed column.
         right: Whether it is set to the right.
         rows: Cells per row.
-        groups: Group of each row, with what is said beside it.
+        groups: Group of each row, with its note.
         n_names: How many columns at the left are the names of rows.
     """
 
@@ -139,7 +139,7 @@ class _Grid:
         return [*found, part]
 
     def lines(self, part: Sequence[int], above: bool) -> Iterator[Text]:
-        """Head, rule, rows; a group's name stands above its rows, and theirs if need be."""
+        """Head, rule, rows; each group has its name above its rows."""
         widths = [self.width(column) for column in part]
         if above:
             yield self._above(self.heads, "bold")

@@ -1,6 +1,6 @@
-"""Ask what a run still lacks, and hand over what comes of it, encoded, as it arrives.
+"""Do the open work of a run and pass on its encoded outcomes as they arrive.
 
-Two ways, one rule: in worker processes when every tool is cheap to make anew in each (built-in
+Two ways, one rule: in worker processes when every tool is cheap to make in each process (built-in
 analysis and embeddings), in coroutines of this process otherwise (remote or big models). Outcomes
 are the same either way and do not depend on their order.
 
@@ -38,7 +38,7 @@ from beholder.run.store import Store
 from beholder.threads import one_blas_thread
 
 Put: TypeAlias = Callable[[Encoded], None]
-"""Keeps what became of some jobs."""
+"""Stores the outcomes of some jobs."""
 
 BLOCKS_A_WORKER = 32
 """Blocks into which a run is cut for each worker, each worker having two at once: a killed run
@@ -72,7 +72,7 @@ class Work:
     tools: Tools
 
     def are_cheap(self) -> bool:
-        """Whether all tools may be made anew in every process."""
+        """Whether every process can make all tools itself."""
         return all(self.tools.are_per_process(one.tool_specs()) for one in self.scorer.askers)
 
     def size_for(self, workers: int) -> int:
@@ -103,7 +103,7 @@ class _Positions:
 
 
 def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> None:
-    """Do what is open and hand over what comes of it; may be interrupted at any time.
+    """Do the open work and pass on its outcomes; may be interrupted at any time.
 
     Args:
         work: What to do.

@@ -1,4 +1,4 @@
-"""Runs that score items by metrics: what is asked for, carrying it out, what it would ask."""
+"""Runs that score items by metrics: configuration, run and plan."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def run_scores(
     given: Iterable[Item | DataError] | None = None,
     engine: Engine | None = None,
 ) -> list[DataError]:
-    """Score what a run still lacks, and close it.
+    """Score what is missing, and close the run.
 
     Args:
         config: The run.
-        progress: Hears how it goes on.
+        progress: Receives the progress of the run.
         given: Items from Python instead of ``config.data``.
         engine: Where the work is done; None for this machine.
 
@@ -128,7 +128,7 @@ def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, s
 
 
 def plan_scores(config: ScoreConfig, given: Iterable[Item | DataError] | None = None) -> RunPlan:
-    """Read all input and say what the run would do; nothing is scored or written.
+    """Read all input and report what the run would do; nothing is scored or written.
 
     Args:
         config: The run.

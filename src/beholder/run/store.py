@@ -1,4 +1,4 @@
-"""The store of one run: subjects and what came of them, and what the rows that keep them mean.
+"""The store of one run: subjects, askers and outcomes, and the meaning of their rows.
 
 What is finished is kept, so a killed run loses only what was in flight. One process begins a run
 (``Store.open``, which locks the run directory); any number may read (``Store.read``), also from a
@@ -276,13 +276,13 @@ class Store:
         return found
 
     def put(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
-        """Write what became of one subject."""
+        """Write the outcome of one subject."""
         found = Encoded()
         found.add(asker, position, outcome)
         self.put_block(found)
 
     def put_block(self, found: Encoded) -> None:
-        """Write what became of subjects: all of it or, where the process is killed, nothing."""
+        """Write outcomes of subjects: all, or none if the process is killed."""
         self.tables.put(found)
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:

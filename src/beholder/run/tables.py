@@ -1,4 +1,4 @@
-"""What a run keeps, as rows: subjects, askers, what came of them. Said here, kept in two ways.
+"""The rows that a run stores: subjects, askers, outcomes. Defined here, stored in two ways.
 
 ``tables_sqlite`` keeps them in one file that one process writes, ``tables_parquet`` in parts that
 many machines write. ``Store`` reads both alike and knows what the rows mean.
@@ -77,7 +77,7 @@ class Tables(Protocol):
         """State the signature of an asker and of its scores in another way."""
 
     def forget(self, asker: str) -> None:
-        """Remove an asker with all that came of it."""
+        """Remove an asker with its outcomes."""
 
     def input(self, key: str) -> tuple[int, str] | None:
         """Number and hash of the subjects that an input gave; None where it is not known."""
@@ -92,10 +92,10 @@ class Tables(Protocol):
         """Keep what an asker found."""
 
     def put(self, found: Encoded) -> None:
-        """Write what became of subjects, all of it or none; what was there before gives way."""
+        """Write outcomes of subjects, all or none; they replace earlier outcomes."""
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
-        """Remove what came of an asker at all other positions."""
+        """Remove the outcomes of an asker at all other positions."""
 
     def finished(self, asker: str, n: int) -> Iterator[int]:
         """Positions below ``n`` with a whole score, or with a failure that will stay."""

@@ -58,7 +58,7 @@ _OUTCOME = OUTCOMES.remove(OUTCOMES.get_field_index("id"))  # subjects hold it
 _FAILURE = ("error", "reason", "transient", "detail")
 _STATES = ("position", "asker", "status", "unfinished", "transient")
 _NONE, _WHOLE, _HALF, _LOST, _LATER = range(5)
-"""What became of a subject: nothing, a score, an unfinished one, a failure, one to try again."""
+"""State of a subject: open, scored, unfinished, failed, failed but to be retried."""
 
 
 @dataclass

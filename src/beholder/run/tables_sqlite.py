@@ -152,7 +152,7 @@ class SqliteTables:
     def put(self, found: Encoded) -> None:
         """See ``Tables``."""
         with self.transaction():
-            # An asker has one outcome of a subject: what was there before gives way.
+            # An asker has one outcome per subject; a new one replaces the old.
             for table, others in (("failures", found.scores), ("scores", found.failures)):
                 self._db.executemany(
                     f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # the names are ours

@@ -29,7 +29,7 @@ def make_app(
     Args:
         routes: Of the pages; style sheets and scripts are added.
         settings: Who may come, how fast, with how much.
-        lifespan: What runs beside it while it serves.
+        lifespan: Context of the server's life.
     """
     app = Starlette(
         routes=[*routes, *static_routes()], exception_handlers=ERRORS, lifespan=lifespan
@@ -50,7 +50,7 @@ def serve(app: ASGIApp, settings: Settings, listening: Callable[[str], None]) ->
     Args:
         app: Of ``make_app``.
         settings: Those that it was made with.
-        listening: Is told the address once, when browsers can come.
+        listening: Called with the address once the server accepts connections.
 
     Raises:
         ConfigError: The address or port cannot be listened at.

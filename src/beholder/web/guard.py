@@ -170,7 +170,7 @@ class Guard:
         return _text(403, "nobody has this token; see what the server printed at its start")
 
     def _let_in(self, scope: Scope, token: str, named: str, who: str | None) -> Response:
-        """Keep a token from the address line in a cookie, and go on without it in the address.
+        """Move a token from the address into a cookie.
 
         Who is signed in under another name is asked first: the link may come from anybody.
         """
@@ -238,7 +238,7 @@ def _go_on(target: str) -> HTMLResponse:
 
 
 def _ask_first(mark: str, token: str, target: str, names: tuple[str, str]) -> HTMLResponse:
-    """A page that asks who is signed in whether to go on under the name of a link."""
+    """A page that asks whether to continue under the name of a link."""
     who, named = (_shown(name) for name in names)
     fields = {FIELD: mark, "token": token, "to": target}
     hidden = "".join(

@@ -35,7 +35,7 @@ from beholder.run.subjects import KINDS, SubjectKind
 from beholder.run.tables_parquet import PARTS
 
 OPEN, SCORED, FAILED = 0, 1, 2
-"""What became of a subject under an asker."""
+"""State of a subject under an asker."""
 
 _FIRST = ("item", "reviews", "storyline", "picture")
 
@@ -139,7 +139,7 @@ class RunView:
             yield store
 
     def try_refresh(self) -> None:
-        """As ``refresh``; what goes wrong is told on the pages, and tried again."""
+        """As ``refresh``; the pages report an error, and reading is retried."""
         try:
             self.refresh()
         except (BeholderError, OSError) as error:
@@ -215,7 +215,7 @@ class RunView:
         return Snapshot(log, subjects, tuple(asked))
 
     def _known(self, log: manifest.RunLog) -> Snapshot:
-        """What was read of this run; nothing of one that was deleted and made anew."""
+        """What was read of this run; nothing if the run was deleted and made again."""
         same = self.snapshot.log.data.sha256 == log.data.sha256
         return self.snapshot if same else Snapshot(log, {}, ())
 
@@ -343,7 +343,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 @dataclass
 class Watcher:
-    """Keeps run views fresh from a thread of its own, never more than a tenth of the time."""
+    """Refreshes run views in a thread, for at most a tenth of the time."""
 
     views: Sequence[RunView]
     pause: float = 2.0
@@ -351,7 +351,7 @@ class Watcher:
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Read all runs, and go on reading what changes."""
+        """Read all runs, and then every change."""
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 

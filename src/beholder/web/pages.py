@@ -36,7 +36,7 @@ TEMPLATE.globals.update(
 def page(
     request: Request, template: str, context: Mapping[str, Any], *, status: int = 200
 ) -> HTMLResponse:
-    """A page of a template, which is told ``request`` and ``csrf`` besides its context."""
+    """A page of a template, which also receives ``request`` and ``csrf``."""
     shared = {"request": request, "csrf": request.state.csrf, "path": request.url.path}
     return HTMLResponse(TEMPLATE.get_template(template).render(shared | dict(context)), status)
 

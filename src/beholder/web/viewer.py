@@ -152,7 +152,7 @@ class Viewer:
         return page(request, "list.html.j2", context)
 
     def subject(self, request: Request) -> Response:
-        """A subject with what became of it."""
+        """A subject with its outcomes."""
         number, view, kind, position = self._subject(request)
         snapshot = view.snapshot
         query = dict(request.query_params)
@@ -198,7 +198,7 @@ class Viewer:
         return page(request, "asked.html.j2", context)
 
     def picture(self, request: Request) -> Response:
-        """A picture of a subject, smaller than it was and encoded anew."""
+        """A picture of a subject, reduced and encoded again."""
         number, view, kind, position = self._subject(request)
         with view.store() as store:
             found = view.snapshot.subjects[kind].kind

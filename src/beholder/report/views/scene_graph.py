@@ -9,7 +9,7 @@ from beholder.records import ItemScore
 from beholder.visible import visible
 
 MAX_NODES = 200
-"""Entities drawn of one graph at most; a text with more is told so."""
+"""Maximum of entities drawn per graph; the page states how many are left out."""
 
 
 def scene_graph(score: ItemScore) -> Mapping[str, object]:

@@ -28,7 +28,7 @@ from beholder.run.thumbs import write_thumbs
 S = TypeVar("S")
 
 CONCURRENCY = 16
-"""Subjects that wait for judges at once, where nobody says otherwise: pictures are big."""
+"""Default number of subjects that wait for judges at once; small, because pictures are large."""
 
 MAX_SHOWN = 200
 """Subjects on the page of a run, from the first; only they get a thumbnail."""
@@ -99,7 +99,7 @@ class Written:
 def run_making(
     making: GenerationRun[S], progress: Progress, engine: Engine | None = None
 ) -> Written:
-    """Ask what a run still lacks, and write the file.
+    """Ask what is missing, and write the file.
 
     Args:
         making: The run.
@@ -107,7 +107,7 @@ def run_making(
         engine: Where the work is done; None for this machine.
 
     Raises:
-        ConfigError: A judge cannot be made, or cannot do what is asked.
+        ConfigError: A judge cannot be made, or does not support the operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The run directory is busy or holds another run, or the budget is spent.
         KeyboardInterrupt: Passed on, after the store has all that was finished.
@@ -139,10 +139,10 @@ def run_making(
 
 
 def plan_making(making: GenerationRun[S]) -> RunPlan:
-    """Read all input and say what a run would ask; nothing is asked or written.
+    """Read all input and report what a run would ask; nothing is asked or written.
 
     Raises:
-        ConfigError: A judge cannot be made, or cannot do what is asked.
+        ConfigError: A judge cannot be made, or does not support the operation.
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The run directory holds another kind of run.
     """

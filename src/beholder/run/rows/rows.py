@@ -28,7 +28,7 @@ class RowsConfig:
 
     Attributes:
         data: A folder of pictures, or a data file whose rows need no text.
-        out: The JSONL file to write; the run directory lies beside it.
+        out: The JSONL file to write; the run directory is ``OUT.run``.
         systems: What is asked, by the name of the system that is asked.
         columns: Group columns that rows get.
         rows: Which rows are taken.
@@ -66,7 +66,7 @@ def run_rows(config: RowsConfig, progress: Progress, engine: Engine | None = Non
 
 
 def plan_rows(config: RowsConfig) -> RunPlan:
-    """Read all input and say what the run would ask; errors as ``engine.plan_making``."""
+    """Read all input and report what the run would ask; errors as ``engine.plan_making``."""
     return plan_making(_making(config))
 
 
