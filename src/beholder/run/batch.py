@@ -152,15 +152,21 @@ def _scorer(askers: tuple[Asker[Any], ...], kind: str, make_tools: Callable[[], 
     return Scorer(askers, KINDS[kind], make_tools)  # kinds hold functions that cannot be pickled
 
 
-def _as_table(found: Encoded, ids: dict[int, str], places: dict[str, int]) -> pa.Table:
-    rows: list[tuple[Any, ...]] = [
-        (position, ids[position], asker, SCORED, *rest, None, None, None)
+def outcome_rows(found: Encoded) -> list[tuple[Any, ...]]:
+    """The rows of ``OUTCOMES`` without ``id``, in no order."""
+    scored = [
+        (position, asker, SCORED, *rest, None, None, None)
         for asker, position, *rest in found.scores
     ]
-    rows += [
-        (position, ids[position], asker, FAILED, *[None] * 3, detail, None, *reason)
+    failed = [
+        (position, asker, FAILED, *[None] * 3, detail, None, *reason)
         for asker, position, *reason, detail in found.failures
     ]
-    rows.sort(key=lambda row: (row[0], places[row[2]]))
+    return scored + failed
+
+
+def _as_table(found: Encoded, ids: dict[int, str], places: dict[str, int]) -> pa.Table:
+    ordered = sorted(outcome_rows(found), key=lambda row: (row[0], places[row[1]]))
+    rows = [(position, ids[position], *rest) for position, *rest in ordered]
     columns = zip(*rows, strict=True) if rows else [()] * len(OUTCOMES)
     return pa.table([list(column) for column in columns], schema=OUTCOMES)

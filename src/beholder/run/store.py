@@ -3,7 +3,7 @@
 What is finished is kept, so a killed run loses only what was in flight. One process begins a run
 (``Store.open``, which locks the run directory); any number may read (``Store.read``), also from a
 disk that cannot be written. A run is kept in one SQLite file, or in Parquet parts where many
-machines work on it: ``Tables``.
+machines work on it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from beholder.run import codec
 from beholder.run.codec import Encoded
 from beholder.run.store_file import FILE_NAME, PARTS_NAME, locked, to_read, to_write
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
-from beholder.run.tables import MOST, SCORE_COLUMNS, StoredAsker, SubjectRow, Tables
+from beholder.run.tables import MOST, SCORE_COLUMNS, StoredAsker, SubjectRow
 from beholder.run.tables_parquet import ParquetTables
 from beholder.run.tables_sqlite import SqliteTables
 
@@ -48,7 +48,7 @@ class Store:
         tables: Its rows.
     """
 
-    def __init__(self, folder: Path, tables: Tables) -> None:
+    def __init__(self, folder: Path, tables: SqliteTables | ParquetTables) -> None:
         self.folder = folder
         self.tables = tables
 

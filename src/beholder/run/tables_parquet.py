@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from beholder import files
 from beholder.errors import RunError
-from beholder.run.batch import FAILED, OUTCOMES, SCORED
+from beholder.run.batch import OUTCOMES, SCORED, outcome_rows
 from beholder.run.codec import Encoded
 from beholder.run.place import PartsPlace
 from beholder.run.store_file import PARTS_NAME
@@ -90,7 +90,7 @@ class _Known:
 
 
 class ParquetTables:
-    """Tables of a run in parts; see ``tables.Tables``.
+    """Tables of a run in parts; with the methods of ``SqliteTables``.
 
     Args:
         parts: Where the parts are.
@@ -155,11 +155,11 @@ class ParquetTables:
     # Subjects
 
     def digests(self, kind: str) -> Iterator[bytes]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return (digest for _, digest in self._subjects(kind, "digest"))
 
     def add_subjects(self, kind: str, subjects: Iterable[SubjectRow]) -> None:
-        """See ``Tables``; that ids differ is seen where rows are read."""
+        """See ``SqliteTables``; that ids differ is seen where rows are read."""
         given = iter(subjects)
         while some := list(islice(given, _SUBJECTS_A_PART)):
             columns = [list(column) for column in zip(*some, strict=True)]
@@ -168,17 +168,17 @@ class ParquetTables:
         self._n.clear()
 
     def renew_subject(self, kind: str, position: int, row: str) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         raise _stays("subjects")
 
     def n_subjects(self, kind: str) -> int:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return self._subject_parts(kind)[1]
 
     def subjects(
         self, kind: str, positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, str]]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         if positions is None:
             yield from self._subjects(kind, "row")
             return
@@ -189,7 +189,7 @@ class ParquetTables:
             yield position, table["row"][position - first].as_py()
 
     def sources(self, kind: str, n: int) -> list[bytes]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return [source for _, source in islice(self._subjects(kind, "source"), n)]
 
     def _subjects(self, kind: str, column: str) -> Iterator[tuple[int, Any]]:
@@ -209,17 +209,17 @@ class ParquetTables:
     # Askers
 
     def askers(self) -> list[StoredAsker]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return _read_parts(self._run).askers
 
     def add_asker(self, asker: StoredAsker) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         said = _read_parts(self._run)
         said.askers.append(asker)
         _write_parts(self._run, said)
 
     def renew_signature(self, asker: str, signature: str) -> None:
-        """See ``Tables``; parts that are written stay as they are, and so do their signatures."""
+        """See ``SqliteTables``; written parts keep their signatures."""
         said = _read_parts(self._run)
         said.askers = [
             replace(one, signature=signature) if one.name == asker else one for one in said.askers
@@ -227,28 +227,28 @@ class ParquetTables:
         _write_parts(self._run, said)
 
     def forget(self, asker: str) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         raise _stays("outcomes")
 
     # What need not be found again; it stays in the run directory
 
     def input(self, key: str) -> tuple[int, str] | None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return _read_parts(self._run).inputs.get(key)
 
     def add_input(self, key: str, n: int, data: str) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         said = _read_parts(self._run)
         said.inputs[key] = (n, data)
         _write_parts(self._run, said)
 
     def state(self, asker: str, data: str) -> bytes | None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         path = self._prepared(asker, data)
         return path.read_bytes() if path.is_file() else None
 
     def add_state(self, asker: str, data: str, state: bytes) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         path = self._prepared(asker, data)
         files.make_folder(path.parent)
         files.write_bytes(path, state)
@@ -271,16 +271,8 @@ class ParquetTables:
         return f"{PARTS}/part-{ordered[0][0]:012d}-{self.start:04d}-{digest}.parquet"
 
     def put(self, found: Encoded) -> None:
-        """See ``Tables``."""
-        rows: list[tuple[Any, ...]] = [
-            (position, asker, SCORED, *score, None, None, None)
-            for asker, position, *score in found.scores
-        ]
-        rows += [
-            (position, asker, FAILED, None, None, None, detail, None, *reason)
-            for asker, position, *reason, detail in found.failures
-        ]
-        rows.sort(key=lambda row: row[:2])
+        """See ``SqliteTables``."""
+        rows = sorted(outcome_rows(found), key=lambda row: row[:2])
         columns = [list(column) for column in zip(*rows, strict=True)]
         name = self.part_name((row[0], row[1]) for row in rows)
         self.parts.write(name, pa.table(columns, schema=_OUTCOME))
@@ -292,29 +284,29 @@ class ParquetTables:
         return n_scored, len(states) - n_scored
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         raise _stays("outcomes")
 
     def finished(self, asker: str, n: int) -> Iterator[int]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         yield from self._of(asker).chosen((_WHOLE, _LOST), n, None).tolist()
 
     def n_finished(self, asker: str, n: int) -> int:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return len(self._of(asker).chosen((_WHOLE, _LOST), n, None))
 
     def scores(
         self, asker: str, columns: Sequence[str], n: int, at: int | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return self._rows(asker, columns, (_WHOLE, _HALF), n, at)
 
     def failures(self, asker: str, n: int, at: int | None = None) -> Iterator[tuple[Any, ...]]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return self._rows(asker, _FAILURE, (_LOST, _LATER), n, at)
 
     def signatures(self, asker: str) -> list[str]:
-        """See ``Tables``."""
+        """See ``SqliteTables``."""
         return sorted({signature for _, signature in self.scores(asker, ("signature",), MOST)})
 
     def _rows(
