@@ -17,7 +17,7 @@ from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, inside, load_image
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.report.load import RunData
-from beholder.report.marking import Piece, heights, mark
+from beholder.report.marking import Piece, marked_texts
 from beholder.report.pages import jpeg_uri
 from beholder.report.tones import by_tone, is_sure, label, strength, tone
 from beholder.report.views import view_of
@@ -174,15 +174,12 @@ def _outcome(item: Item, outcome: ItemScore | ItemFailure | None) -> Mapping[str
     if isinstance(outcome, ItemFailure):
         return {"failure": visible(outcome.message), "error": outcome.error}
     units = outcome.units
-    candidate = mark(item.candidate, units, "candidate")
-    references = [
-        mark(text, units, "reference", index) for index, text in enumerate(item.references)
-    ]
-    height = heights(chain(candidate, *references))
+    candidate, *references = marked_texts(item, units)
+    height = dict(chain.from_iterable(one.heights.items() for one in (candidate, *references)))
     return {
         "values": dict(outcome.values),
-        "candidate": _pieces(candidate),
-        "references": [_pieces(reference) for reference in references],
+        "candidate": _pieces(candidate.pieces),
+        "references": [_pieces(reference.pieces) for reference in references],
         "units": [_unit(unit, item, height.get(key, 0)) for key, unit in enumerate(units)],
         "verdicts": _verdicts(units),
         "view": view_of(outcome),
