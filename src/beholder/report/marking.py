@@ -80,7 +80,7 @@ def heights(marked: Iterable[Piece]) -> dict[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedText:
+class CutText:
     """A text of an item, cut into marks.
 
     Attributes:
@@ -94,13 +94,13 @@ class MarkedText:
     heights: Mapping[int, int]
 
 
-def marked_texts(item: Item, units: Sequence[Unit]) -> list[MarkedText]:
+def marked_texts(item: Item, units: Sequence[Unit]) -> list[CutText]:
     """The candidate and the references of an item, in this order."""
     found = [("candidate", mark(item.candidate, units, "candidate"))]
     for index, text in enumerate(item.references):
         title = "reference" if len(item.references) == 1 else f"reference {index + 1}"
         found.append((title, mark(text, units, "reference", index)))
-    return [MarkedText(title, cut, heights(cut)) for title, cut in found]
+    return [CutText(title, cut, heights(cut)) for title, cut in found]
 
 
 def stands_in(unit: Unit, side: Side, reference_index: int = 0) -> bool:
