@@ -53,7 +53,7 @@ def test_the_names_for_types_are_those_that_load() -> None:
     tree = ast.parse(Path(beholder.__file__).read_text("utf-8"))
     (typed,) = (one for one in tree.body if isinstance(one, ast.If))
     names = {
-        alias.asname: (one.module, alias.name)
+        str(alias.asname): (one.module, alias.name)
         for one in typed.body
         if isinstance(one, ast.ImportFrom)
         for alias in one.names
